@@ -1,0 +1,79 @@
+# The commands of this project. CI (.ci/run) calls exactly these.
+#   PYTHON=python3.12 make venv     another Python
+#   make test PYTEST_ARGS="-k cond" a part of the tests
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+PEER115 ?= .venv-tf115
+PEER221 ?= .venv-tf221
+BIN := $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+export PEER115 PEER221
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m pip install virtualenv && $(PYTHON) -m virtualenv $(VENV); }
+
+$(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[examples]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[examples,dev]'
+	@touch $@ $(VENV)/.user
+
+.PHONY: venv
+venv: $(VENV)/.dev ## the virtual environment .venv with every tool
+
+.PHONY: demo
+demo: $(VENV)/.user ## train on handwritten digits, write digits.png
+	$(BIN)/python examples/digits_cnn.py
+
+.PHONY: test
+test: $(VENV)/.dev ## the tests that need nothing but Python
+	$(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS)
+
+.PHONY: test-all
+test-all: $(VENV)/.dev ## slow and multi-process tests too
+	$(BIN)/python -m pytest -q -m "not peer" $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.dev ## format, style, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(VENV)/.dev ## rewrite the files in the project's style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: peer
+peer: ## environments with real TensorFlow 1.15 and 2.21
+	@tools/peer_environments.sh "$(PYTHON)" "$(PEER115)" "$(PEER221)"
+
+.PHONY: test-peer
+test-peer: $(VENV)/.dev peer ## the same programs here and in real TensorFlow
+	$(BIN)/python -m pytest -q -m peer tests/peer $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.dev peer ## side by side with TensorFlow; JSON=FILE ONLY=REGEX REPEATS=N
+	$(BIN)/python -m benchmarks $(if $(JSON),--json '$(JSON)') $(if $(ONLY),--only '$(ONLY)') $(if $(REPEATS),--repeats $(REPEATS))
+
+.PHONY: docs
+docs: $(VENV)/.dev ## write the generated pages of docs/
+	$(BIN)/python tools/compatibility_page.py docs/compatibility.md
+
+.PHONY: protos
+protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.proto
+	$(BIN)/python tools/generate_protos.py
+
+.PHONY: clean
+clean: ## remove what these commands made, environments included
+	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

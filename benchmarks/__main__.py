@@ -1,0 +1,131 @@
+"""python -m benchmarks [--json FILE] [--only REGEX] [--repeats N]."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from benchmarks.processes import (
+    OURS,
+    PROCESS_WORKLOADS,
+    SYSTEMS,
+    ProcessWorkload,
+    Worker,
+    WorkloadError,
+    python_of,
+)
+from benchmarks.report import Row, print_rows, write_json
+from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads.table import Workload
+
+# Kept here, so that the list of torch's rows costs no import of torch.
+TORCH_ROWS = re.compile("MLP|CNN|residual")
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    parser.add_argument("--only", default="", help="workloads whose name has this regex")
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
+    parser.add_argument(
+        "--systems", default=",".join(SYSTEMS), help="a part of the systems, by commas"
+    )
+    return parser.parse_args(arguments)
+
+
+class Suite:
+    """Runs workloads in every system that is here, in turns."""
+
+    def __init__(self, systems: list[str], repeats: int) -> None:
+        self._systems = systems
+        self._repeats = repeats
+        self._workers: dict[str, Worker] = {}
+
+    def run(self, workload: Workload | ProcessWorkload) -> Row:
+        """All measurements of one workload."""
+        if isinstance(workload, ProcessWorkload):
+            return self._run_processes(workload)
+        row = Row(workload.name, workload.target)
+        ready = [system for system in self._systems_of(workload.name)]
+        ready = [system for system in ready if self._prepare(system, row)]
+        samples: dict[str, list[float]] = {system: [] for system in ready}
+        for _ in range(self._repeats):
+            for system in ready:
+                samples[system].append(self._workers[system].measure(row.workload))
+        for system in ready:
+            self._workers[system].finish(row.workload)
+        row.medians = {key: statistics.median(times) for key, times in samples.items()}
+        return row
+
+    def close(self) -> None:
+        """Ends the workers."""
+        for worker in self._workers.values():
+            worker.close()
+
+    def _systems_of(self, name: str) -> list[str]:
+        with_torch = TORCH_ROWS.search(name) is not None
+        return [key for key in self._systems if key != "torch" or with_torch]
+
+    def _prepare(self, system: str, row: Row) -> bool:
+        if system not in self._workers:
+            self._workers[system] = Worker(system)
+        try:
+            self._workers[system].prepare(row.workload)
+            self._workers[system].measure(row.workload)
+        except WorkloadError as exc:
+            row.failures.append(str(exc))
+            return False
+        return True
+
+    def _run_processes(self, workload: ProcessWorkload) -> Row:
+        row = Row(workload.name, workload.target, workload.unit)
+        samples: dict[str, list[float]] = {}
+        for _ in range(self._repeats):
+            for system in [key for key in self._systems if key != "torch"]:
+                try:
+                    samples.setdefault(system, []).append(workload.measure(system))
+                except WorkloadError as exc:
+                    row.failures.append(str(exc))
+        row.medians = {
+            key: statistics.median(times) for key, times in samples.items() if times
+        }
+        return row
+
+
+def main(arguments: list[str]) -> int:
+    """Measures, prints, writes; 0 if every target is met."""
+    options = parse_arguments(arguments)
+    console = Console()
+    systems = [
+        key for key in options.systems.split(",") if key == OURS or python_of(key)
+    ]
+    pattern = re.compile(options.only)
+    chosen: list[Workload | ProcessWorkload] = [
+        workload
+        for name, workload in {**WORKLOADS, **PROCESS_WORKLOADS}.items()
+        if pattern.search(name)
+    ]
+    suite = Suite(systems, options.repeats)
+    rows = []
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("", total=len(chosen))
+        for workload in chosen:
+            progress.update(task, description=workload.name)
+            rows.append(suite.run(workload))
+            progress.advance(task)
+    suite.close()
+    print_rows(rows, console)
+    if options.json:
+        write_json(rows, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

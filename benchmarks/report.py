@@ -1,0 +1,101 @@
+"""The table of results, on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.processes import OURS
+
+
+@dataclass
+class Row:
+    """The medians of one workload."""
+
+    workload: str
+    target: float
+    unit: str = "seconds"
+    # By system; what is absent was not measured (or failed, see `failures`).
+    medians: dict[str, float] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def ours(self) -> float | None:
+        """Our time."""
+        return self.medians.get(OURS)
+
+    @property
+    def tensorflow(self) -> float | None:
+        """The faster TensorFlow's time."""
+        times = [self.medians[key] for key in ("1.15", "2.21") if key in self.medians]
+        return min(times, default=None)
+
+    @property
+    def ratio(self) -> float | None:
+        """Our time divided by the faster TensorFlow's."""
+        if self.ours is None or self.tensorflow is None:
+            return None
+        return self.ours / self.tensorflow
+
+    def as_json(self) -> dict[str, object]:
+        """The row as it is written to the file."""
+        return {
+            "workload": self.workload,
+            "ours": self.ours,
+            "tensorflow": self.tensorflow,
+            "ratio": self.ratio,
+            "target": self.target,
+            "unit": self.unit,
+            "medians": self.medians,
+            "failures": self.failures,
+        }
+
+
+def amount(value: float | None, unit: str = "seconds") -> str:
+    """A figure with three digits and the unit that suits it."""
+    if value is None:
+        return "-"
+    if unit == "bytes":
+        return f"{value / 1e6:.0f} MB"
+    for scale, name in ((1.0, "s"), (1e-3, "ms")):
+        if value >= scale:
+            return f"{value / scale:.3g} {name}"
+    return f"{value * 1e6:.3g} us"
+
+
+def print_rows(rows: list[Row], console: Console) -> None:
+    """The table, and below it what failed."""
+    table = Table(title="medians; ratio = tensorloom / the faster TensorFlow")
+    table.add_column("workload")
+    for title in ("tensorloom", "TF 2.21", "TF 1.15", "torch", "ratio", "target", ""):
+        table.add_column(title, justify="right")
+    for row in rows:
+        columns = [row.medians.get(key) for key in (OURS, "2.21", "1.15", "torch")]
+        table.add_row(
+            row.workload,
+            *[amount(value, row.unit) for value in columns],
+            "-" if row.ratio is None else f"{row.ratio:.3f}",
+            f"{row.target:.2f}",
+            _mark(row),
+        )
+    console.print(table)
+    for row in rows:
+        for failure in row.failures:
+            console.print(f"[red]{row.workload}[/red]: ", end="")
+            console.print(failure, markup=False, highlight=False)
+
+
+def _mark(row: Row) -> str:
+    if row.ratio is None:
+        return "?"
+    return "[green]pass[/green]" if row.ratio <= row.target else "[red]miss[/red]"
+
+
+def write_json(rows: list[Row], path: Path) -> None:
+    """Writes the rows; times are seconds."""
+    text = json.dumps([row.as_json() for row in rows], indent=1)
+    path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,12 @@
+"""The workloads. Each is written once against a module `tf` and runs in every system.
+
+Python 3.7, since TensorFlow 1.15 runs them too.
+"""
+
+from benchmarks.workloads import graphs, models, steps
+
+WORKLOADS = {
+    workload.name: workload
+    for module in (steps, models, graphs)
+    for workload in module.table.workloads
+}

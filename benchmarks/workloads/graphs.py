@@ -1,0 +1,40 @@
+"""Making a graph of 10,000 operations, its gradient, and its first run."""
+
+from benchmarks.workloads.table import Table, seconds_of
+
+table = Table()
+
+
+def chain(tf):
+    """x, and a value made from it by 10,000 operations."""
+    x = tf.placeholder(tf.float32, [])
+    y = x
+    for _ in range(5000):
+        y = tf.sin(y) + x
+    return x, y
+
+
+@table.once("build a graph of 10,000 ops", target=0.3)
+def build(tf):
+    return seconds_of(lambda: chain(tf))
+
+
+@table.once("tf.gradients through 10,000 ops", target=0.3)
+def gradients(tf):
+    x, y = chain(tf)
+    return seconds_of(lambda: tf.gradients(y, x))
+
+
+@table.once("first run of 10,000 ops, forward", target=0.3)
+def first_run(tf):
+    x, y = chain(tf)
+    with tf.Session() as sess:
+        return seconds_of(lambda: sess.run(y, {x: 1.0}))
+
+
+@table.once("first run of 10,000 ops, with gradient", target=0.3)
+def first_run_with_gradient(tf):
+    x, y = chain(tf)
+    fetches = [y, *tf.gradients(y, x)]
+    with tf.Session() as sess:
+        return seconds_of(lambda: sess.run(fetches, {x: 1.0}))

@@ -1,0 +1,58 @@
+"""What a workload is, and the table that a module of workloads fills."""
+
+import time
+
+
+class Workload:
+    """One row of the report that is measured inside a long-lived process."""
+
+    def __init__(self, name, target, prepare, repeated):
+        self.name = name
+        # Our time divided by the faster TensorFlow's must not be above this.
+        self.target = target
+        # prepare(tf) yields a step to be timed (repeated), or is itself one measurement
+        # and returns its seconds (not repeated).
+        self.prepare = prepare
+        self.repeated = repeated
+
+
+class Table:
+    """The workloads of one module, in the order of their definition."""
+
+    def __init__(self):
+        self.workloads = []
+
+    def step(self, name, target):
+        """Registers a generator that sets up, yields a step, and cleans up."""
+        return self._register(name, target, repeated=True)
+
+    def once(self, name, target):
+        """Registers a function that returns the seconds of the part that counts."""
+        return self._register(name, target, repeated=False)
+
+    def _register(self, name, target, repeated):
+        def register(prepare):
+            self.workloads.append(Workload(name, target, prepare, repeated))
+            return prepare
+
+        return register
+
+
+def seconds_of(function):
+    """The wall time of one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def seconds_a_call(function, least_seconds=0.25):
+    """The mean wall time of a call, over as many calls as fill `least_seconds`."""
+    calls = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(calls):
+            function()
+        spent = time.perf_counter() - start
+        if spent >= least_seconds:
+            return spent / calls
+        calls = max(calls * 2, int(calls * 1.2 * least_seconds / max(spent, 1e-6)))

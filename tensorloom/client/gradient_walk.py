@@ -1,0 +1,333 @@
+"""The reverse walk of `tf.gradients`: from the ys back to the xs, op by op.
+
+Each op on a path from an x to a y waits until all its consumers on such paths have
+sent their gradients (its pending count is zero), then its gradient function runs.
+Nothing here recurses and each edge is looked at a fixed number of times, so the walk
+is linear in the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client import gradient_aggregation
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.framework import dtypes
+from tensorloom.framework.gradient_registry import get_gradient_function
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.scopes import name_scope
+from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.operation import Operation
+
+_TRAINABLE = frozenset(
+    [
+        dtypes.float16.name,
+        dtypes.float32.name,
+        dtypes.float64.name,
+        dtypes.complex64.name,
+        dtypes.complex128.name,
+        dtypes.resource.name,
+        dtypes.variant.name,
+    ]
+)
+# bfloat16 lets gradients through, but an output of it that gets none stays without.
+_BACKPROPAGATABLE = _TRAINABLE | {dtypes.bfloat16.name}
+
+# Their gradient functions add inputs to the op that is being differentiated.
+_GROWING_OPS = frozenset(["While", "StatelessWhile"])
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """True when gradients with respect to a tensor of this dtype make sense."""
+    return tensor._dtype.base_dtype.name in _TRAINABLE
+
+
+@dataclass(frozen=True, slots=True)
+class WalkOptions:
+    """What the caller of `tf.gradients` asked for."""
+
+    colocate: bool  # gradient ops go to the device of the op they belong to
+    gate: bool  # all gradients of an op are made before any is used
+    aggregation_method: int
+    stop_ops: Sequence[Operation]  # not differentiated
+
+
+class GradientWalk:
+    """One walk. `run` gives the gradient that has reached each tensor."""
+
+    def __init__(
+        self,
+        ys: Sequence[Tensor],
+        xs: Sequence[Any],
+        grad_ys: Sequence[Any],
+        source_graph: Graph,
+        options: WalkOptions,
+    ) -> None:
+        self._xs = frozenset(x for x in xs if isinstance(x, Tensor))
+        self._source_graph = source_graph
+        self._options = options
+        # For each op, the gradients received by each output; once the op has been
+        # visited, their sum (or None) in place of the list.
+        self._gradients: dict[Operation, list[Any]] = {}
+        self._to_ops = [y.op for y in ys]
+        self._from_ops = [x.op for x in xs]
+        reached = self._reached_ops(_enclosing_functions(source_graph))
+        self._roots = [op for op in dict.fromkeys(self._to_ops) if op in reached]
+        self._pending = self._count_pending(reached)
+        self._stop_ops = self._find_stop_ops()
+        for y, grad_y in zip(ys, grad_ys, strict=True):
+            self._add_gradient(y, grad_y)
+
+    # --- the subgraph between xs and ys ----------------------------------------------
+
+    def _reached_ops(self, functions: Sequence[FuncGraph]) -> set[Operation]:
+        """The ops that a change of the xs can reach through differentiable tensors."""
+        reached: set[Operation] = set()
+        stack = list(self._from_ops)
+        while stack:
+            op = stack.pop()
+            if op in reached:
+                continue
+            reached.add(op)
+            for output in op._outputs:
+                if output._dtype.base_dtype.name in _BACKPROPAGATABLE:
+                    stack.extend(output._consumers)
+                    if functions:
+                        stack.extend(_captured_consumers(output, functions))
+        return reached
+
+    def _count_pending(self, reached: set[Operation]) -> dict[Operation, int]:
+        """For each op between xs and ys, how many edges lead from it to such ops."""
+        between: dict[Operation, None] = {}
+        stack = list(self._to_ops)
+        while stack:
+            op = stack.pop()
+            if op in reached and op not in between:
+                between[op] = None
+                stack.extend([t._op for t in self._inputs(op)])
+        pending = dict.fromkeys(between, 0)
+        for op in between:
+            for tensor in self._inputs(op):
+                producer = tensor._op
+                if producer in pending:
+                    pending[producer] += 1
+        return pending
+
+    def _find_stop_ops(self) -> set[Operation]:
+        """Ops of xs with no other x behind them, and those the caller named."""
+        pending = self._pending
+        stop = set(self._options.stop_ops)
+        for op in self._from_ops:
+            if not any(pending.get(t._op, 0) for t in self._inputs(op)):
+                stop.add(op)
+        return stop
+
+    def _inputs(self, op: Operation) -> Sequence[Tensor]:
+        """The op's inputs; in a function body, captured ones as they are outside."""
+        graph = op._graph
+        if not isinstance(graph, FuncGraph):
+            return op._inputs
+        return [
+            t if t in self._xs else _original_of_capture(t) for t in op._inputs
+        ]
+
+    # --- the walk ----------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Calls the gradient functions of the ops between, last ones first."""
+        pending = self._pending
+        queue = deque(op for op in self._roots if not pending.get(op))
+        while queue:
+            op = queue.popleft()
+            inputs = self._inputs(op)
+            with self._placed_like(op):
+                for tensor, gradient in zip(inputs, self._visit(op), strict=False):
+                    if gradient is not None:
+                        self._check_shape(op, tensor, gradient)
+                        self._add_gradient(tensor, gradient)
+            for tensor in inputs:
+                producer = tensor._op
+                left = pending.get(producer)
+                if left is not None:
+                    pending[producer] = left - 1
+                    if left == 1:
+                        queue.append(producer)
+
+    def gradient_of(self, tensor: Tensor) -> tuple[bool, Any]:
+        """(whether anything has reached the tensor's op, its gradient or None)."""
+        received = self._gradients.get(tensor._op)
+        if received is None:
+            return False, None
+        gradient = received[tensor._value_index]
+        assert not isinstance(gradient, list), "the op has not been visited"
+        return True, gradient
+
+    def _visit(self, op: Operation) -> Sequence[Any]:
+        """Adds up what the op's outputs received; returns its inputs' gradients."""
+        received = self._gradients.get(op)
+        if received is None:
+            return ()
+        method = self._options.aggregation_method
+        for i, gradients in enumerate(received):
+            received[i] = (
+                gradient_aggregation.aggregate(gradients, op, method)
+                if gradients
+                else None
+            )
+        if op in self._stop_ops or all(g is None for g in received):
+            return ()
+        function = self._gradient_function(op)
+        if function is None:
+            return ()
+        arguments = [
+            _zeros_like(op._outputs[i]) if g is None and is_trainable(op._outputs[i])
+            else g
+            for i, g in enumerate(received)
+        ]
+        return self._call(op, function, arguments)
+
+    def _gradient_function(self, op: Operation) -> Any:
+        try:
+            return get_gradient_function(op)
+        except LookupError:
+            pass
+        function = _function_call_gradient(op, self._source_graph)
+        if function is None:
+            raise LookupError(
+                f"No gradient defined for operation '{op.name}' (op type: {op.type})"
+            )
+        return function
+
+    def _call(
+        self, op: Operation, function: Any, arguments: Sequence[Any]
+    ) -> Sequence[Any]:
+        with name_scope(op._name + "_grad"):
+            result = function(op, *arguments)
+            gradients = result if isinstance(result, (list, tuple)) else [result]
+            if op._type not in _GROWING_OPS and len(gradients) != len(op._inputs):
+                raise ValueError(
+                    f"Num gradients {len(gradients)} generated for op {op.node_def} "
+                    f"do not match num inputs {len(op._inputs)}"
+                )
+            if self._options.gate:
+                gradients = _gated(gradients)
+        return gradients
+
+    def _placed_like(self, op: Operation) -> AbstractContextManager[None]:
+        if not self._options.colocate:
+            return _NOWHERE
+        graph = op.graph if op.graph is self._source_graph else self._source_graph
+        return graph.colocate_with(op)
+
+    def _check_shape(self, op: Operation, tensor: Tensor, gradient: Any) -> None:
+        """A gradient has the shape of its tensor; both statements are merged."""
+        if not isinstance(gradient, Tensor):
+            return
+        mine, other = gradient._shape, tensor._shape
+        if mine is other or mine.dims_tuple == other.dims_tuple:
+            return
+        if tensor._dtype == dtypes.resource:
+            return
+        try:
+            gradient.set_shape(other)
+        except ValueError:
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient.  "
+                f"Forward operation: {op.name}.  Input index: "
+                f"{self._inputs(op).index(tensor)}. Original input shape: "
+                f"{tensor.shape}.  Calculated input gradient shape: {gradient.shape}"
+            ) from None
+
+    def _add_gradient(self, tensor: Tensor, gradient: Any) -> None:
+        op = tensor._op
+        received = self._gradients.get(op)
+        if received is None:
+            received = self._gradients[op] = [[] for _ in op._outputs]
+        received[tensor._value_index].append(gradient)
+
+
+_NOWHERE: AbstractContextManager[None] = nullcontext()
+
+
+def _zeros_like(tensor: Tensor) -> Tensor:
+    """The gradient of an output that the ys do not depend on."""
+    zeros: Tensor
+    if tensor._dtype == dtypes.resource:
+        from tensorloom.ops import array_ops, resource_variable_ops
+
+        data = tensor._handle_data
+        zeros = array_ops.zeros(
+            resource_variable_ops.variable_shape(tensor),
+            dtype=data.dtype if data is not None else dtypes.float32,
+        )
+        return zeros
+    zeros = apply_op("ZerosLike", x=tensor, name="zeros_like")
+    return zeros
+
+
+def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
+    if sum(g is not None for g in gradients) < 2:
+        return gradients
+    from tensorloom.client import control_flow_ops
+
+    gated: Sequence[Any] = control_flow_ops.tuple(gradients)
+    return gated
+
+
+def _function_call_gradient(op: Operation, graph: Graph) -> Any:
+    """The gradient function of a call of a function in the library, if it is one."""
+    if op._type in ("PartitionedCall", "StatefulPartitionedCall"):
+        name = op._attrs["f"].name
+    elif graph._is_function(op._type):
+        name = op._type
+    else:
+        return None
+    from tensorloom.client import function_gradient
+
+    return function_gradient.of_call(name)
+
+
+# --- function bodies -----------------------------------------------------------------
+
+
+def _enclosing_functions(graph: Any) -> list[FuncGraph]:
+    """The function bodies that `graph` is in, itself first."""
+    functions = []
+    while isinstance(graph, FuncGraph):
+        functions.append(graph)
+        graph = graph.outer_graph
+    return functions
+
+
+def _captured_consumers(
+    tensor: Tensor, functions: Iterable[FuncGraph]
+) -> list[Operation]:
+    """The ops in function bodies that read the tensor through a capture."""
+    consumers: list[Operation] = []
+    todo = [tensor]
+    while todo:
+        external = todo.pop()
+        for function in functions:
+            internal = function.captured(external)
+            if internal is not None:
+                consumers.extend(internal._consumers)
+                todo.append(internal)
+    return consumers
+
+
+def _original_of_capture(tensor: Tensor) -> Tensor:
+    """The tensor outside all bodies that an argument of a body stands for."""
+    while isinstance(tensor._op._graph, FuncGraph):
+        original = tensor._op._graph.original_of(tensor)
+        if original is None:
+            break
+        tensor = original
+    return tensor
+

@@ -1,0 +1,316 @@
+"""Static values of tensors: `tf.get_static_value`, and what shape functions ask.
+
+Shape inference folds constant subgraphs, as TensorFlow's ShapeRefiner does, with the
+NumPy kernels of host memory; the public `constant_value` looks through fewer ops, as
+TensorFlow's does, so that the same program has the same static values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.framework import op_kernel
+from tensorloom.framework.export import export
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.shape_inference import ShapeError, shape_from_vector
+from tensorloom.framework.tensor import _UNSET, Tensor
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+Array = np.ndarray[Any, Any]
+
+# What `constant_value` looks through, beside Const.
+_PUBLIC_OPS: Final = frozenset(
+    ["Shape", "Size", "Rank", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset"]
+    + ["Pack", "Fill", "Equal", "NotEqual"]
+)
+# A folded value is kept with the graph, so it must be small; so must the work.
+_MAX_ELEMENTS: Final = 1024
+_MAX_DEPTH: Final = 64
+
+
+@export("get_static_value", "contrib.util.constant_value")
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor if it can be told without running the graph.
+
+    A tensor whose value was told can no longer be fed.
+
+    Args:
+      tensor: a Tensor; NumPy arrays are returned as they are.
+      partial: for a `Pack`, elements that are not known are None in an object array.
+
+    Returns:
+      A NumPy array, or None.
+
+    Raises:
+      TypeError: `tensor` is not a Tensor.
+    """
+    if isinstance(tensor, np.ndarray | np.generic):
+        return tensor
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{tensor!r} is not a Tensor.")
+    value: Any = _public_value(tensor)
+    if value is None and partial and tensor.op.type == "Pack":
+        return np.array([constant_value(t) for t in tensor.op.inputs], object)
+    if value is not None:
+        tensor.graph.prevent_feeding(tensor)
+    return value
+
+
+def _public_value(tensor: Tensor) -> Array | None:
+    stack = [tensor]
+    seen: set[Tensor] = set()
+    while stack:
+        op = stack.pop()._op
+        if op._type == "Const":
+            continue
+        if op._type not in _PUBLIC_OPS:
+            return None
+        if op._type in ("Shape", "Size", "Rank"):
+            continue
+        fresh = [t for t in op._inputs if t not in seen]
+        seen.update(fresh)
+        stack.extend(fresh)
+    return evaluate(tensor)
+
+
+def evaluate(tensor: Tensor) -> Array | None:
+    """The value of a tensor that depends on constants and static shapes alone.
+
+    Returns:
+      A read-only array, or None when it is not constant or not small.
+    """
+    known = tensor._constant_value
+    if known is not _UNSET:
+        return known  # type: ignore[no-any-return]
+    op = tensor._op
+    if op._type == "Const":
+        value = op._attrs["value"]
+        tensor._constant_value = value
+        return value  # type: ignore[no-any-return]
+    if not op._inputs and op._type != "NoOp":
+        tensor._constant_value = None
+        return None
+    return _evaluate_subgraph(tensor)
+
+
+def _evaluate_subgraph(root: Tensor) -> Array | None:
+    """Folds the ops behind `root`, inputs first, without recursion."""
+    stack = [root]
+    while stack:
+        tensor = stack[-1]
+        if tensor._constant_value is not _UNSET:
+            stack.pop()
+            continue
+        op = tensor._op
+        pending = [] if _from_shape(op._type) else _pending_inputs(tensor)
+        if pending is None or len(stack) > _MAX_DEPTH:
+            # Too deep is "not known" for the tensors on the way only: a later
+            # question that starts nearer may still find the value.
+            if pending is not None:
+                return None
+            for output in op._outputs:
+                output._constant_value = None
+            stack.pop()
+        elif pending:
+            stack.extend(pending)
+        else:
+            _fold(tensor)
+            stack.pop()
+    return root._constant_value  # type: ignore[no-any-return]
+
+
+def _from_shape(op_type: str) -> bool:
+    return op_type in ("Shape", "ShapeN", "Size", "Rank")
+
+
+def _pending_inputs(tensor: Tensor) -> list[Tensor] | None:
+    """Inputs whose value is not known yet; None when one is not constant."""
+    op = tensor._op
+    if op._op_def.is_stateful or not op._inputs:
+        return [] if op._type == "Const" else None
+    if any(not _is_small(t._shape) for t in op._outputs):
+        return None
+    pending = []
+    for source in op._inputs:
+        value = source._constant_value
+        if value is None:
+            return None
+        if value is _UNSET:
+            pending.append(source)
+    return pending
+
+
+def _is_small(shape: TensorShape) -> bool:
+    dims = shape.dims_tuple
+    if dims is None:
+        return True
+    size = 1
+    for dim in dims:
+        size *= 1 if dim is None else dim
+    return size <= _MAX_ELEMENTS
+
+
+def _fold(tensor: Tensor) -> None:
+    """Computes the outputs of `tensor`'s op from its inputs' values."""
+    op = tensor._op
+    outputs: list[Any] | None
+    if op._type == "Const":
+        outputs = [op._attrs["value"]]
+    elif _from_shape(op._type):
+        outputs = _fold_shape(tensor)
+    else:
+        node = op._graph.to_node(op)
+        inputs = [t._constant_value for t in op._inputs]
+        outputs = evaluate_node(node, inputs, [t._shape for t in op._inputs])
+    for index, output in enumerate(op._outputs):
+        output._constant_value = None if outputs is None else outputs[index]
+
+
+def _fold_shape(tensor: Tensor) -> list[Any] | None:
+    """Shape, ShapeN, Size and Rank of what has a static shape."""
+    op = tensor._op
+    results: list[Any] = []
+    for source in op._inputs:
+        dims = source._shape.dims_tuple
+        if dims is None:
+            return None
+        if op._type == "Rank":
+            results.append(np.array(len(dims), np.int32))
+            continue
+        if None in dims:
+            return None
+        dtype = op._attrs["out_type"].as_numpy_dtype
+        value = np.array(dims, dtype)
+        results.append(
+            np.array(np.prod(value), dtype) if op._type == "Size" else value
+        )
+    return results
+
+
+def evaluate_node(
+    node: Node, inputs: list[Array], input_shapes: list[TensorShape]
+) -> list[Array] | None:
+    """Runs one node on constant inputs with its host kernel.
+
+    Returns:
+      The outputs, or None when it has no host kernel or its kernel refuses.
+    """
+    definition = op_kernel.find_host_kernel(node.op, node.attrs)
+    if definition is None or definition.context or definition.blocking:
+        return None
+    construction = op_kernel.OpKernelConstruction(
+        node,
+        device="/job:localhost/replica:0/task:0/device:CPU:0",
+        device_type="CPU",
+        input_types=(),
+        input_shapes=tuple(input_shapes),
+    )
+    try:
+        with np.errstate(all="ignore"):
+            result = definition.factory(construction)(*inputs)
+    except Exception:  # noqa: BLE001 - what fails here fails in the step, with context
+        return None
+    values = result if len(node.output_types) != 1 or isinstance(result, list | tuple) else (result,)
+    return [
+        np.asarray(v, t.as_numpy_dtype) for v, t in zip(values, node.output_types, strict=True)
+    ]
+
+
+@export("contrib.util.constant_value_as_shape")
+def constant_value_as_shape(tensor: Tensor) -> TensorShape:
+    """The shape that a vector holds, as far as its elements can be told.
+
+    Raises:
+      ValueError: the tensor is not a vector (a scalar -1 is an unknown shape).
+    """
+    return as_partial_shape(tensor)
+
+
+def as_partial_shape(tensor: Tensor) -> TensorShape:
+    """The shape that an integer vector holds, unknown elements left open.
+
+    Raises:
+      ShapeError: the tensor is not a vector, or an element is below -1.
+    """
+    value = evaluate(tensor)
+    if value is not None:
+        return shape_from_vector(value)
+    dims = tensor._shape.dims_tuple
+    if dims is not None and len(dims) != 1:
+        if len(dims) == 0:
+            return UNKNOWN
+        raise ShapeError(f"Shape must be rank 1 but is rank {len(dims)}")
+    partial = _partial_shape(tensor, 0)
+    if partial.dims_tuple is None and dims is not None and dims[0] is not None:
+        return TensorShape.of((None,) * dims[0])
+    return partial
+
+
+def _partial_shape(tensor: Tensor, depth: int) -> TensorShape:
+    op = tensor._op
+    if depth > _MAX_DEPTH:
+        return UNKNOWN
+    if op._type in ("Shape", "ShapeN"):
+        return op._inputs[tensor._value_index]._shape
+    if op._type == "Pack":
+        return TensorShape.of(tuple(_element(t) for t in op._inputs))
+    if op._type == "ConcatV2":
+        return _concatenated(op._inputs[:-1], depth)
+    if op._type == "Concat":
+        return _concatenated(op._inputs[1:], depth)
+    if op._type == "Cast":
+        return _vector(op._inputs[0], depth)
+    if op._type == "StridedSlice":
+        return _sliced(tensor, depth)
+    return UNKNOWN
+
+
+def _element(tensor: Tensor) -> int | None:
+    value = evaluate(tensor)
+    if value is None or value.size != 1 or int(value.reshape(())) < 0:
+        return None
+    return int(value.reshape(()))
+
+
+def _vector(tensor: Tensor, depth: int) -> TensorShape:
+    value = evaluate(tensor)
+    if value is not None and value.ndim == 1:
+        return shape_from_vector(value)
+    found = _partial_shape(tensor, depth + 1)
+    dims = tensor._shape.dims_tuple
+    if found.dims_tuple is None and dims is not None and len(dims) == 1 and dims[0] is not None:
+        return TensorShape.of((None,) * dims[0])
+    return found
+
+
+def _concatenated(tensors: Any, depth: int) -> TensorShape:
+    dims: list[int | None] = []
+    for tensor in tensors:
+        part = _vector(tensor, depth).dims_tuple
+        if part is None:
+            return UNKNOWN
+        dims.extend(part)
+    return TensorShape.of(tuple(dims))
+
+
+def _sliced(tensor: Tensor, depth: int) -> TensorShape:
+    """A plain slice of a shape vector: `tf.shape(x)[a:b]`."""
+    op = tensor._op
+    attrs = op._attrs
+    bounds = [evaluate(t) for t in op._inputs[1:4]]
+    if any(b is None or b.size != 1 for b in bounds):
+        return UNKNOWN
+    if attrs["ellipsis_mask"] or attrs["new_axis_mask"] or attrs["shrink_axis_mask"]:
+        return UNKNOWN
+    begin, end, stride = (int(b.reshape(())) for b in bounds if b is not None)
+    source = _vector(op._inputs[0], depth).dims_tuple
+    if source is None:
+        return UNKNOWN
+    picked = slice(
+        None if attrs["begin_mask"] & 1 else begin,
+        None if attrs["end_mask"] & 1 else end,
+        stride,
+    )
+    return TensorShape.of(source[picked])

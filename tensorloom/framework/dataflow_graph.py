@@ -1,0 +1,440 @@
+"""`Graph`: the client's dataflow graph, built by adding operations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import (
+    constant_value,
+    default_stack,
+    op_registry,
+    shape_inference,
+)
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.export import export
+from tensorloom.framework.graph_collections import GraphCollections
+from tensorloom.framework.graph_ir import (
+    MIN_CONSUMER_VERSION,
+    PRODUCER_VERSION,
+    FunctionIR,
+    GraphIR,
+    Node,
+)
+from tensorloom.framework.graph_scopes import _VALID_OP_NAME, GraphScopes
+from tensorloom.framework.op_registry import OpDef
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.shape_inference import HandleData, InferenceContext
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_shape import TensorShape
+
+
+@export("Graph")
+class Graph(GraphScopes, GraphCollections):
+    """A dataflow graph: operations and the tensors that flow between them."""
+
+    def __init__(self) -> None:
+        GraphScopes.__init__(self)
+        GraphCollections.__init__(self)
+        self._lock = threading.RLock()
+        self._operations: list[Operation] = []  # in the order of their making
+        self._by_name: dict[str, Operation] = {}
+        self._functions: dict[str, FunctionIR] = {}
+        self._finalized = False
+        self._seed: int | None = None
+        self._producer = PRODUCER_VERSION
+        self._min_consumer = MIN_CONSUMER_VERSION
+        self._unfeedable: set[Tensor] = set()
+        self._unfetchable: set[Operation] = set()
+        self._next_id_value = 0
+        # Operations that were changed after they were made: sessions that hold them
+        # already must hear of it.
+        self._mutations: list[Operation] = []
+        self._sent_count = 0  # operations that some session has sent to its master
+        self._variable_creators: list[Any] = []
+
+    # --- identity ----------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """Grows with every operation that is added."""
+        return self._next_id_value
+
+    @property
+    def graph_def_versions(self) -> Any:
+        """The `VersionDef` of the graph."""
+        from tensorloom.framework import graph_def
+
+        return graph_def.to_proto(GraphIR()).versions
+
+    @property
+    def seed(self) -> int | None:
+        """The graph-level random seed."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._seed = seed
+
+    @property
+    def building_function(self) -> bool:
+        """True in the graph of a function body."""
+        return False
+
+    @property
+    def finalized(self) -> bool:
+        """True once `finalize` was called."""
+        return self._finalized
+
+    def finalize(self) -> None:
+        """Makes the graph read-only."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self._finalized = False
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    @property
+    def _last_id(self) -> int:
+        return self._next_id_value
+
+    def _next_id(self) -> int:
+        self._check_not_finalized()
+        with self._lock:
+            self._next_id_value += 1
+            return self._next_id_value
+
+    def as_default(self) -> AbstractContextManager[Graph]:
+        """Makes this graph the default graph of the thread, in a `with` block."""
+        return default_stack.graph_as_default(self)
+
+    # --- adding operations ---------------------------------------------------------
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType] | None = None,
+        input_types: Sequence[DType] | None = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Adds an operation; the low-level entry that op builders end in.
+
+        Args:
+          op_type: a registered op, or a function of the graph.
+          inputs: the flattened data inputs.
+          dtypes: output dtypes; taken from the op's definition when None.
+          input_types: the dtypes the inputs are taken as; only checked.
+          name: a new name is made unique under the current scope; one that ends in
+            `/` is taken as it is.
+          attrs: by name, decoded values or AttrValue protos.
+
+        Raises:
+          TypeError: an input is not a Tensor.
+          ValueError: the shapes do not fit, or an attr is missing.
+          RuntimeError: the graph is finalized.
+        """
+        for index, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"Input #{index} is not a tensor: {tensor}")
+        definition = self._get_op_def(op_type)
+        decoded = {k: _decoded(v) for k, v in (attrs or {}).items()}
+        return self.add_operation(
+            definition,
+            inputs,
+            definition.fill_defaults(decoded),
+            op_type if name is None else name,
+            dtypes,
+        )
+
+    def add_operation(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        output_types: Sequence[DType] | None = None,
+    ) -> Operation:
+        """Adds an operation whose attrs are decoded and complete.
+
+        Raises:
+          ValueError: a bad name, an input of another graph, or shapes that do not fit.
+          RuntimeError: the graph is finalized.
+        """
+        if self._finalized:
+            self._check_not_finalized()
+        for tensor in inputs:
+            if tensor._op._graph is not self:
+                raise ValueError(f"{tensor!r} is not from the same graph as '{name}'.")
+        with self._lock:
+            if name.endswith("/"):
+                full_name = name[:-1]
+                if full_name in self._by_name:
+                    full_name = self.unique_name(full_name)
+            else:
+                full_name = self.unique_name(name)
+            if not _VALID_OP_NAME.match(full_name):
+                raise ValueError(f"'{full_name}' is not a valid node name")
+            control = self._control_inputs_for(inputs) if self._scopes.controllers else []
+            if output_types is None:
+                output_types = op_def.output_types(attrs)
+            op = Operation(self, op_def, full_name, inputs, control, attrs, output_types)
+            self._apply_scopes(op)
+            try:
+                self._infer_shapes(op)
+            except ValueError:
+                _detach(op)
+                raise
+            self._next_id_value += 1
+            op._id_value = self._next_id_value
+            self._operations.append(op)
+            self._by_name[full_name] = op
+        return op
+
+    def _infer_shapes(self, op: Operation) -> None:
+        inputs, outputs = op._inputs, op._outputs
+        if not outputs and op._op_def.shape_fn is None:
+            return
+        context = _OperationContext(
+            op._type,
+            op._name,
+            op._attrs,
+            [t._shape for t in inputs],
+            [t._dtype for t in inputs],
+            [t._dtype for t in outputs],
+        )
+        context.inputs = inputs
+        shapes = shape_inference.run_shape_fn(op._op_def, context)
+        for tensor, shape in zip(outputs, shapes, strict=True):
+            tensor._shape = shape
+        if context.output_handles:
+            for index, data in context.output_handles.items():
+                outputs[index]._handle_data = data
+
+    def _get_op_def(self, op_type: str) -> OpDef:
+        """The definition of a registered op or of a function of this graph.
+
+        Raises:
+          errors.NotFoundError: there is none.
+        """
+        op_def = op_registry.find(op_type)
+        if op_def is None:
+            op_def = self._function_op_def(op_type)
+        return op_def
+
+    def _function_op_def(self, name: str) -> OpDef:
+        from tensorloom.framework import errors, function_op_def
+
+        function = self._functions.get(name)
+        if function is None:
+            raise errors.NotFoundError(
+                None, None, f"Op type not registered '{name}' in this binary."
+            )
+        return function_op_def.op_def_of(function)
+
+    def _changed(self, op: Operation) -> None:
+        """Notes that a finished operation is changed in place."""
+        self._check_not_finalized()
+        if op._id_value:
+            self._mutations.append(op)
+
+    # --- functions -----------------------------------------------------------------
+
+    @property
+    def functions(self) -> dict[str, FunctionIR]:
+        """The function library by name."""
+        return self._functions
+
+    def add_function(self, function: FunctionIR) -> None:
+        """Adds a function to the library; the same name twice keeps the first."""
+        self._check_not_finalized()
+        self._functions.setdefault(function.name, function)
+
+    def _is_function(self, name: str) -> bool:
+        return name in self._functions
+
+    def _get_function(self, name: str) -> FunctionIR | None:
+        return self._functions.get(name)
+
+    # --- looking up ------------------------------------------------------------------
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
+        """The Tensor or Operation that `obj` is, names, or stands for.
+
+        Raises:
+          TypeError: `obj` cannot stand for one of the allowed kinds.
+          ValueError: it is of another graph, or its name is malformed.
+          KeyError: there is no such name.
+        """
+        from tensorloom.framework import graph_element
+
+        return graph_element.find(self, obj, allow_tensor, allow_operation)
+
+    def get_operations(self) -> list[Operation]:
+        """All operations in the order of their making (a copy)."""
+        return list(self._operations)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of that name.
+
+        Raises:
+          TypeError: `name` is not a string.
+          KeyError: there is none.
+        """
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Operation names are strings (or similar), not {type(name).__name__}."
+            )
+        op: Operation = self.as_graph_element(name, allow_tensor=False)
+        return op
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor `op_name:index`.
+
+        Raises:
+          TypeError: `name` is not a string.
+          ValueError: it is an operation's name.
+          KeyError: there is none.
+        """
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Tensor names are strings (or similar), not {type(name).__name__}."
+            )
+        tensor: Tensor = self.as_graph_element(name, allow_operation=False)
+        return tensor
+
+    # --- feeding and fetching ----------------------------------------------------------
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Makes feeding `tensor` an error."""
+        self._unfeedable.add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """False when `prevent_feeding` was called on it."""
+        return tensor not in self._unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Makes fetching `op` an error."""
+        self._unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """False when `prevent_fetching` was called on it or its operation."""
+        return getattr(tensor_or_op, "op", tensor_or_op) not in self._unfetchable
+
+    # --- out of the client ---------------------------------------------------------------
+
+    def to_node(self, op: Operation) -> Node:
+        """The light node that master and worker see of an operation."""
+        outputs = op._outputs
+        return Node(
+            op._name,
+            op._type,
+            tuple((t._op._name, t._value_index) for t in op._inputs),
+            tuple([c._name for c in op._control_inputs]),
+            op._device,
+            op._attrs,
+            tuple([t._dtype for t in outputs]),
+            tuple([t._shape for t in outputs]),
+            op,
+        )
+
+    def nodes_since(self, count: int) -> list[Node]:
+        """Nodes of the operations made after the first `count`."""
+        with self._lock:
+            return [self.to_node(op) for op in self._operations[count:]]
+
+    def to_ir(self) -> GraphIR:
+        """The whole graph as the light graph of master and worker."""
+        nodes = self.nodes_since(0)
+        return GraphIR(
+            {n.name: n for n in nodes},
+            dict(self._functions),
+            self._producer,
+            self._min_consumer,
+        )
+
+    def as_graph_def(
+        self, from_version: int | None = None, add_shapes: bool = False
+    ) -> Any:
+        """The graph as a `GraphDef` proto.
+
+        Args:
+          from_version: only operations added after that `version`.
+          add_shapes: puts static shapes into the `_output_shapes` attr.
+
+        Raises:
+          ValueError: it is too large for a protobuf message (2 GB).
+        """
+        from tensorloom.framework import graph_def
+
+        ops: Iterable[Operation] = self._operations
+        if from_version is not None:
+            ops = [op for op in ops if op._id_value > from_version]
+        graph = GraphIR(
+            {op._name: self.to_node(op) for op in ops},
+            dict(self._functions),
+            self._producer,
+            self._min_consumer,
+        )
+        if add_shapes:
+            graph = graph.with_nodes(_with_shapes(n) for n in graph.nodes.values())
+        return graph_def.to_proto(graph)
+
+    # --- variables ---------------------------------------------------------------------
+
+    @property
+    def _variable_creator_stack(self) -> list[Any]:
+        return self._variable_creators
+
+
+class _OperationContext(InferenceContext):
+    """The inputs are tensors of the client's graph."""
+
+    __slots__ = ("inputs",)
+
+    inputs: Sequence[Tensor]
+
+    def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
+        return constant_value.evaluate(self.inputs[index])
+
+    def input_value_as_shape(self, index: int) -> TensorShape:
+        return constant_value.as_partial_shape(self.inputs[index])
+
+    def handle_data(self, index: int) -> HandleData | None:
+        return self.inputs[index]._handle_data
+
+
+def _with_shapes(node: Node) -> Node:
+    if not node.output_types:
+        return node
+    attrs = {**node.attrs, "_output_shapes": list(node.output_shapes or ())}
+    return node.replace(attrs=attrs)
+
+
+def _detach(op: Operation) -> None:
+    """Takes back what the making of a rejected operation left in others."""
+    for tensor in op._inputs:
+        tensor._consumers.remove(op)
+    for control in op._control_inputs:
+        control._control_outputs.remove(op)
+
+
+def _decoded(value: Any) -> Any:
+    if hasattr(value, "WhichOneof"):
+        from tensorloom.framework import attr_value
+
+        return attr_value.from_proto(value)
+    return value.encode() if isinstance(value, str) else value

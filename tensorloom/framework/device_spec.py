@@ -1,0 +1,320 @@
+"""`DeviceSpec`: where a client program wants operations to run, partly said.
+
+A spec string is a path of `/job:NAME`, `/replica:N`, `/task:N` and
+`/device:TYPE:INDEX` (`*` as index: any), each optional, in any order. The older
+`/cpu:0` and `/gpu:0`, in any case, stand for `/device:CPU:0` and `/device:GPU:0`.
+Scopes merge: the inner spec wins component by component.
+
+This is the client's grammar, with the leniency of TensorFlow's Python front end (a job
+name is not checked, for example). Names on the wire follow the stricter rules of
+`device_name.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Protocol, TypeAlias, final
+
+_Components: TypeAlias = (
+    "tuple[str | None, str | None, str | None, str | None, int | None]"
+)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _device_type(value: Any) -> str | None:
+    return value.upper() if value in ("cpu", "gpu") else _text(value)
+
+
+@final
+class DeviceSpec:
+    """A device or a set of devices, by up to five components.
+
+    `job` and `device_type` are strings; `replica`, `task` and `device_index` are ints
+    and are converted. The lower-case types `cpu` and `gpu` are made upper-case. None
+    leaves a component open. Attributes may be set, as in TensorFlow 1.
+
+    Raises:
+        ValueError: a number is not one.
+    """
+
+    __slots__ = ("_as_string", "_device_index", "_device_type", "_job", "_replica", "_task")
+
+    _as_string: str | None
+
+    def __init__(
+        self,
+        job: Any = None,
+        replica: Any = None,
+        task: Any = None,
+        device_type: Any = None,
+        device_index: Any = None,
+    ) -> None:
+        self._job = _text(job)
+        self._replica = _number(replica)
+        self._task = _number(task)
+        self._device_type = _device_type(device_type)
+        self._device_index = _number(device_index)
+        self._as_string = None
+
+    @property
+    def job(self) -> str | None:
+        """Name of the job."""
+        return self._job
+
+    @job.setter
+    def job(self, job: Any) -> None:
+        self._job = _text(job)
+        self._as_string = None
+
+    @property
+    def replica(self) -> int | None:
+        """Index of the replica; 0 in practice."""
+        return self._replica
+
+    @replica.setter
+    def replica(self, replica: Any) -> None:
+        self._replica = _number(replica)
+        self._as_string = None
+
+    @property
+    def task(self) -> int | None:
+        """Index of the task in its job."""
+        return self._task
+
+    @task.setter
+    def task(self, task: Any) -> None:
+        self._task = _number(task)
+        self._as_string = None
+
+    @property
+    def device_type(self) -> str | None:
+        """Type of the device, as `CPU` or `GPU`."""
+        return self._device_type
+
+    @device_type.setter
+    def device_type(self, device_type: Any) -> None:
+        self._device_type = _device_type(device_type)
+        self._as_string = None
+
+    @property
+    def device_index(self) -> int | None:
+        """Index among the task's devices of that type."""
+        return self._device_index
+
+    @device_index.setter
+    def device_index(self, device_index: Any) -> None:
+        self._device_index = _number(device_index)
+        self._as_string = None
+
+    @classmethod
+    def from_string(cls, spec: str | None) -> DeviceSpec:
+        """Parses a spec string.
+
+        Raises:
+            ValueError: a component is unknown, two device types are given, or a number
+                is not one.
+        """
+        return cls(*_parse(spec))
+
+    def parse_from_string(self, spec: str | None) -> DeviceSpec:
+        """Replaces all components by those of the string, and returns itself.
+
+        Raises:
+            ValueError: as in `from_string`.
+        """
+        parsed = DeviceSpec.from_string(spec)
+        for slot in self.__slots__:
+            setattr(self, slot, getattr(parsed, slot))
+        return self
+
+    def to_string(self) -> str:
+        """The canonical spelling; empty if nothing is said."""
+        if self._as_string is None:
+            self._as_string = self._spell()
+        return self._as_string
+
+    def _spell(self) -> str:
+        text = ""
+        if self._job is not None:
+            text += f"/job:{self._job}"
+        if self._replica is not None:
+            text += f"/replica:{self._replica}"
+        if self._task is not None:
+            text += f"/task:{self._task}"
+        if self._device_type is not None:
+            index = "*" if self._device_index is None else self._device_index
+            text += f"/device:{self._device_type}:{index}"
+        return text
+
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+        """A new spec: components of `dev`, where it has none those of this one."""
+        merged = self.replace()
+        merged.merge_from(dev)
+        return merged
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Takes over the components that `dev` has."""
+        for slot in ("_job", "_replica", "_task", "_device_type", "_device_index"):
+            value = getattr(dev, slot)
+            if value is not None:
+                setattr(self, slot, value)
+        self._as_string = None
+
+    def replace(self, **kwargs: Any) -> DeviceSpec:
+        """A copy with the given components (arguments of the constructor) changed.
+
+        Raises:
+            TypeError: there is no such component.
+        """
+        components: dict[str, Any] = {
+            "job": self._job,
+            "replica": self._replica,
+            "task": self._task,
+            "device_type": self._device_type,
+            "device_index": self._device_index,
+        }
+        return DeviceSpec(**{**components, **kwargs})
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is DeviceSpec and self.to_string() == other.to_string()
+
+    def __hash__(self) -> int:
+        return hash(self.to_string())
+
+    def __repr__(self) -> str:
+        return (
+            f"<DeviceSpec(job={self._job}, replica={self._replica}, task={self._task}, "
+            f"device_type={self._device_type}, device_index={self._device_index})>"
+        )
+
+
+@functools.lru_cache(maxsize=4096)
+def _parse(spec: str | None) -> _Components:
+    spec = spec or ""
+    job: str | None = None
+    replica: str | None = None
+    task: str | None = None
+    device: tuple[str, int | None] | None = None
+    for part in spec.split("/"):
+        match part.split(":"):
+            case ["job", value]:
+                job = value
+            case ["replica", value]:
+                replica = value
+            case ["task", value]:
+                task = value
+            case [""] | ["", *_]:
+                pass
+            case words:
+                found = _parse_device(words, spec)
+                if device is not None:
+                    raise ValueError(f"Cannot specify multiple device types: {spec}")
+                device = found
+    return (job, replica, task, *(device or (None, None)))
+
+
+def _parse_device(words: list[str], spec: str) -> tuple[str, int | None]:
+    if words[0].upper() in ("CPU", "GPU") and len(words) <= 2:
+        kind, index = words[0].upper(), words[1] if len(words) == 2 else "*"
+    elif words[0] == "device" and len(words) == 3:
+        kind, index = words[1], words[2]
+    else:
+        raise ValueError(f"Unknown attribute: {words[0]!r} in {spec!r}")
+    return kind, None if index == "*" else int(index)
+
+
+class _HasDevice(Protocol):
+    @property
+    def device(self) -> str: ...
+
+
+@final
+class MergeDevice:
+    """A device function that merges a node's device into an enclosing spec.
+
+    Called with an operation it returns the merged `DeviceSpec`; `merge_string` does
+    the same from string to string with a cache, for the graph builder.
+
+    Raises:
+        ValueError: the spec string is not valid.
+    """
+
+    __slots__ = ("_cache", "_spec")
+
+    def __init__(self, spec: DeviceSpec | str | None) -> None:
+        # A snapshot: the caller may go on changing a DeviceSpec.
+        self._spec = (
+            spec.replace()
+            if isinstance(spec, DeviceSpec)
+            else DeviceSpec.from_string(spec)
+        )
+        self._cache: dict[str, str] = {}
+
+    def __call__(self, node_def: _HasDevice) -> DeviceSpec:
+        inner = DeviceSpec.from_string(node_def.device or "")
+        return self._spec.make_merged_spec(inner)
+
+    def merge_string(self, device: str) -> str:
+        """The canonical name of `device` merged into this spec."""
+        merged = self._cache.get(device)
+        if merged is None:
+            inner = DeviceSpec.from_string(device)
+            merged = self._spec.make_merged_spec(inner).to_string()
+            self._cache[device] = merged
+        return merged
+
+    def shortcut_string_merge(self, node_def: _HasDevice) -> str:
+        """`merge_string` of the device of a node."""
+        return self.merge_string(node_def.device or "")
+
+    @property
+    def is_null_merge(self) -> bool:
+        """Whether the spec says nothing, so that merging only canonicalizes."""
+        return not self._spec.to_string()
+
+    def __repr__(self) -> str:
+        return f"<MergeDevice (spec: {self._spec.to_string()})>"
+
+
+@functools.lru_cache(maxsize=4096)
+def _merger_of_string(spec: str) -> MergeDevice:
+    return MergeDevice(spec)
+
+
+def merge_device(spec: MergeDevice | DeviceSpec | str | None) -> MergeDevice:
+    """The device function that merges inner devices into `spec`.
+
+    Raises:
+        ValueError: the spec string is not valid.
+    """
+    if isinstance(spec, MergeDevice):
+        return spec
+    return _merger_of_string(spec) if isinstance(spec, str) else MergeDevice(spec)
+
+
+def canonical_name(device: DeviceSpec | str | None) -> str:
+    """The canonical spelling of a spec; empty for None.
+
+    Raises:
+        ValueError: the string is not valid.
+    """
+    if isinstance(device, DeviceSpec):
+        return device.to_string()
+    return DeviceSpec.from_string(device).to_string() if device else ""
+
+
+def check_valid(spec: str) -> None:
+    """Raises ValueError if the spec string is not valid."""
+    DeviceSpec.from_string(spec)
+
+
+def is_device_spec(obj: object) -> bool:
+    """Whether the object is a DeviceSpec."""
+    return isinstance(obj, DeviceSpec)

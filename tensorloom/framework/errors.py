@@ -1,0 +1,331 @@
+"""The errors of running a graph, one class for each status code.
+
+    Exception
+    └── OpError                        what went wrong, at which operation
+        ├── CancelledError          1  the step, call or session was cancelled
+        ├── UnknownError            2  an error without a better class
+        ├── InvalidArgumentError    3  a value, shape, dtype or name is wrong
+        ├── DeadlineExceededError   4  a time limit passed
+        ├── NotFoundError           5  a name, file, handle or device does not exist
+        ├── AlreadyExistsError      6  it exists and must not
+        ├── PermissionDeniedError   7  the caller may not
+        ├── ResourceExhaustedError  8  memory, disk or a quota is used up
+        ├── FailedPreconditionError 9  the state is not ready (uninitialized variable)
+        ├── AbortedError           10  a concurrent event undid it: retry higher up
+        ├── OutOfRangeError        11  past the end of an input
+        ├── UnimplementedError     12  no kernel or feature for this case
+        ├── InternalError          13  a broken invariant: our own bug
+        ├── UnavailableError       14  a peer cannot be reached now: retry
+        ├── DataLossError          15  stored or sent bytes are damaged
+        └── UnauthenticatedError   16  the caller did not prove who it is
+    ValueError
+    └── InaccessibleTensorError        a tensor of another graph or function body
+    TypeError
+    └── OperatorNotAllowedInGraphError a Python operator that a symbolic tensor lacks
+
+The numbers are TensorFlow's and gRPC's; 0 is success.
+"""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, Final
+
+OK: Final = 0
+CANCELLED: Final = 1
+UNKNOWN: Final = 2
+INVALID_ARGUMENT: Final = 3
+DEADLINE_EXCEEDED: Final = 4
+NOT_FOUND: Final = 5
+ALREADY_EXISTS: Final = 6
+PERMISSION_DENIED: Final = 7
+RESOURCE_EXHAUSTED: Final = 8
+FAILED_PRECONDITION: Final = 9
+ABORTED: Final = 10
+OUT_OF_RANGE: Final = 11
+UNIMPLEMENTED: Final = 12
+INTERNAL: Final = 13
+UNAVAILABLE: Final = 14
+DATA_LOSS: Final = 15
+UNAUTHENTICATED: Final = 16
+
+
+class InaccessibleTensorError(ValueError):
+    """A tensor is used in a graph or function body that cannot see it."""
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A symbolic tensor is used as a Python bool or iterated."""
+
+
+class OpError(Exception):
+    """A graph failed to run.
+
+    `node_def` and `op` tell where, if known: nodes that the runtime made itself
+    (Send, Recv) have no operation in the client's graph.
+    """
+
+    def __init__(
+        self, node_def: Any, op: Any, message: str, error_code: int | None
+    ) -> None:
+        super().__init__()
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+
+    @property
+    def message(self) -> str:
+        """What went wrong."""
+        return self._message
+
+    @property
+    def op(self) -> Any:
+        """The client's `Operation` that failed, or None."""
+        return self._op
+
+    @property
+    def node_def(self) -> Any:
+        """The NodeDef of the node that failed, or None."""
+        return self._node_def
+
+    @property
+    def error_code(self) -> int | None:
+        """The status code, one of this module's constants."""
+        return self._error_code
+
+    def __str__(self) -> str:
+        if self._op is None:
+            return self._message
+        return self._message + _describe_origin(self._op)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The operation stays behind: it belongs to a graph of this process.
+        arguments = (self._node_def, None, self._message, self._error_code)
+        return _rebuild, (type(self), *arguments)
+
+
+def _rebuild(
+    cls: type[OpError], node_def: Any, op: Any, message: str, code: int | None
+) -> OpError:
+    error = cls.__new__(cls)
+    OpError.__init__(error, node_def, op, message, code)
+    return error
+
+
+def _describe_origin(op: Any) -> str:
+    """Where the user's program made the operation, and the one it derives from."""
+    lines = [f"\n\nOriginal stack trace for {op.name!r}:\n"]
+    lines += _format_traceback(op)
+    origin = getattr(op, "_original_op", None)
+    while origin is not None:
+        lines.append(
+            f"\n...which was originally created as op {origin.name!r}, defined at:\n"
+        )
+        lines += _format_traceback(origin)
+        origin = getattr(origin, "_original_op", None)
+    return "".join(lines)
+
+
+def _format_traceback(op: Any) -> list[str]:
+    frames = [tuple(frame)[:4] for frame in op.traceback]
+    return traceback.format_list(frames)
+
+
+class _CodedError(OpError):
+    """An error whose class fixes its code."""
+
+    _CODE: ClassVar[int]
+
+    def __init__(self, node_def: Any, op: Any, message: str) -> None:
+        super().__init__(node_def, op, message, self._CODE)
+
+
+class CancelledError(_CodedError):
+    """The operation was cancelled: its session closed, or another piece failed."""
+
+    _CODE = CANCELLED
+
+
+class UnknownError(OpError):
+    """An error without a better class, for example from a Python function."""
+
+    def __init__(
+        self,
+        node_def: Any,
+        op: Any,
+        message: str,
+        error_code: int | None = UNKNOWN,
+    ) -> None:
+        super().__init__(node_def, op, message, error_code)
+
+
+class InvalidArgumentError(_CodedError):
+    """A value, shape, dtype, attribute or name is not valid."""
+
+    _CODE = INVALID_ARGUMENT
+
+
+class DeadlineExceededError(_CodedError):
+    """A time limit passed before the operation finished."""
+
+    _CODE = DEADLINE_EXCEEDED
+
+
+class NotFoundError(_CodedError):
+    """A named thing, file or key does not exist."""
+
+    _CODE = NOT_FOUND
+
+
+class AlreadyExistsError(_CodedError):
+    """A thing that is to be made exists already."""
+
+    _CODE = ALREADY_EXISTS
+
+
+class PermissionDeniedError(_CodedError):
+    """The caller is not permitted to do this."""
+
+    _CODE = PERMISSION_DENIED
+
+
+class ResourceExhaustedError(_CodedError):
+    """Memory, disk space or a quota is used up."""
+
+    _CODE = RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(_CodedError):
+    """The state is not ready, as when a variable is read before its initializer."""
+
+    _CODE = FAILED_PRECONDITION
+
+
+class AbortedError(_CodedError):
+    """A concurrent event undid the operation; retry at a higher level."""
+
+    _CODE = ABORTED
+
+
+class OutOfRangeError(_CodedError):
+    """An input is read past its end, as a closed and empty queue."""
+
+    _CODE = OUT_OF_RANGE
+
+
+class UnimplementedError(_CodedError):
+    """There is no kernel for this case."""
+
+    _CODE = UNIMPLEMENTED
+
+
+class InternalError(_CodedError):
+    """An invariant of the system is broken."""
+
+    _CODE = INTERNAL
+
+
+class UnavailableError(_CodedError):
+    """A peer cannot be reached at present; retry with a pause."""
+
+    _CODE = UNAVAILABLE
+
+
+class DataLossError(_CodedError):
+    """Stored or transmitted bytes are lost or damaged."""
+
+    _CODE = DATA_LOSS
+
+
+class UnauthenticatedError(_CodedError):
+    """The request carries no valid credentials."""
+
+    _CODE = UNAUTHENTICATED
+
+
+_CODE_TO_EXCEPTION_CLASS: dict[int, type[_CodedError] | type[UnknownError]] = {
+    CANCELLED: CancelledError,
+    UNKNOWN: UnknownError,
+    INVALID_ARGUMENT: InvalidArgumentError,
+    DEADLINE_EXCEEDED: DeadlineExceededError,
+    NOT_FOUND: NotFoundError,
+    ALREADY_EXISTS: AlreadyExistsError,
+    PERMISSION_DENIED: PermissionDeniedError,
+    RESOURCE_EXHAUSTED: ResourceExhaustedError,
+    FAILED_PRECONDITION: FailedPreconditionError,
+    ABORTED: AbortedError,
+    OUT_OF_RANGE: OutOfRangeError,
+    UNIMPLEMENTED: UnimplementedError,
+    INTERNAL: InternalError,
+    UNAVAILABLE: UnavailableError,
+    DATA_LOSS: DataLossError,
+    UNAUTHENTICATED: UnauthenticatedError,
+}
+_EXCEPTION_CLASS_TO_CODE = {cls: code for code, cls in _CODE_TO_EXCEPTION_CLASS.items()}
+
+
+def exception_type_from_error_code(
+    error_code: int,
+) -> type[_CodedError] | type[UnknownError]:
+    """The class for a status code.
+
+    Raises:
+        KeyError: the code is 0 or unknown.
+    """
+    return _CODE_TO_EXCEPTION_CLASS[error_code]
+
+
+def error_code_from_exception_type(cls: type[BaseException]) -> int | UnknownError:
+    """The status code of an error class; warns and returns an error if it has none."""
+    code = _EXCEPTION_CLASS_TO_CODE.get(cls)  # type: ignore[call-overload]
+    if code is not None:
+        return int(code)
+    warnings.warn("Unknown class exception", stacklevel=2)
+    return UnknownError(None, None, "Unknown class exception", None)
+
+
+def make_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
+    """The error for a status that arrived as code and message."""
+    cls = _CODE_TO_EXCEPTION_CLASS.get(error_code)
+    if cls is not None:
+        return cls(node_def, op, message)
+    warnings.warn(f"Unknown error code: {error_code:d}", stacklevel=2)
+    return UnknownError(node_def, op, message, error_code)
+
+
+_make_specific_exception = make_exception
+
+
+@dataclass
+class Status:
+    """Outcome of a call: a code of this module, and a message if it is not OK."""
+
+    code: int = OK
+    message: str = ""
+
+
+class raise_exception_on_not_ok_status:  # noqa: N801 - TensorFlow's public name
+    """Context manager that lends a `Status` and raises what it holds at the end.
+
+    Raises:
+        OpError: of the class for the status' code, unless the code is OK.
+    """
+
+    def __enter__(self) -> Status:
+        self._status = Status()
+        return self._status
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        status = self._status
+        del self._status
+        if status.code != OK:
+            raise make_exception(None, None, status.message, status.code)

@@ -1,0 +1,154 @@
+"""The light graph that master and worker pass around: nodes with decoded attrs.
+
+A client's `Operation` knows its graph, its consumers and its user's source lines; a
+`Node` is only what a GraphDef says, with the attrs decoded once. Passes are functions
+from `GraphIR` to `GraphIR`; nodes are never changed in place, so graphs share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.tensor_shape import TensorShape
+
+# The producer versions that 1.15 writes; see protocol notes on GraphDef versions.
+PRODUCER_VERSION = 134
+MIN_CONSUMER_VERSION = 0
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One node. Treat as immutable: use `replace` for a changed copy."""
+
+    name: str  # unique in its graph
+    op: str  # op type, or the name of a function
+    inputs: tuple[tuple[str, int], ...]  # (producer's name, output index)
+    control_inputs: tuple[str, ...]  # names of the nodes that must run before
+    device: str  # requested, or (after placement) full device name
+    attrs: dict[str, Any]  # decoded, defaults filled in
+    output_types: tuple[DType, ...]  # flattened; reference dtypes kept
+    output_shapes: tuple[TensorShape, ...] | None = None  # None: not inferred yet
+    # The client operation, or the stack summary, that tells the user's source line.
+    source: Any = None
+
+    def replace(self, **changes: Any) -> Node:
+        """A copy with some fields changed."""
+        fields = {name: getattr(self, name) for name in _NODE_FIELDS}
+        fields.update(changes)
+        return Node(**fields)
+
+    def source_line(self) -> str | None:
+        """`file.py:12` of the user's code that made the node, if known."""
+        source = self.source
+        if source is None or isinstance(source, str):
+            return source
+        line: str | None = source.source_line()
+        return line
+
+
+_NODE_FIELDS = tuple(Node.__dataclass_fields__)
+
+
+@dataclass(slots=True, eq=False)
+class FunctionIR:
+    """A function: its signature and a body of nodes.
+
+    Body nodes refer to an argument by (argument's name, 0).
+    """
+
+    name: str
+    arg_names: tuple[str, ...]
+    arg_types: tuple[DType, ...]
+    output_names: tuple[str, ...]
+    output_types: tuple[DType, ...]
+    nodes: dict[str, Node]  # in topological order
+    returns: tuple[tuple[str, int], ...]  # for each output: (node or arg, index)
+    control_returns: tuple[str, ...] = ()  # nodes that must run, fetched or not
+    attrs: dict[str, Any] = field(default_factory=dict)
+    gradient: str = ""  # the gradient function's name, if one is registered
+    is_stateful: bool = False
+    arg_shapes: tuple[TensorShape, ...] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class GraphIR:
+    """Nodes by name, in topological order once `sort_topologically` has run."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    functions: dict[str, FunctionIR] = field(default_factory=dict)
+    producer: int = PRODUCER_VERSION
+    min_consumer: int = MIN_CONSUMER_VERSION
+
+    def with_nodes(self, nodes: Iterable[Node]) -> GraphIR:
+        """The same graph with other nodes."""
+        return GraphIR(
+            {n.name: n for n in nodes}, self.functions, self.producer, self.min_consumer
+        )
+
+
+def sort_topologically(
+    nodes: Mapping[str, Node], known: Iterable[str] = ()
+) -> list[Node]:
+    """Nodes ordered such that producers come first; stable in the given order.
+
+    `known` names what may be an input without being a node (a function's arguments).
+    The back edge of a classic loop (NextIteration -> Merge) is not followed.
+
+    Raises:
+      errors.InvalidArgumentError: an input does not exist, or there is a cycle.
+    """
+    done: set[str] = set(known)
+    order: list[Node] = []
+    for root in nodes.values():
+        if root.name not in done:
+            _visit(root, nodes, done, order)
+    return order
+
+
+def _visit(
+    root: Node, nodes: Mapping[str, Node], done: set[str], order: list[Node]
+) -> None:
+    """Depth-first post-order from `root` without recursion."""
+    open_nodes = {root.name}
+    stack = [(root, iter(_predecessors(root, nodes)))]
+    while stack:
+        node, predecessors = stack[-1]
+        for name in predecessors:
+            if name in done:
+                continue
+            child = nodes.get(name)
+            if child is None:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Node '{node.name}': Unknown input node '{name}'",
+                )
+            if name in open_nodes:
+                path = " -> ".join([n.name for n, _ in stack] + [name])
+                raise errors.InvalidArgumentError(
+                    None, None, f"Graph is invalid, contains a cycle: {path}"
+                )
+            open_nodes.add(name)
+            stack.append((child, iter(_predecessors(child, nodes))))
+            break
+        else:
+            stack.pop()
+            open_nodes.discard(node.name)
+            done.add(node.name)
+            order.append(node)
+
+
+def _predecessors(node: Node, nodes: Mapping[str, Node]) -> list[str]:
+    if node.op in ("Merge", "RefMerge"):
+        names = [n for n, _ in node.inputs if not _is_back_edge(nodes.get(n))]
+    else:
+        names = [n for n, _ in node.inputs]
+    return [*names, *node.control_inputs] if node.control_inputs else names
+
+
+def _is_back_edge(node: Node | None) -> bool:
+    return node is not None and node.op in ("NextIteration", "RefNextIteration")

@@ -1,0 +1,88 @@
+"""Shape inference over the light graph, for nodes whose shapes nobody told.
+
+Graphs that a client of ours built carry their shapes; those that come as a GraphDef,
+and what passes add, are inferred here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import op_registry
+from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.shape_inference import (
+    HandleData,
+    InferenceContext,
+    run_shape_fn,
+)
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+Handles = dict[tuple[str, int], HandleData]
+
+
+class _NodeContext(InferenceContext):
+    """The inputs are nodes of a light graph; constants are `Const` nodes."""
+
+    __slots__ = ("handles", "node", "nodes")
+
+    node: Node
+    nodes: Mapping[str, Node]
+    handles: Handles
+
+    def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
+        producer = self.nodes.get(self.node.inputs[index][0])
+        if producer is None or producer.op != "Const":
+            return None
+        value: np.ndarray[Any, Any] = producer.attrs["value"]
+        return value
+
+    def handle_data(self, index: int) -> HandleData | None:
+        return self.handles.get(self.node.inputs[index])
+
+
+def infer_node(
+    node: Node, nodes: Mapping[str, Node], handles: Handles
+) -> Sequence[TensorShape]:
+    """Output shapes of one node whose producers' shapes are known.
+
+    Shapes that do not fit are left unknown: the kernel will say so, with the values.
+    """
+    op_def = op_registry.find(node.op)
+    unknown = (UNKNOWN,) * len(node.output_types)
+    if op_def is None:
+        return unknown
+    shapes, types = [], []
+    for name, index in node.inputs:
+        producer = nodes.get(name)
+        if producer is None or producer.output_shapes is None:
+            shapes.append(UNKNOWN)
+        else:
+            shapes.append(producer.output_shapes[index])
+        types.append(node.output_types[0] if producer is None else producer.output_types[index])
+    context = _NodeContext(
+        node.op, node.name, node.attrs, shapes, types, node.output_types
+    )
+    context.node, context.nodes, context.handles = node, nodes, handles
+    try:
+        result = run_shape_fn(op_def, context)
+    except (ValueError, KeyError, TypeError):
+        return unknown
+    for index, data in (context.output_handles or {}).items():
+        handles[node.name, index] = data
+    return result
+
+
+def infer_missing(graph: GraphIR) -> GraphIR:
+    """The graph with shapes for every node (sorted topologically)."""
+    if all(n.output_shapes is not None for n in graph.nodes.values()):
+        return graph
+    handles: Handles = {}
+    nodes: dict[str, Node] = {}
+    for node in graph.nodes.values():
+        if node.output_shapes is None:
+            node = node.replace(output_shapes=tuple(infer_node(node, nodes, handles)))
+        nodes[node.name] = node
+    return graph.with_nodes(nodes.values())

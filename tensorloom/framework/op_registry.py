@@ -1,0 +1,280 @@
+"""The op registry: every fact about an op in one `register_op` call.
+
+An op is described once, in `ops/`, by its signature (in the notation of TensorFlow's
+own op specifications), its shape function, its gradient and its documentation. The
+client validates and infers with it, the master and the worker read it; what an op
+computes stands in `kernels/`.
+
+Signature notation::
+
+    inputs   "a: T"   "values: N * T"   "args: Tin"   "ref: Ref(T)"   "x: int32"
+    attrs    "T: type"   "T: {float, double} = DT_FLOAT"   "N: int >= 2"
+             "strides: list(int) >= 4"   "padding: {'SAME', 'VALID'}"
+             "shape: shape = unknown"   "name: string = ''"   "f: func"
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.tensor_shape import TensorShape
+
+# A shape function maps an InferenceContext to the shapes of the outputs: one
+# TensorShape, or a sequence with one for each output.
+ShapeFn = Callable[[Any], "TensorShape | Sequence[TensorShape]"]
+# A gradient function maps (op, gradient of each output) to the inputs' gradients.
+GradientFn = Callable[..., Any]
+
+
+class _NotDifferentiable:
+    """The explicit statement that an op has no gradient (its inputs get None)."""
+
+    def __repr__(self) -> str:
+        return "NOT_DIFFERENTIABLE"
+
+
+NOT_DIFFERENTIABLE: Final = _NotDifferentiable()
+
+
+@dataclass(frozen=True, slots=True)
+class ArgDef:
+    """One input or output argument of an op.
+
+    Exactly one of `type`, `type_attr`, `type_list_attr` says what its dtype is.
+    """
+
+    name: str
+    type: DType | None = None  # a fixed dtype
+    type_attr: str = ""  # the attr that holds the dtype
+    number_attr: str = ""  # the attr that holds how many tensors there are
+    type_list_attr: str = ""  # the list(type) attr, one tensor for each entry
+    is_ref: bool = False  # a reference edge: the op writes through it
+
+    @property
+    def is_list(self) -> bool:
+        """True when the argument stands for a sequence of tensors."""
+        return bool(self.number_attr or self.type_list_attr)
+
+
+@dataclass(frozen=True, slots=True)
+class AttrDef:
+    """One attr of an op: its type, default and constraints."""
+
+    name: str
+    type: str  # "int", "type", "list(int)", ... as in OpDef.AttrDef.type
+    has_default: bool = False
+    default: Any = None  # the decoded default (see attr_value.py for the forms)
+    minimum: int | None = None  # of an int, or of a list's length
+    allowed: tuple[Any, ...] | None = None  # DTypes, or bytes for strings
+
+
+@dataclass(slots=True, eq=False)
+class OpDef:
+    """An op: signature, properties, shape function and gradient."""
+
+    name: str
+    inputs: tuple[ArgDef, ...]
+    outputs: tuple[ArgDef, ...]
+    attrs: dict[str, AttrDef]
+    shape_fn: ShapeFn | None
+    gradient: GradientFn | _NotDifferentiable | None
+    is_stateful: bool = False
+    is_commutative: bool = False
+    is_aggregate: bool = False
+    allows_uninitialized_input: bool = False
+    deprecated: str = ""  # why, when the op is deprecated
+    doc: str = ""
+    # What op_def_library precomputes for this op on its first use.
+    plan: Any = field(default=None, repr=False)
+
+    def input_types(self, attrs: dict[str, Any]) -> list[DType]:
+        """The dtypes of the flattened inputs of a node with these attrs."""
+        return _flat_types(self.inputs, attrs)
+
+    def output_types(self, attrs: dict[str, Any]) -> list[DType]:
+        """The dtypes of the flattened outputs of a node with these attrs."""
+        return _flat_types(self.outputs, attrs)
+
+    def fill_defaults(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """`attrs` with every absent attr that has a default added."""
+        filled = dict(attrs)
+        for attr in self.attrs.values():
+            if attr.has_default and attr.name not in filled:
+                filled[attr.name] = attr.default
+        return filled
+
+
+def _flat_types(args: tuple[ArgDef, ...], attrs: dict[str, Any]) -> list[DType]:
+    types: list[DType] = []
+    for arg in args:
+        types.extend(arg_types(arg, attrs))
+    return types
+
+
+def arg_types(arg: ArgDef, attrs: dict[str, Any]) -> list[DType]:
+    """The dtypes of the tensors that one argument stands for."""
+    if arg.type_list_attr:
+        return list(attrs[arg.type_list_attr])
+    dtype: DType = arg.type if arg.type is not None else attrs[arg.type_attr]
+    if arg.is_ref:
+        dtype = dtype._as_ref
+    return [dtype] * attrs[arg.number_attr] if arg.number_attr else [dtype]
+
+
+_REGISTRY: dict[str, OpDef] = {}
+
+
+def register_op(
+    name: str,
+    *,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    attrs: Sequence[str] = (),
+    shape_fn: ShapeFn | None = None,
+    gradient: GradientFn | _NotDifferentiable | None = None,
+    stateful: bool = False,
+    commutative: bool = False,
+    aggregate: bool = False,
+    allows_uninitialized_input: bool = False,
+    deprecated: str = "",
+    doc: str = "",
+) -> OpDef:
+    """Registers an op and returns its OpDef.
+
+    Args:
+      name: the op type, CamelCase as in TensorFlow.
+      inputs, outputs, attrs: signature strings, see the module's docstring.
+      shape_fn: called with an InferenceContext; None means unknown output shapes.
+      gradient: a gradient function, NOT_DIFFERENTIABLE, or None (asking for the
+        gradient is then an error).
+      doc: one sentence or more; the first line stands in the compatibility table.
+
+    Raises:
+      ValueError: the name is registered already, or a signature string is bad.
+    """
+    if name in _REGISTRY:
+        raise ValueError(f"op '{name}' is registered already")
+    attr_defs = {a.name: a for a in map(parse_attr, attrs)}
+    op_def = OpDef(
+        name=name,
+        inputs=tuple(parse_arg(s, attr_defs) for s in inputs),
+        outputs=tuple(parse_arg(s, attr_defs) for s in outputs),
+        attrs=attr_defs,
+        shape_fn=shape_fn,
+        gradient=gradient,
+        is_stateful=stateful,
+        is_commutative=commutative,
+        is_aggregate=aggregate,
+        allows_uninitialized_input=allows_uninitialized_input,
+        deprecated=deprecated,
+        doc=doc,
+    )
+    _REGISTRY[name] = op_def
+    return op_def
+
+
+def find(name: str) -> OpDef | None:
+    """The registered op, or None."""
+    return _REGISTRY.get(name)
+
+
+def registered_ops() -> dict[str, OpDef]:
+    """All ops by name, in the order of their registration (a copy)."""
+    return dict(_REGISTRY)
+
+
+# --- signature strings ------------------------------------------------------
+
+_ARG = re.compile(r"^\s*(\w+)\s*:\s*(?:(\w+)\s*\*\s*)?(Ref\()?(\w+)\)?\s*$")
+_ATTR = re.compile(r"^\s*(\w+)\s*:\s*(.*)$", re.DOTALL)
+_SCALAR_ATTR_TYPES = frozenset(
+    ["int", "float", "string", "bool", "type", "shape", "tensor", "func"]
+)
+
+
+def parse_arg(spec: str, attrs: dict[str, AttrDef]) -> ArgDef:
+    """Parses one input or output signature string, e.g. "values: N * T"."""
+    match = _ARG.match(spec)
+    if match is None:
+        raise ValueError(f"bad argument signature '{spec}'")
+    name, number, ref, kind = match.groups()
+    attr = attrs.get(kind)
+    if attr is None:
+        return ArgDef(name, dtypes.as_dtype(kind), "", number or "", "", bool(ref))
+    if attr.type == "list(type)":
+        return ArgDef(name, None, "", "", kind, bool(ref))
+    return ArgDef(name, None, kind, number or "", "", bool(ref))
+
+
+def parse_attr(spec: str) -> AttrDef:
+    """Parses one attr signature string, e.g. "T: {float, double} = DT_FLOAT"."""
+    match = _ATTR.match(spec)
+    if match is None:
+        raise ValueError(f"bad attr signature '{spec}'")
+    name, rest = match.groups()
+    kind, has_default, default_text = _split_default(rest)
+    minimum: int | None = None
+    if ">=" in kind:
+        kind, minimum_text = kind.split(">=")
+        minimum = int(minimum_text)
+    kind, allowed = _parse_kind(kind.strip())
+    default = _parse_default(kind, default_text) if has_default else None
+    return AttrDef(name, kind, has_default, default, minimum, allowed)
+
+
+def _split_default(rest: str) -> tuple[str, bool, str]:
+    index = re.search(r"(?<!>)=", rest)
+    if index is None:
+        return rest, False, ""
+    return rest[: index.start()], True, rest[index.end() :].strip()
+
+
+def _parse_kind(kind: str) -> tuple[str, tuple[Any, ...] | None]:
+    is_list = kind.startswith("list(")
+    inner = kind[5:-1].strip() if is_list else kind
+    allowed: tuple[Any, ...] | None = None
+    if inner.startswith("{"):
+        words = [w.strip() for w in inner.strip("{}").split(",") if w.strip()]
+        if words and words[0][0] in "'\"":
+            allowed, inner = tuple(w.strip("'\"").encode() for w in words), "string"
+        else:
+            allowed, inner = tuple(dtypes.as_dtype(w) for w in words), "type"
+    if inner not in _SCALAR_ATTR_TYPES:
+        raise ValueError(f"unknown attr type '{kind}'")
+    return (f"list({inner})" if is_list else inner), allowed
+
+
+def _parse_default(kind: str, text: str) -> Any:
+    if kind.startswith("list("):
+        inner = kind[5:-1]
+        body = text.strip()[1:-1].strip()
+        if inner in ("type",):
+            return [_parse_default(inner, w) for w in body.split(",") if w.strip()]
+        values = ast.literal_eval(f"[{_pythonic(body)}]")
+        return [_decode_literal(inner, v) for v in values]
+    if kind == "type":
+        word = text.strip()
+        return dtypes.as_dtype(word[3:].lower() if word.startswith("DT_") else word)
+    if kind == "shape" and text.strip() == "unknown":
+        return TensorShape.of(None)
+    return _decode_literal(kind, ast.literal_eval(_pythonic(text)))
+
+
+def _pythonic(text: str) -> str:
+    return re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
+
+
+def _decode_literal(kind: str, value: Any) -> Any:
+    if kind == "string":
+        return value.encode() if isinstance(value, str) else value
+    if kind == "shape":
+        return TensorShape.of(tuple(value))
+    if kind == "float":
+        return float(value)
+    return value

@@ -1,0 +1,157 @@
+"""Resources: what outlives a step, by container and name.
+
+A resource handle at run time is the resource object itself. The manager belongs to a
+device's session state; `Session.reset` empties its containers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from tensorloom.framework import errors
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.tensor_shape import TensorShape
+
+DEFAULT_CONTAINER = "localhost"
+
+# A variable of at most this many elements is kept in host memory on a CPU: step
+# counters, learning rates and beta powers are read by host kernels, and a torch call
+# costs more than their arithmetic.
+HOST_VARIABLE_ELEMENTS = 16
+
+
+class Resource:
+    """Base of everything that a ResourceManager holds."""
+
+    def __init__(self, container: str, name: str, device: str = "") -> None:
+        self.container = container
+        self.name = name
+        self.device = device
+
+    def close(self) -> None:
+        """Called when the resource is deleted; wakes whoever waits on it."""
+
+
+class Variable(Resource):
+    """A mutable tensor. `value` is None until the first assignment.
+
+    `value` is a NumPy value or a torch tensor, by `holds_host_value`; whoever holds it
+    may read it, and only an update under `lock` replaces or changes it.
+    """
+
+    def __init__(
+        self,
+        container: str,
+        name: str,
+        dtype: DType,
+        shape: TensorShape,
+        device: str = "",
+    ) -> None:
+        super().__init__(container, name, device)
+        self.dtype = dtype
+        self.shape = shape
+        self.value: Any = None
+        self.lock = threading.RLock()
+
+
+def holds_host_value(dtype: DType, shape: TensorShape, device_type: str) -> bool:
+    """Whether a variable of this static shape keeps its value in host memory.
+
+    The decision rests on static facts alone, so that every piece of every session
+    makes the same.
+    """
+    if not is_torch_type(dtype):
+        return True
+    if device_type != "CPU":
+        return False
+    dims = shape.dims_tuple
+    if dims is None or None in dims:
+        return False
+    elements = 1
+    for dim in dims:
+        elements *= dim  # type: ignore[operator]
+    return elements <= HOST_VARIABLE_ELEMENTS
+
+
+def is_torch_type(dtype: DType) -> bool:
+    """True for the dtypes that torch tensors can hold."""
+    return dtype.base_dtype.name not in _HOST_ONLY_TYPES
+
+
+_HOST_ONLY_TYPES = frozenset(["string", "resource", "variant"])
+
+R = TypeVar("R", bound=Resource)
+
+
+class ResourceManager:
+    """Resources by (container, kind, name). Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._resources: dict[tuple[str, str, str], Resource] = {}
+
+    def lookup_or_create(
+        self, container: str, name: str, kind: type[R], make: Callable[[], R]
+    ) -> R:
+        """The resource of that name, made by `make` when it does not exist."""
+        key = (container or DEFAULT_CONTAINER, kind.__name__, name)
+        with self._lock:
+            found = self._resources.get(key)
+            if found is None:
+                found = self._resources[key] = make()
+        assert isinstance(found, kind)
+        return found
+
+    def lookup(self, container: str, name: str, kind: type[R]) -> R:
+        """The resource of that name.
+
+        Raises:
+          errors.NotFoundError: there is none.
+        """
+        container = container or DEFAULT_CONTAINER
+        with self._lock:
+            found = self._resources.get((container, kind.__name__, name))
+        if found is None:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"Resource {container}/{name}/{kind.__name__} does not exist.",
+            )
+        assert isinstance(found, kind)
+        return found
+
+    def delete(self, resource: Resource) -> None:
+        """Removes and closes a resource.
+
+        Raises:
+          errors.NotFoundError: it is not there.
+        """
+        with self._lock:
+            for key, held in self._resources.items():
+                if held is resource:
+                    del self._resources[key]
+                    break
+            else:
+                raise errors.NotFoundError(
+                    None,
+                    None,
+                    f"Resource {resource.container}/{resource.name}/"
+                    f"{type(resource).__name__} does not exist.",
+                )
+        resource.close()
+
+    def cleanup(self, containers: Iterable[str] = ()) -> None:
+        """Removes and closes all resources of the containers; of all when none."""
+        wanted = frozenset(containers)
+        with self._lock:
+            gone = {
+                key: resource
+                for key, resource in self._resources.items()
+                if not wanted or key[0] in wanted
+            }
+            for key in gone:
+                del self._resources[key]
+        for resource in gone.values():
+            resource.close()

@@ -1,0 +1,308 @@
+"""Shape functions and what they may ask: static shapes, constant inputs, handles.
+
+A shape function gets an `InferenceContext` and returns the output shapes. It raises
+through `fail`; the graph turns that into TensorFlow's `ValueError` with the node's name
+and its input shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.op_registry import OpDef
+from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+
+Dims = tuple[int | None, ...]
+
+
+class ShapeError(ValueError):
+    """Raised by a shape function: the input shapes do not fit the op."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandleData:
+    """What a resource or variant handle stands for: dtype and shape of its value."""
+
+    dtype: DType
+    shape: TensorShape
+
+
+class InferenceContext:
+    """One node as its shape function sees it: shapes, attrs, nothing constant."""
+
+    __slots__ = (
+        "attrs",
+        "input_shapes",
+        "input_types",
+        "node_name",
+        "op_name",
+        "output_handles",
+        "output_types",
+    )
+
+    def __init__(
+        self,
+        op_name: str,
+        node_name: str,
+        attrs: Mapping[str, Any],
+        input_shapes: Sequence[TensorShape],
+        input_types: Sequence[DType],
+        output_types: Sequence[DType],
+    ) -> None:
+        self.op_name = op_name
+        self.node_name = node_name
+        self.attrs = attrs
+        self.input_shapes = input_shapes
+        self.input_types = input_types
+        self.output_types = output_types
+        self.output_handles: dict[int, HandleData] | None = None
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of flattened inputs."""
+        return len(self.input_shapes)
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of flattened outputs."""
+        return len(self.output_types)
+
+    def input_shape(self, index: int) -> TensorShape:
+        """Static shape of an input."""
+        return self.input_shapes[index]
+
+    def input_type(self, index: int) -> DType:
+        """Base dtype of an input."""
+        return self.input_types[index].base_dtype
+
+    def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
+        """The value of an input that is constant, else None.
+
+        Where the values come from depends on the graph: subclasses say.
+        """
+        return None
+
+    def input_value_as_shape(self, index: int) -> TensorShape:
+        """An input that holds a shape vector, with what is known of its elements.
+
+        Raises:
+          ShapeError: the input is not a vector (a scalar -1 is an unknown shape).
+        """
+        value = self.input_value(index)
+        return UNKNOWN if value is None else shape_from_vector(value)
+
+    def handle_data(self, index: int) -> HandleData | None:
+        """What an input handle stands for, if known."""
+        return None
+
+    def set_output_handle_data(self, index: int, data: HandleData) -> None:
+        """States what an output handle stands for."""
+        if self.output_handles is None:
+            self.output_handles = {}
+        self.output_handles[index] = data
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises the op's shape error."""
+        raise ShapeError(message)
+
+    def _shape_of(self, which: int | TensorShape) -> TensorShape:
+        return self.input_shapes[which] if isinstance(which, int) else which
+
+    def with_rank(self, which: int | TensorShape, rank: int) -> TensorShape:
+        """An input's shape (by index) or a shape, which must have this rank."""
+        shape = self._shape_of(which)
+        dims = shape.dims_tuple
+        if dims is None:
+            return TensorShape.of((None,) * rank)
+        if len(dims) != rank:
+            self.fail(f"Shape must be rank {rank} but is rank {len(dims)}")
+        return shape
+
+    def with_rank_at_least(self, which: int | TensorShape, rank: int) -> TensorShape:
+        """A shape that must have at least this rank."""
+        shape = self._shape_of(which)
+        dims = shape.dims_tuple
+        if dims is not None and len(dims) < rank:
+            self.fail(f"Shape must be at least rank {rank} but is rank {len(dims)}")
+        return shape
+
+    def with_rank_at_most(self, which: int | TensorShape, rank: int) -> TensorShape:
+        """A shape that must have at most this rank."""
+        shape = self._shape_of(which)
+        dims = shape.dims_tuple
+        if dims is not None and len(dims) > rank:
+            self.fail(f"Shape must be at most rank {rank} but is rank {len(dims)}")
+        return shape
+
+    def merge(self, a: TensorShape, b: TensorShape) -> TensorShape:
+        """The most specific shape that both allow."""
+        dims_a, dims_b = a.dims_tuple, b.dims_tuple
+        if dims_a is None or dims_a == dims_b:
+            return b
+        if dims_b is None:
+            return a
+        if len(dims_a) != len(dims_b):
+            self.fail(
+                "Shapes must be equal rank, but are "
+                f"{len(dims_a)} and {len(dims_b)}"
+            )
+        merged: list[int | None] = []
+        for i, (x, y) in enumerate(zip(dims_a, dims_b, strict=True)):
+            if x is not None and y is not None and x != y:
+                self.fail(
+                    f"Dimension {i} in both shapes must be equal, but are {x} and {y}."
+                    f" Shapes are {format_shape(a)} and {format_shape(b)}."
+                )
+            merged.append(y if x is None else x)
+        return TensorShape.of(tuple(merged))
+
+    def merge_dim(self, a: int | None, b: int | None) -> int | None:
+        """The dimension that both allow."""
+        if a is None or a == b:
+            return b
+        if b is not None:
+            self.fail(f"Dimensions must be equal, but are {a} and {b}")
+        return a
+
+
+def format_shape(shape: TensorShape) -> str:
+    """A shape as shape errors print it: `[2,?]`, or `?` for an unknown rank."""
+    dims = shape.dims_tuple
+    if dims is None:
+        return "?"
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def shape_from_vector(values: np.ndarray[Any, Any] | None) -> TensorShape:
+    """The shape that a constant shape vector stands for (-1 is unknown).
+
+    Raises:
+      ShapeError: it is not a vector, or has an element below -1.
+    """
+    if values is None:
+        return UNKNOWN
+    if values.ndim == 0:
+        if values == -1:
+            return UNKNOWN
+        raise ShapeError(
+            "Input tensor must be rank 1, or if its rank 0 it must have value -1 "
+            "(representing an unknown shape).  Saw value: " + str(int(values))
+        )
+    if values.ndim != 1:
+        raise ShapeError(f"Shape must be rank 1 but is rank {values.ndim}")
+    dims: list[int | None] = []
+    for value in values.tolist():
+        if value < -1:
+            raise ShapeError(
+                f"Invalid value in tensor used for shape: {value}"
+            )
+        dims.append(None if value == -1 else value)
+    return TensorShape.of(tuple(dims))
+
+
+def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorShape]:
+    """Runs an op's shape function and checks that it speaks of every output.
+
+    Raises:
+      ValueError: with TensorFlow's wording, when the shapes do not fit the op.
+    """
+    count = len(context.output_types)
+    if op_def.shape_fn is None:
+        return (UNKNOWN,) * count
+    try:
+        shapes = op_def.shape_fn(context)
+    except ShapeError as error:
+        raise ValueError(error_text(str(error), context)) from None
+    if isinstance(shapes, TensorShape):
+        shapes = (shapes,)
+    assert len(shapes) == count, f"shape function of {op_def.name}"
+    return shapes
+
+
+def error_text(message: str, context: InferenceContext) -> str:
+    """TensorFlow's wording around a shape function's message."""
+    shapes = ", ".join(format_shape(s) for s in context.input_shapes)
+    values = [
+        f"input[{i}] = {_format_value(value)}"
+        for i in range(context.num_inputs)
+        if (value := context.input_value(i)) is not None and value.size <= 8
+    ]
+    text = (
+        f"{message} for '{context.node_name}' (op: '{context.op_name}') "
+        f"with input shapes: {shapes}"
+    )
+    if values:
+        text += " and with computed input tensors: " + ", ".join(values)
+    return text + "."
+
+
+def _format_value(value: np.ndarray[Any, Any]) -> str:
+    if value.ndim == 0:
+        return f"<{value}>"
+    return "<" + str(value.tolist()).replace(",", "") + ">"
+
+
+# --- shape functions that many ops share -------------------------------------
+
+
+def unchanged_shape(c: InferenceContext) -> TensorShape:
+    """One output with the first input's shape."""
+    return c.input_shapes[0]
+
+
+def scalar_shape(c: InferenceContext) -> Sequence[TensorShape]:
+    """Every output is a scalar."""
+    return (SCALAR,) * len(c.output_types)
+
+
+def unknown_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    """Nothing is known of the outputs."""
+    return (UNKNOWN,) * len(c.output_types)
+
+
+def no_outputs(c: InferenceContext) -> Sequence[TensorShape]:
+    """The op has no outputs."""
+    return ()
+
+
+def broadcast_binary_shape(c: InferenceContext) -> TensorShape:
+    """The shape that the first two inputs broadcast to."""
+    return broadcast_shapes(c, c.input_shapes[0], c.input_shapes[1])
+
+
+def broadcast_shapes(
+    c: InferenceContext, a: TensorShape, b: TensorShape
+) -> TensorShape:
+    """NumPy broadcasting over partially known shapes.
+
+    Raises:
+      ShapeError: the shapes do not broadcast.
+    """
+    dims_a, dims_b = a.dims_tuple, b.dims_tuple
+    if dims_a is None or dims_b is None:
+        return UNKNOWN
+    if dims_a == dims_b and None not in dims_a:
+        return a
+    rank = max(len(dims_a), len(dims_b))
+    padded_a = (1,) * (rank - len(dims_a)) + dims_a
+    padded_b = (1,) * (rank - len(dims_b)) + dims_b
+    return TensorShape.of(
+        tuple(_broadcast_dim(c, x, y) for x, y in zip(padded_a, padded_b, strict=True))
+    )
+
+
+def _broadcast_dim(c: InferenceContext, a: int | None, b: int | None) -> int | None:
+    if a is None or b is None:
+        # A known dimension other than 1 decides; 1 leaves the other open.
+        known = b if a is None else a
+        return known if known is not None and known > 1 else None
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    c.fail(f"Dimensions must be equal, but are {a} and {b}")

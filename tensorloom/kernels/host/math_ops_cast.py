@@ -1,0 +1,69 @@
+"""Host kernel of Cast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+
+_WIDE_UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
+
+
+def cast_function(source: dtypes.DType, target: dtypes.DType, truncate: bool) -> Compute:
+    """The function that casts arrays and scalars as TensorFlow's CPU kernel does.
+
+    Floats out of an integer's range take what the x86 conversion gives, and NaN too.
+    """
+    to = target.np_dtype
+    if target is dtypes.bfloat16 and truncate:
+        return _truncate_to_bfloat16
+    if source.is_complex and not target.is_complex and not target.is_bool:
+        inner = cast_function(source.real_dtype, target, truncate)
+        return lambda x: inner(x.real)
+    via = _intermediate(source, target)
+    if via is None:
+        return lambda x: x.astype(to)
+    return lambda x: x.astype(via).astype(to)
+
+
+def _intermediate(source: dtypes.DType, target: dtypes.DType) -> Any:
+    """The dtype on the way, where the direct conversion is not what the CPU does."""
+    if not source.is_floating or not target.is_integer:
+        return None
+    if target is dtypes.uint32:
+        return np.int64  # the low half of the signed conversion
+    if source.size < 4:
+        return np.float32 if target.size >= 4 else np.int32
+    return np.int32 if target.size < 4 else None
+
+
+def _truncate_to_bfloat16(x: Any) -> Any:
+    bits = np.asarray(x, np.float32).view(np.uint32) >> np.uint32(16)
+    return bits.astype(np.uint16).view(dtypes.bfloat16.np_dtype)[()]
+
+
+@host_kernel("Cast")
+def _cast(c: OpKernelConstruction) -> Compute:
+    source, target = c["SrcT"].base_dtype, c["DstT"].base_dtype
+    return cast_function(source, target, c.get("Truncate", False))
+
+
+for _dtype in _WIDE_UNSIGNED:
+    host_kernel("Cast", types={"SrcT": {_dtype}}, large=True)(_cast)
+
+# The constructor of a NumPy scalar takes half the time of astype; only where every
+# value of the source has an exact or rounded value in the target.
+_SAFE_INLINE = (
+    (dtypes.float32, (dtypes.int32, dtypes.int64, dtypes.float64, dtypes.bool)),
+    (dtypes.float64, (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.bool)),
+    (dtypes.int64, (dtypes.int32, dtypes.bool)),
+)
+for _target, _sources in _SAFE_INLINE:
+    host_kernel(
+        "Cast",
+        types={"SrcT": set(_sources), "DstT": {_target}, "Truncate": {False}},  # type: ignore[arg-type]
+        inline=f"np.{_target.name}({{0}})",
+    )(_cast)

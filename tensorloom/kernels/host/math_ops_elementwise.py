@@ -1,0 +1,203 @@
+"""Host kernels of the unary elementwise ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+
+NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
+_COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
+
+
+def _unary(op: str, function: Compute, inline: str = "") -> None:
+    """Registers `function`; `inline` serves the dtypes that have NumPy scalars."""
+    host_kernel(op)(lambda c: function)
+    if inline:
+        host_kernel(op, types=NATIVE_FLOATS, inline=inline)(lambda c: function)
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _reciprocal(x: Any) -> Any:
+    return 1 / x
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def _square(x: Any) -> Any:
+    return x * x
+
+
+def _tanh_grad(y: Any, dy: Any) -> Any:
+    return dy * np.conj(1 - y * y) if np.iscomplexobj(y) else dy * (1 - y * y)
+
+
+def _sigmoid_grad(y: Any, dy: Any) -> Any:
+    return dy * np.conj((1 - y) * y) if np.iscomplexobj(y) else dy * ((1 - y) * y)
+
+
+def _sqrt_grad(y: Any, dy: Any) -> Any:
+    return dy / (np.conj(y) * 2)
+
+
+def _rsqrt_grad(y: Any, dy: Any) -> Any:
+    y = np.conj(y)
+    return -dy * (y * y * y) / 2
+
+
+def _reciprocal_grad(y: Any, dy: Any) -> Any:
+    y = np.conj(y)
+    return -dy * (y * y)
+
+
+for _op in ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Exp", "Expm1", "Log"):
+    _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
+for _op in ("Log1p", "Sqrt", "Floor", "Ceil"):
+    _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
+_unary("Rint", np.rint, "np.rint({0})")
+_unary("Round", np.rint, "np.rint({0})")
+_unary("Sigmoid", _sigmoid, "(1 / (1 + np.exp(-{0})))")
+_unary("Rsqrt", _rsqrt, "(1 / np.sqrt({0}))")
+for _op in ("Reciprocal", "Inv"):
+    _unary(_op, _reciprocal, "(1 / {0})")
+for _op, _name in (
+    ("Asin", "arcsin"),
+    ("Acos", "arccos"),
+    ("Atan", "arctan"),
+    ("Asinh", "arcsinh"),
+    ("Acosh", "arccosh"),
+    ("Atanh", "arctanh"),
+):
+    _unary(_op, getattr(np, _name), f"np.{_name}({{0}})")
+
+# Negation, squares and absolute values hold for integers too, and wrap there.
+host_kernel("Neg", inline="(-{0})")(lambda c: np.negative)
+host_kernel("Square", inline="({0} * {0})")(lambda c: _square)
+host_kernel("Abs", inline="abs({0})")(lambda c: np.abs)
+
+host_kernel("IsNan")(lambda c: np.isnan)
+host_kernel("IsInf")(lambda c: np.isinf)
+host_kernel("IsFinite")(lambda c: np.isfinite)
+host_kernel("IsNan", types=NATIVE_FLOATS, inline="({0} != {0})")(lambda c: np.isnan)
+host_kernel("TanhGrad", inline="({1} * (1 - {0} * {0}))", types=NATIVE_FLOATS)(
+    lambda c: _tanh_grad
+)
+host_kernel("SigmoidGrad", inline="({1} * ((1 - {0}) * {0}))", types=NATIVE_FLOATS)(
+    lambda c: _sigmoid_grad
+)
+host_kernel("SqrtGrad", inline="({1} / ({0} * 2))", types=NATIVE_FLOATS)(
+    lambda c: _sqrt_grad
+)
+host_kernel("RsqrtGrad")(lambda c: _rsqrt_grad)
+for _op in ("ReciprocalGrad", "InvGrad"):
+    host_kernel(_op)(lambda c: _reciprocal_grad)
+
+
+@host_kernel("Sign")
+def _sign(c: OpKernelConstruction) -> Compute:
+    dtype = c["T"].np_dtype
+
+    def compute(x: Any) -> Any:
+        # NaN has sign zero in TensorFlow, and is NaN in NumPy.
+        return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=np.int8).astype(dtype)
+
+    return compute
+
+
+@host_kernel("Sign", types=_COMPLEX)
+def _sign_complex(c: OpKernelConstruction) -> Compute:
+    return np.sign
+
+
+def _by_element(op: str, function: Callable[[float], float]) -> None:
+    """A function of the `math` module, element by element: good for a few of them."""
+
+    @host_kernel(op)
+    def _factory(c: OpKernelConstruction) -> Compute:
+        dtype = c["T"].np_dtype
+
+        def compute(x: Any) -> Any:
+            if x.ndim == 0:
+                return dtype.type(function(float(x)))
+            values = [function(v) for v in x.astype(np.float64).ravel().tolist()]
+            return np.array(values, dtype).reshape(x.shape)
+
+        return compute
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except ValueError:  # at a pole
+        return math.inf
+
+
+_by_element("Erf", math.erf)
+_by_element("Erfc", math.erfc)
+_by_element("Lgamma", _lgamma)
+
+
+@host_kernel("LogicalNot", inline="(np.False_ if {0} else np.True_)")
+def _logical_not(c: OpKernelConstruction) -> Compute:
+    return np.logical_not
+
+
+@host_kernel("Invert")
+def _invert(c: OpKernelConstruction) -> Compute:
+    return np.invert
+
+
+@host_kernel("PopulationCount", large=True)
+def _population_count(c: OpKernelConstruction) -> Compute:
+    dtype = c["T"].np_dtype
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+
+    def compute(x: Any) -> Any:
+        return np.bitwise_count(x.view(unsigned))
+
+    return compute
+
+
+@host_kernel("Conj")
+def _conj(c: OpKernelConstruction) -> Compute:
+    return np.conj
+
+
+@host_kernel("Real", aliases=True)
+def _real(c: OpKernelConstruction) -> Compute:
+    return lambda x: x.real
+
+
+@host_kernel("Imag", aliases=True)
+def _imag(c: OpKernelConstruction) -> Compute:
+    return lambda x: x.imag
+
+
+@host_kernel("Angle")
+def _angle(c: OpKernelConstruction) -> Compute:
+    return np.angle
+
+
+@host_kernel("ComplexAbs")
+def _complex_abs(c: OpKernelConstruction) -> Compute:
+    return np.abs
+
+
+@host_kernel("Bucketize")
+def _bucketize(c: OpKernelConstruction) -> Compute:
+    boundaries = np.array(c["boundaries"], np.float32)
+
+    def compute(x: Any) -> Any:
+        return np.searchsorted(boundaries, x, side="right").astype(np.int32)
+
+    return compute

@@ -1,0 +1,88 @@
+"""What elementwise kernels say when shapes or values do not fit, in either memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+
+def invalid_argument(message: str) -> errors.InvalidArgumentError:
+    """An InvalidArgumentError whose place the executor fills in."""
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as TensorFlow prints it: `[2,3]`."""
+    return "[" + ",".join(str(int(d)) for d in shape) + "]"
+
+
+def shapes_fit(c: OpKernelConstruction) -> bool:
+    """True when the static input shapes prove that the inputs broadcast."""
+    shapes = [s.dims_tuple for s in c.input_shapes]
+    if any(dims is None or None in dims for dims in shapes):
+        # Two unknown shapes of which one is a scalar always broadcast.
+        return sum(dims != () for dims in shapes) <= 1
+    try:
+        np.broadcast_shapes(*shapes)  # type: ignore[arg-type]
+    except ValueError:
+        return False
+    return True
+
+
+def broadcasting(c: OpKernelConstruction, function: Compute) -> Compute:
+    """`function`, with TensorFlow's error for two shapes that do not broadcast.
+
+    Where the static shapes are known to fit, that is `function` itself.
+    """
+    if shapes_fit(c):
+        return function
+
+    def compute(x: Any, y: Any) -> Any:
+        try:
+            return function(x, y)
+        except (RuntimeError, ValueError):
+            check_broadcast(x.shape, y.shape)
+            raise
+
+    return compute
+
+
+def check_broadcast(a: Sequence[int], b: Sequence[int]) -> None:
+    """Raises InvalidArgumentError unless two shapes broadcast."""
+    try:
+        np.broadcast_shapes(tuple(a), tuple(b))
+    except ValueError:
+        raise invalid_argument(
+            f"Incompatible shapes: {shape_text(a)} vs. {shape_text(b)}"
+        ) from None
+
+
+# TensorFlow words division by zero only for these; for the truncating ops that came
+# later it has no words of its own.
+_NAMED_DIVISIONS = frozenset({"Div", "Mod", "FloorDiv", "FloorMod"})
+
+
+def division_by_zero(op: str) -> Callable[[], NoReturn]:
+    """The function that raises an op's error for an integer division by zero."""
+
+    def fail() -> NoReturn:
+        if op in _NAMED_DIVISIONS:
+            raise invalid_argument("Integer division by zero")
+        raise errors.InternalError(
+            None,
+            None,
+            "Unexpected error in binary operator "
+            "(only integer div and mod should have errors)",
+        )
+
+    return fail
+
+
+def negative_exponent() -> NoReturn:
+    """Raises the error for an integer to a negative integer power."""
+    raise invalid_argument("Integers to negative integer powers are not allowed")

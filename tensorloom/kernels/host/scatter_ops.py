@@ -1,0 +1,190 @@
+"""Scatter updates of variables: rows by index, or slices by index vectors.
+
+The kernels take values of either kind; for a variable that holds a torch tensor the
+arithmetic is in `kernels/scatter_ops.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.variable_value import (
+    format_shape,
+    is_host,
+    shape_of,
+    to_host,
+    uninitialized_reference,
+    uninitialized_resource,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.resource import Variable
+
+KINDS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+ND_KINDS = ("NdUpdate", "NdAdd", "NdSub")
+ROW_OPS = [f"{form}{kind}" for form in ("Scatter", "ResourceScatter") for kind in KINDS]
+ND_OPS = [
+    f"{form}{kind}" for form in ("Scatter", "ResourceScatter") for kind in ND_KINDS
+]
+
+
+def _assign_at(array: Any, indices: Any, updates: Any) -> None:
+    array[indices] = updates
+
+
+def _divide_at(array: Any, indices: Any, updates: Any) -> None:
+    if array.dtype.kind not in "iu":
+        np.divide.at(array, indices, updates)
+        return
+    for at, update in zip(indices, np.broadcast_to(updates, (len(indices), *array.shape[1:])), strict=True):
+        array[at] = np.trunc(array[at] / update)
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any, Any], None]] = {
+    "Update": _assign_at,
+    "Add": np.add.at,
+    "Sub": np.subtract.at,
+    "Mul": np.multiply.at,
+    "Div": _divide_at,
+    "Min": np.minimum.at,
+    "Max": np.maximum.at,
+}
+
+
+@host_kernel(ROW_OPS, any_inputs=("indices", "updates"), large=True)
+def scatter_rows(c: OpKernelConstruction) -> Compute:
+    """Combines rows of the variable with updates, in the order of the indices."""
+    resource = c.op.startswith("Resource")
+    kind = c.op.removeprefix("Resource").removeprefix("Scatter")
+
+    def compute(variable: Variable, indices: Any, updates: Any) -> Variable | None:
+        with variable.lock:
+            rows = _rows(variable, resource)
+            _scatter(variable, kind, indices.reshape(-1), updates, rows, indices.shape)
+        return None if resource else variable
+
+    return compute
+
+
+def _rows(variable: Variable, resource: bool) -> int:
+    if variable.value is None:
+        raise (
+            uninitialized_resource(variable)
+            if resource
+            else uninitialized_reference(variable)
+        )
+    shape = shape_of(variable.value)
+    if not shape:
+        raise errors.InvalidArgumentError(
+            None, None, "params must be at least 1-D, got shape []"
+        )
+    return shape[0]
+
+
+def _scatter(
+    variable: Variable,
+    kind: str,
+    indices: Any,
+    updates: Any,
+    rows: int,
+    indices_shape: Any,
+) -> None:
+    """Scatters into a variable whose first dimension the flat indices address."""
+    if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < rows):
+        _raise_bad_row(to_host(indices), rows, tuple(indices_shape))
+    if is_host(variable.value):
+        array = np.array(variable.value)
+        variable.value = array
+        apply_numpy(kind, array, to_host(indices), to_host(updates))
+    else:
+        from tensorloom.kernels import scatter_ops
+
+        scatter_ops.scatter_in_place(variable, kind, indices, updates)
+
+
+def apply_numpy(kind: str, array: Any, indices: Any, updates: Any) -> None:
+    """Scatters into the rows of an array, in place."""
+    if updates.ndim:
+        updates = updates.reshape(len(indices), *array.shape[1:])
+    _ARITHMETIC[kind](array, indices, updates)
+
+
+def _raise_bad_row(indices: Any, rows: int, shape: tuple[int, ...]) -> None:
+    bad = int(np.flatnonzero((indices < 0) | (indices >= rows))[0])
+    where = ",".join(str(i) for i in np.unravel_index(bad, shape)) if shape else ""
+    raise errors.InvalidArgumentError(
+        None,
+        None,
+        f"indices[{where}] = {indices[bad]} is not in [0, {rows})"
+        if where
+        else f"indices = {indices[bad]} is not in [0, {rows})",
+    )
+
+
+@host_kernel(ND_OPS, any_inputs=("indices", "updates"), large=True)
+def scatter_nd(c: OpKernelConstruction) -> Compute:
+    """Combines slices at index vectors with updates."""
+    resource = c.op.startswith("Resource")
+    kind = c.op.removeprefix("Resource").removeprefix("ScatterNd")
+
+    def compute(variable: Variable, indices: Any, updates: Any) -> Variable | None:
+        with variable.lock:
+            _rows(variable, resource)
+            _scatter_nd(variable, kind, to_host(indices), updates)
+        return None if resource else variable
+
+    return compute
+
+
+def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> None:
+    shape = shape_of(variable.value)
+    indices = np.asarray(indices)
+    depth = indices.shape[-1] if indices.ndim else 1
+    vectors = indices.reshape(-1, depth)
+    flat = flatten_index_vectors(vectors, shape, indices.shape)
+    slice_shape = shape[depth:]
+    if is_host(variable.value):
+        array = np.array(variable.value)
+        variable.value = array
+        apply_numpy(kind, array.reshape(-1, *slice_shape), flat, to_host(updates))
+    else:
+        from tensorloom.kernels import scatter_ops
+
+        scatter_ops.scatter_in_place(variable, kind, flat, updates, slice_shape)
+
+
+def flatten_index_vectors(
+    vectors: Any, shape: tuple[int, ...], indices_shape: tuple[int, ...]
+) -> Any:
+    """Index vectors [n, k] into `shape` as flat indices [n] over its first k dims.
+
+    Raises:
+      errors.InvalidArgumentError: a vector is too long or out of range.
+    """
+    depth = vectors.shape[1]
+    if depth > len(shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Inner dimension of indices must be <= params.dims(), got {depth} > "
+            f"{len(shape)}",
+        )
+    outer = np.array(shape[:depth], np.int64)
+    bad = ((vectors < 0) | (vectors >= outer)).any(axis=1)
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        where = ",".join(str(i) for i in np.unravel_index(at, indices_shape[:-1]))
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"indices[{where}] = {vectors[at].tolist()} does not index into shape "
+            f"{format_shape(shape)}",
+        )
+    strides = np.append(np.cumprod(outer[:0:-1])[::-1], 1)[:depth].astype(np.int64)
+    return vectors.astype(np.int64) @ strides

@@ -1,0 +1,197 @@
+"""Optimizer updates: variables in host memory here, torch tensors one file over.
+
+One factory serves all forms of all rules. The formulas are in `update_rules.py`; a
+variable that holds a tensor is updated by `kernels/training_ops.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS, Formula
+from tensorloom.kernels.variable_value import (
+    format_shape,
+    is_host,
+    shape_of,
+    to_host,
+    uninitialized_reference,
+    uninitialized_resource,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.resource import Variable
+
+DENSE_OPS = [
+    f"{form}Apply{rule}" for form in ("", "Resource") for rule in FORMULAS
+]
+SPARSE_OPS = [
+    f"{form}SparseApply{rule}" for form in ("", "Resource") for rule in FORMULAS
+]
+# The inputs that are taken as they are, under the names they have in any rule.
+GRADIENTS = ("grad", "delta", "indices")
+
+
+def rule_of(op: str) -> str:
+    """The rule's name in an op type: "ResourceSparseApplyAdagrad" -> "Adagrad"."""
+    return op[op.index("Apply") + len("Apply") :]
+
+
+def check_ready(state: Sequence[Variable], resource: bool) -> None:
+    """Raises FailedPreconditionError when a variable has no value."""
+    for variable in state:
+        if variable.value is None:
+            raise (
+                uninitialized_resource(variable)
+                if resource
+                else uninitialized_reference(variable)
+            )
+
+
+@host_kernel(DENSE_OPS, any_inputs=GRADIENTS, large=True)
+def apply_dense(c: OpKernelConstruction) -> Compute:
+    """One dense update of a variable and its slots."""
+    rule, resource = rule_of(c.op), c.op.startswith("Resource")
+    count, gradient_at = LAYOUT[rule]
+    formula, attrs = FORMULAS[rule], c.attrs
+
+    def compute(*arguments: Any) -> Variable | None:
+        state, inputs = arguments[:count], arguments[count:]
+        variable: Variable = state[0]
+        with variable.lock:
+            check_ready(state, resource)
+            check_same_shape(state, inputs[gradient_at])
+            if is_host(variable.value):
+                _update_host(formula, state, inputs, gradient_at, attrs)
+            else:
+                from tensorloom.kernels import training_ops
+
+                training_ops.update(rule, state, inputs, gradient_at, attrs)
+        return None if resource else variable
+
+    return compute
+
+
+def check_same_shape(state: Sequence[Variable], gradient: Any) -> None:
+    """Raises InvalidArgumentError when slots or gradient differ from the variable."""
+    shape = shape_of(state[0].value)
+    for variable in state[1:]:
+        if shape_of(variable.value) != shape:
+            raise _shape_error("slot", shape, shape_of(variable.value))
+    if shape_of(gradient) != shape:
+        raise _shape_error("grad", shape, shape_of(gradient))
+
+
+def _shape_error(
+    what: str, shape: tuple[int, ...], other: tuple[int, ...]
+) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        f"var and {what} do not have the same shape{format_shape(shape)} "
+        f"{format_shape(other)}",
+    )
+
+
+def _update_host(
+    formula: Formula,
+    state: Sequence[Variable],
+    inputs: Sequence[Any],
+    gradient_at: int,
+    attrs: Any,
+) -> None:
+    values = tuple(to_host(v.value) for v in state)
+    hosted = [to_host(x) if i == gradient_at else x for i, x in enumerate(inputs)]
+    for variable, value in zip(
+        state, formula(np, values, tuple(hosted), attrs), strict=True
+    ):
+        # A formula over scalars and Python numbers must not widen the dtype.
+        held = variable.value
+        variable.value = value if value.dtype == held.dtype else value.astype(held.dtype)
+
+
+@host_kernel(SPARSE_OPS, any_inputs=GRADIENTS, large=True)
+def apply_sparse(c: OpKernelConstruction) -> Compute:
+    """An update of the rows that the indices name, in their order."""
+    rule, resource = rule_of(c.op), c.op.startswith("Resource")
+    count, gradient_at = LAYOUT[rule]
+    formula, attrs = FORMULAS[rule], c.attrs
+
+    def compute(*arguments: Any) -> Variable | None:
+        state = arguments[:count]
+        inputs = list(arguments[count:])
+        indices = inputs.pop(gradient_at + 1)
+        variable: Variable = state[0]
+        with variable.lock:
+            check_ready(state, resource)
+            _check_indices(variable, indices, inputs[gradient_at])
+            if is_host(variable.value):
+                _update_rows(formula, state, inputs, gradient_at, attrs, indices)
+            else:
+                from tensorloom.kernels import training_ops
+
+                training_ops.update_rows(
+                    rule, state, inputs, gradient_at, attrs, indices
+                )
+        return None if resource else variable
+
+    return compute
+
+
+def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
+    rows = shape_of(variable.value)[:1]
+    if not rows:
+        raise errors.InvalidArgumentError(None, None, "var must be at least 1 dimensional")
+    if shape_of(gradient)[:1] != (len(indices),):
+        raise errors.InvalidArgumentError(
+            None, None, "grad must be the same size as indices in the first dimension."
+        )
+    found = to_host(indices)
+    bad = np.flatnonzero((found < 0) | (found >= rows[0]))
+    if len(bad):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Index {found[bad[0]]} at offset {bad[0]} in indices is out of range",
+        )
+
+
+def _update_rows(
+    formula: Formula,
+    state: Sequence[Variable],
+    inputs: list[Any],
+    gradient_at: int,
+    attrs: Any,
+    indices: Any,
+) -> None:
+    at = to_host(indices)
+    gradient = to_host(inputs[gradient_at])
+    arrays = [np.array(v.value) for v in state]
+    for part in distinct_parts(at):
+        inputs[gradient_at] = gradient[part]
+        rows = tuple(array[at[part]] for array in arrays)
+        updated = formula(np, rows, tuple(inputs), attrs)
+        for array, new in zip(arrays, updated, strict=True):
+            array[at[part]] = new
+    for variable, array in zip(state, arrays, strict=True):
+        variable.value = array
+
+
+def distinct_parts(indices: np.ndarray[Any, Any]) -> list[Any]:
+    """Positions in `indices`, split such that no part names a row twice.
+
+    Repeated rows are updated one after the other, in the order of the indices.
+    """
+    if len(np.unique(indices)) == len(indices):
+        return [slice(None)]
+    return [slice(i, i + 1) for i in range(len(indices))]
+
+
+def scalar_inputs(rules: Sequence[str]) -> tuple[str, ...]:
+    """The names of the scalar inputs of some rules: they live in host memory."""
+    return tuple(dict.fromkeys(name for rule in rules for name in SCALARS[rule]))

@@ -1,0 +1,66 @@
+"""Scatter updates of variables that hold torch tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tensorloom.framework.op_kernel import kernel
+from tensorloom.kernels.host import scatter_ops as host_scatter_ops
+from tensorloom.kernels.variable_value import exclusive, to_tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.resource import Variable
+
+kernel(host_scatter_ops.ROW_OPS, any_inputs=("indices", "updates"))(
+    host_scatter_ops.scatter_rows
+)
+kernel(host_scatter_ops.ND_OPS, any_inputs=("indices", "updates"))(
+    host_scatter_ops.scatter_nd
+)
+
+_REDUCTIONS = {"Mul": "prod", "Min": "amin", "Max": "amax"}
+
+
+def scatter_in_place(
+    variable: Variable,
+    kind: str,
+    indices: Any,
+    updates: Any,
+    slice_shape: tuple[int, ...] | None = None,
+) -> None:
+    """Scatters into a variable's tensor; call under its lock.
+
+    Args:
+      kind: "Update", "Add", "Sub", "Mul", "Div", "Min" or "Max".
+      indices: flat and checked, [n].
+      updates: a scalar, or n slices.
+      slice_shape: the shape of what one index addresses; rows when None.
+    """
+    held = exclusive(variable)
+    index = to_tensor(indices, held.device).to(torch.int64)
+    update = to_tensor(updates, held.device)
+    if slice_shape is None:
+        slice_shape = tuple(held.shape[1:])
+    target = held.view(-1, *slice_shape)
+    shape = (len(index), *slice_shape)
+    update = update.reshape(shape) if update.dim() else update.expand(shape)
+    if kind == "Update":
+        target.index_copy_(0, index, update)
+    elif kind in ("Add", "Sub"):
+        target.index_add_(0, index, update, alpha=1 if kind == "Add" else -1)
+    elif kind == "Div":
+        _divide(target, index, update)
+    else:
+        target.index_reduce_(0, index, update, _REDUCTIONS[kind])
+
+
+def _divide(target: torch.Tensor, index: torch.Tensor, update: torch.Tensor) -> None:
+    rounding = None if target.dtype.is_floating_point or target.is_complex() else "trunc"
+    if len(index.unique()) == len(index):
+        rows = torch.div(target[index], update, rounding_mode=rounding)
+        target.index_copy_(0, index, rows)
+        return
+    for at, row in zip(index.tolist(), update, strict=True):
+        target[at] = torch.div(target[at], row, rounding_mode=rounding)

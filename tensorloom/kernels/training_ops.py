@@ -1,0 +1,254 @@
+"""Optimizer updates of torch tensors, alone and for all variables in one call.
+
+Rules without code of their own here compute by the formulas of
+`kernels/host/update_rules.py` and replace the value.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tensorloom.framework.op_kernel import host_kernel, kernel
+from tensorloom.kernels.host import training_ops as host_training_ops
+from tensorloom.kernels.host.training_ops import (
+    GRADIENTS,
+    check_ready,
+    check_same_shape,
+    distinct_parts,
+    rule_of,
+    scalar_inputs,
+)
+from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, State
+from tensorloom.kernels.variable_value import exclusive, is_host, to_host, to_tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.resource import Variable
+
+Tensors = list[torch.Tensor]
+
+_ALL_SCALARS = scalar_inputs(tuple(FORMULAS))
+kernel(
+    host_training_ops.DENSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
+)(host_training_ops.apply_dense)
+kernel(
+    host_training_ops.SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
+)(host_training_ops.apply_sparse)
+
+# --- in place, over lists of tensors -----------------------------------------
+
+
+def _descend(state: list[Tensors], scalars: list[float], grads: Tensors, _: Any) -> None:
+    (variables,) = state
+    torch._foreach_add_(variables, grads, alpha=-scalars[0])
+
+
+def _momentum(
+    state: list[Tensors], scalars: list[float], grads: Tensors, attrs: Mapping[str, Any]
+) -> None:
+    variables, accums = state
+    lr, decay = scalars
+    torch._fused_sgd_(
+        variables,
+        _contiguous(grads),
+        accums,
+        weight_decay=0.0,
+        momentum=decay,
+        lr=lr,
+        dampening=0.0,
+        nesterov=attrs["use_nesterov"],
+        maximize=False,
+        is_first_step=False,
+    )
+
+
+def _adam(
+    state: list[Tensors], scalars: list[float], grads: Tensors, attrs: Mapping[str, Any]
+) -> None:
+    """torch's fused Adam computes TensorFlow's rule at step 1 with scaled constants.
+
+    torch: var -= lr' / (1 - beta1) * m / (sqrt(v) / sqrt(1 - beta2) + epsilon').
+    """
+    variables, ms, vs = state
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon = scalars
+    rate = lr * math.sqrt(max(0.0, 1 - beta2_power)) / (1 - beta1_power)
+    root = math.sqrt(1 - beta2)
+    torch._fused_adam_(
+        variables,
+        _contiguous(grads),
+        ms,
+        vs,
+        [],
+        _first_steps(len(variables), variables[0].device),
+        lr=rate * (1 - beta1) / root,
+        beta1=beta1,
+        beta2=beta2,
+        weight_decay=0.0,
+        eps=epsilon / root,
+        amsgrad=False,
+        maximize=False,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _first_steps(count: int, device: torch.device) -> Tensors:
+    return [torch.ones((), dtype=torch.float32, device=device)] * count
+
+
+def _rms_prop(
+    state: list[Tensors], scalars: list[float], grads: Tensors, attrs: Mapping[str, Any]
+) -> None:
+    variables, mss, moms = state
+    lr, rho, decay, epsilon = scalars
+    torch._foreach_mul_(mss, rho)
+    torch._foreach_addcmul_(mss, grads, grads, value=1 - rho)
+    roots = torch._foreach_add(mss, epsilon)
+    torch._foreach_sqrt_(roots)
+    torch._foreach_mul_(moms, decay)
+    torch._foreach_addcdiv_(moms, grads, roots, value=lr)
+    torch._foreach_sub_(variables, moms)
+
+
+def _contiguous(tensors: Tensors) -> Tensors:
+    """The fused kernels walk memory and do not look at strides."""
+    return [t if t.is_contiguous() else t.contiguous() for t in tensors]
+
+
+_Update = Callable[[list[Tensors], list[float], Tensors, Mapping[str, Any]], None]
+_IN_PLACE: dict[str, _Update] = {
+    "GradientDescent": _descend,
+    "Momentum": _momentum,
+    "Adam": _adam,
+    "RMSProp": _rms_prop,
+}
+_FLOATS = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16])
+
+
+def _has_in_place(
+    rule: str, dtype: torch.dtype, scalars: Sequence[float], attrs: Mapping[str, Any]
+) -> bool:
+    if rule == "Adam":
+        beta1_power, _, _, _, beta2, _ = scalars
+        if attrs["use_nesterov"] or beta2 >= 1 or beta1_power >= 1:
+            return False
+    return rule in _IN_PLACE and dtype in _FLOATS
+
+
+# --- one variable ------------------------------------------------------------
+
+
+def update(
+    rule: str,
+    state: Sequence[Variable],
+    inputs: Sequence[Any],
+    gradient_at: int,
+    attrs: Mapping[str, Any],
+) -> None:
+    """Updates a variable that holds a tensor, with its slots; call under its lock."""
+    gradient = to_tensor(inputs[gradient_at])
+    scalars = [x.item() for i, x in enumerate(inputs) if i != gradient_at]
+    if _has_in_place(rule, gradient.dtype, scalars, attrs):
+        tensors = [[exclusive(variable)] for variable in state]
+        _IN_PLACE[rule](tensors, scalars, [gradient], attrs)
+        return
+    scalars.insert(gradient_at, gradient)
+    values = tuple(variable.value for variable in state)
+    for variable, value in zip(
+        state, FORMULAS[rule](torch, values, tuple(scalars), attrs), strict=True
+    ):
+        variable.value = value
+
+
+def update_rows(
+    rule: str,
+    state: Sequence[Variable],
+    inputs: Sequence[Any],
+    gradient_at: int,
+    attrs: Mapping[str, Any],
+    indices: Any,
+) -> None:
+    """Updates some rows of a variable that holds a tensor; call under its lock."""
+    gradient = to_tensor(inputs[gradient_at])
+    arguments = [x if i == gradient_at else x.item() for i, x in enumerate(inputs)]
+    tensors = [exclusive(variable) for variable in state]
+    index = to_tensor(indices, tensors[0].device).to(torch.int64)
+    for part in distinct_parts(to_host(indices)):
+        at = index[part]
+        arguments[gradient_at] = gradient[part]
+        rows: State = tuple(tensor[at] for tensor in tensors)
+        updated = FORMULAS[rule](torch, rows, tuple(arguments), attrs)
+        for tensor, new in zip(tensors, updated, strict=True):
+            tensor.index_copy_(0, at, new)
+
+
+# --- all variables of a step -------------------------------------------------
+
+_FUSED_OPS = [f"_Fused{form}Apply{rule}" for form in ("", "Resource") for rule in _IN_PLACE]
+
+
+@kernel(
+    _FUSED_OPS,
+    host_inputs=scalar_inputs(tuple(_IN_PLACE)),
+    any_inputs=("grad", "delta"),
+)
+@host_kernel(_FUSED_OPS, any_inputs=("grad", "delta"), large=True)
+def apply_fused(c: OpKernelConstruction) -> Compute:
+    """The updates of all variables of a step by one rule."""
+    rule, resource = rule_of(c.op), "Resource" in c.op
+    slots, gradient_at = LAYOUT[rule]
+    count: int = c["N"]
+    attrs, device = c.attrs, c.torch_device
+
+    def compute(*arguments: Any) -> tuple[Variable, ...] | None:
+        columns = [arguments[i * count : (i + 1) * count] for i in range(slots)]
+        rest = arguments[slots * count :]
+        gradients = rest[gradient_at : gradient_at + count]
+        numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
+        with columns[0][0].lock:
+            for i, gradient in enumerate(gradients):
+                state = [column[i] for column in columns]
+                check_ready(state, resource)
+                check_same_shape(state, gradient)
+            _update_all(rule, columns, [x.item() for x in numbers], gradients, attrs, device)
+        return None if resource else columns[0]
+
+    return compute
+
+
+def _update_all(
+    rule: str,
+    columns: list[Sequence[Variable]],
+    scalars: list[float],
+    gradients: Sequence[Any],
+    attrs: Mapping[str, Any],
+    device: Any,
+) -> None:
+    grads = [g if isinstance(g, torch.Tensor) else to_tensor(g) for g in gradients]
+    if not _has_in_place(rule, grads[0].dtype, scalars, attrs):
+        gradient_at = LAYOUT[rule][1]
+        for i, gradient in enumerate(grads):
+            inputs: list[Any] = [torch.tensor(x) for x in scalars]
+            inputs.insert(gradient_at, gradient)
+            update(rule, [column[i] for column in columns], inputs, gradient_at, attrs)
+        return
+    hosted: list[tuple[Variable, torch.Tensor]] = []
+    tensors = [[_changeable(v, hosted) for v in column] for column in columns]
+    _IN_PLACE[rule](tensors, scalars, grads, attrs)
+    for variable, tensor in hosted:
+        variable.value = to_host(tensor)
+
+
+def _changeable(
+    variable: Variable, hosted: list[tuple[Variable, torch.Tensor]]
+) -> torch.Tensor:
+    """A tensor to change in place; a copy, noted in `hosted`, of a NumPy value."""
+    if not is_host(variable.value):
+        return exclusive(variable)
+    tensor = to_tensor(variable.value, copy=True)
+    hosted.append((variable, tensor))
+    return tensor

@@ -1,0 +1,138 @@
+"""What a variable holds: reading it as NumPy or torch, and replacing it safely.
+
+A variable's value may be held by others at any time: a fetch, a `ReadVariableOp`, a
+view. So an update never changes a NumPy value (those are small: see
+`resource.holds_host_value`), and a torch tensor only while nobody else holds it. This
+module loads without torch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+
+if TYPE_CHECKING:
+    import torch
+
+    from tensorloom.framework.resource import Variable
+
+# With a value held by the variable alone, `sys.getrefcount(variable.value)` inside
+# `exclusive` counts: the variable's attribute, the local name, and the argument.
+_OWN_REFERENCES = 3
+# Storage users with one tensor on it: the tensor and the wrapper made for asking.
+_OWN_STORAGE_USES = 2
+
+
+def uninitialized_reference(variable: Variable) -> errors.FailedPreconditionError:
+    """The error of using a reference variable before its first assignment."""
+    return errors.FailedPreconditionError(
+        None, None, f"Attempting to use uninitialized value {variable.name}"
+    )
+
+
+def uninitialized_resource(variable: Variable) -> errors.FailedPreconditionError:
+    """The error of reading a resource variable before its first assignment."""
+    return errors.FailedPreconditionError(
+        None,
+        None,
+        f"Error while reading resource variable {variable.name} from Container: "
+        f"{variable.container}. This could mean that the variable was uninitialized. "
+        f"Not found: Resource {variable.container}/{variable.name}/Variable does not "
+        "exist.",
+    )
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of a NumPy or torch value."""
+    return tuple(value.shape)
+
+
+def format_shape(shape: tuple[int, ...]) -> str:
+    """A shape as TensorFlow's run-time errors print it: `[2,3]`."""
+    return "[" + ",".join(str(d) for d in shape) + "]"
+
+
+def is_host(value: Any) -> bool:
+    """True for a NumPy value, False for a torch tensor."""
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def to_host(value: Any) -> Any:
+    """The value as NumPy; shares memory with a CPU tensor; rank 0 is a scalar."""
+    if not is_host(value):
+        value = _tensor_to_numpy(value)
+    if value.ndim == 0 and isinstance(value, np.ndarray) and value.dtype != object:
+        return value[()]
+    return value
+
+
+def _tensor_to_numpy(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    import torch
+
+    tensor = tensor.detach().cpu()
+    if tensor.dtype is torch.bfloat16:
+        import ml_dtypes
+
+        bits: np.ndarray[Any, Any] = tensor.view(torch.int16).numpy()
+        return bits.view(ml_dtypes.bfloat16)
+    array: np.ndarray[Any, Any] = tensor.numpy()
+    return array
+
+
+def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tensor:
+    """The value as a torch tensor on `device` (None: the CPU, or where it is).
+
+    With `copy` the tensor has memory of its own; without it may share the value's.
+    """
+    import torch
+
+    if not is_host(value):
+        if device is not None:
+            value = value.to(device)
+        return value.clone() if copy else value
+    array = np.asarray(value)
+    if copy or not array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array, order="C")
+    if array.dtype.name == "bfloat16":
+        tensor = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    else:
+        tensor = torch.from_numpy(array)
+    return tensor if device is None else tensor.to(device)
+
+
+def owned_tensor(value: Any, device: Any) -> torch.Tensor:
+    """The value as a dense tensor whose memory torch allocated.
+
+    Memory that NumPy owns (a feed, a constant) cannot be watched for other holders, so
+    it is copied here.
+    """
+    if is_host(value):
+        return to_tensor(value, device, copy=True)
+    tensor: torch.Tensor = value if device is None else value.to(device)
+    if not tensor.is_contiguous():
+        return tensor.contiguous()
+    # Storage over foreign memory cannot be resized: torch.from_numpy, DLPack.
+    return tensor if tensor.untyped_storage().resizable() else tensor.clone()
+
+
+def exclusive(variable: Variable) -> torch.Tensor:
+    """The variable's tensor, made its own: nobody sees it change in place.
+
+    To be called under `variable.lock`, with a value that is a tensor and not None. The
+    caller must not have another reference to the value.
+    """
+    import sys
+
+    import torch
+
+    tensor: torch.Tensor = variable.value
+    if sys.getrefcount(tensor) <= _OWN_REFERENCES:
+        storage = tensor.untyped_storage()
+        if torch._C._storage_Use_Count(storage._cdata) <= _OWN_STORAGE_USES:
+            return tensor
+    tensor = tensor.clone()
+    variable.value = tensor
+    return tensor

@@ -1,0 +1,31 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _fresh_default_graph() -> Iterator[None]:
+    """Gives each test that builds graphs an empty default graph."""
+    yield
+    # Tests of the lower layers do not load the package's front: neither does this.
+    tensorloom = sys.modules.get("tensorloom")
+    reset = getattr(tensorloom, "reset_default_graph", None)
+    if reset is not None:
+        reset()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips tests marked gpu where there is none; torch is asked only for those."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))

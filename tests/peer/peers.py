@@ -1,0 +1,218 @@
+"""Processes of real TensorFlow, and the comparison of a program run there and here."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.peer import runner
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Where `make peer` puts the environments, unless these variables say otherwise.
+ENVIRONMENTS = {
+    "1.15": os.environ.get("PEER115", ".venv-tf115"),
+    "2.21": os.environ.get("PEER221", ".venv-tf221"),
+}
+ASPECTS = ("error", "ops", "attrs", "values")
+
+
+def python_of(version: str) -> Path | None:
+    """The Python of the environment with that TensorFlow; None if it is not there."""
+    python = REPOSITORY / ENVIRONMENTS[version] / "bin" / "python"
+    return python if python.exists() else None
+
+
+class Peer:
+    """A process that runs programs in one version of TensorFlow."""
+
+    def __init__(self, version: str) -> None:
+        python = python_of(version)
+        if python is None:
+            raise FileNotFoundError(f"no environment for TensorFlow {version}: make peer")
+        self.version = version
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        self._process = subprocess.Popen(
+            [python, runner.__file__, version],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        self.full_version = self._read(16).decode().strip()
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def execute(self, source: str) -> dict[str, Any]:
+        """What `runner.execute` says of the program there; asked once a program."""
+        if source not in self._known:
+            request = pickle.dumps({"source": source}, protocol=runner.PROTOCOL)
+            stdin = self._process.stdin
+            assert stdin is not None
+            stdin.write(runner.HEADER.pack(len(request)) + request)
+            stdin.flush()
+            length = runner.HEADER.unpack(self._read(runner.HEADER.size))[0]
+            self._known[source] = pickle.loads(self._read(length))
+        return self._known[source]
+
+    def close(self) -> None:
+        """Ends the process."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        self._process.wait(timeout=30)
+
+    def _read(self, size: int) -> bytes:
+        stdout = self._process.stdout
+        assert stdout is not None
+        data = stdout.read(size)
+        if len(data) < size:
+            code = self._process.wait(timeout=30)
+            raise RuntimeError(f"TensorFlow {self.version} ended with status {code}")
+        return data
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far two floating-point results may be apart."""
+
+    relative: float = 1e-5
+    absolute: float = 1e-6
+
+
+def compare_program(
+    source: str,
+    peer: Peer,
+    aspects: tuple[str, ...] = ("error", "ops", "values"),
+    tolerance: Tolerance | None = None,
+) -> list[str]:
+    """Runs `source` here and in `peer`; one line for each difference, none if equal.
+
+    `aspects`: "error" (class of the exception that ended it), "ops" (names, types, inputs,
+    control inputs, devices, dtypes, static shapes), "attrs" (of each node), "values".
+    """
+    import tensorloom as tf
+
+    theirs = peer.execute(source)
+    ours = runner.execute(tf, source)
+    differences: list[str] = []
+    if "error" in aspects:
+        differences += _error_differences(ours["error"], theirs["error"])
+    if "ops" in aspects:
+        differences += _op_differences(ours["ops"], theirs["ops"])
+    if "attrs" in aspects:
+        differences += _attr_differences(ours["ops"], theirs["ops"])
+    if "values" in aspects and not differences:
+        differences += value_differences(
+            ours["result"], theirs["result"], tolerance or Tolerance()
+        )
+    return differences
+
+
+def _error_differences(ours: Any, theirs: Any) -> list[str]:
+    if (ours and ours[0]) == (theirs and theirs[0]):
+        return []
+    told = f"error: ours {_error_text(ours)}, TensorFlow's {_error_text(theirs)}"
+    return [told, *([ours[2]] if ours else [])]
+
+
+def _error_text(error: Any) -> str:
+    return "none" if error is None else f"{error[0]}({error[1][:200]!r})"
+
+
+OP_FIELDS = (
+    "type",
+    "inputs",
+    "control_inputs",
+    "device",
+    "dtypes",
+    "shapes",
+)
+
+
+def _op_differences(ours: list[Any], theirs: list[Any]) -> list[str]:
+    mine = {op["name"]: op for op in ours}
+    real = {op["name"]: op for op in theirs}
+    missing = [name for name in real if name not in mine]
+    extra = [name for name in mine if name not in real]
+    lines = [f"ops missing here: {missing[:12]}"] if missing else []
+    lines += [f"ops only here: {extra[:12]}"] if extra else []
+    for name in [name for name in real if name in mine]:
+        lines += [
+            f"op {name!r} {field}: ours {mine[name][field]}, TensorFlow's {expected}"
+            for field in OP_FIELDS
+            if mine[name][field] != (expected := real[name][field])
+        ]
+    if not lines and [op["name"] for op in ours] != [op["name"] for op in theirs]:
+        lines.append("ops are the same but made in another order")
+    return lines
+
+
+def _attr_differences(ours: list[Any], theirs: list[Any]) -> list[str]:
+    mine = {op["name"]: op["attrs"] for op in ours}
+    return [
+        f"op {op['name']!r} attrs: ours {sorted(mine[op['name']].items())}, "
+        f"TensorFlow's {sorted(op['attrs'].items())}"
+        for op in theirs
+        if op["name"] in mine and mine[op["name"]] != op["attrs"]
+    ]
+
+
+def value_differences(
+    ours: Any, theirs: Any, tolerance: Tolerance, path: str = "result"
+) -> list[str]:
+    """One line for each place where two outcomes of `runner.plain` differ."""
+    if ours == theirs:
+        return []
+    if not (isinstance(ours, tuple) and isinstance(theirs, tuple)):
+        if isinstance(ours, float) and isinstance(theirs, float):
+            return _number_differences(ours, theirs, tolerance, path)
+        return [f"{path}: ours {ours!r}, TensorFlow's {theirs!r}"]
+    if ours[:1] == theirs[:1] == ("array",):
+        return _array_differences(ours, theirs, tolerance, path)
+    if len(ours) != len(theirs):
+        return [f"{path}: ours {ours!r}, TensorFlow's {theirs!r}"]
+    lines: list[str] = []
+    for index, (mine, real) in enumerate(zip(ours, theirs, strict=True)):
+        lines += value_differences(mine, real, tolerance, f"{path}[{index}]")
+    return lines
+
+
+def _array_differences(
+    ours: Any, theirs: Any, tolerance: Tolerance, path: str
+) -> list[str]:
+    if ours[1:3] != theirs[1:3]:
+        return [f"{path}: ours {ours[1:3]}, TensorFlow's {theirs[1:3]}"]
+    mine, real = read_array(ours), read_array(theirs)
+    return _number_differences(mine, real, tolerance, path)
+
+
+def _number_differences(
+    mine: Any, real: Any, tolerance: Tolerance, path: str
+) -> list[str]:
+    if np.asarray(mine).dtype.kind not in "fcV":
+        equal = np.array_equal(mine, real)
+    else:
+        wide = np.complex128 if np.iscomplexobj(mine) else np.float64
+        equal = np.allclose(
+            np.asarray(mine).astype(wide),
+            np.asarray(real).astype(wide),
+            rtol=tolerance.relative,
+            atol=tolerance.absolute,
+            equal_nan=True,
+        )
+    return [] if equal else [f"{path}: ours {mine!r}, TensorFlow's {real!r}"]
+
+
+def read_array(described: Any) -> Any:
+    """The array that `runner.plain_array` took apart."""
+    _, dtype, shape, data = described
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return np.frombuffer(data, ml_dtypes.bfloat16).reshape(shape)
+    return np.frombuffer(data, np.dtype(dtype)).reshape(shape)
