@@ -6,7 +6,9 @@ import argparse
 import re
 import statistics
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress
@@ -22,7 +24,9 @@ from benchmarks.processes import (
 )
 from benchmarks.report import Row, print_rows, write_json
 from benchmarks.workloads import WORKLOADS
-from benchmarks.workloads.table import Workload
+
+if TYPE_CHECKING:
+    from benchmarks.workloads.table import Workload
 
 # Kept here, so that the list of torch's rows costs no import of torch.
 TORCH_ROWS = re.compile("MLP|CNN|residual")
@@ -32,7 +36,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows to this file")
-    parser.add_argument("--only", default="", help="workloads whose name has this regex")
+    parser.add_argument(
+        "--only", default="", help="workloads whose name has this regex"
+    )
     parser.add_argument("--repeats", type=int, default=5, help="measurements of each")
     parser.add_argument(
         "--systems", default=",".join(SYSTEMS), help="a part of the systems, by commas"
@@ -51,17 +57,19 @@ class Suite:
     def run(self, workload: Workload | ProcessWorkload) -> Row:
         """All measurements of one workload."""
         if isinstance(workload, ProcessWorkload):
-            return self._run_processes(workload)
-        row = Row(workload.name, workload.target)
-        ready = [system for system in self._systems_of(workload.name)]
-        ready = [system for system in ready if self._prepare(system, row)]
-        samples: dict[str, list[float]] = {system: [] for system in ready}
-        for _ in range(self._repeats):
-            for system in ready:
-                samples[system].append(self._workers[system].measure(row.workload))
-        for system in ready:
-            self._workers[system].finish(row.workload)
-        row.medians = {key: statistics.median(times) for key, times in samples.items()}
+            row = Row(workload.name, workload.target, workload.unit)
+            systems = [key for key in self._systems if key != "torch"]
+            self._measure(row, systems, workload.measure)
+            return row
+        name = workload.name
+        row = Row(name, workload.target)
+        self._measure(
+            row,
+            [key for key in self._systems_of(name) if self._prepare(key, row)],
+            lambda system: self._workers[system].measure(name),
+        )
+        for system in row.medians:
+            self._workers[system].finish(name)
         return row
 
     def close(self) -> None:
@@ -78,29 +86,28 @@ class Suite:
             self._workers[system] = Worker(system)
         try:
             self._workers[system].prepare(row.workload)
-            self._workers[system].measure(row.workload)
         except WorkloadError as exc:
             row.failures.append(str(exc))
             return False
         return True
 
-    def _run_processes(self, workload: ProcessWorkload) -> Row:
-        row = Row(workload.name, workload.target, workload.unit)
-        samples: dict[str, list[float]] = {}
+    def _measure(
+        self, row: Row, systems: list[str], measure: Callable[[str], float]
+    ) -> None:
+        """Fills the row's medians. In turns: a busy moment then hits every system."""
+        samples: dict[str, list[float]] = {system: [] for system in systems}
         for _ in range(self._repeats):
-            for system in [key for key in self._systems if key != "torch"]:
+            for system in list(samples):
                 try:
-                    samples.setdefault(system, []).append(workload.measure(system))
+                    samples[system].append(measure(system))
                 except WorkloadError as exc:
                     row.failures.append(str(exc))
-        row.medians = {
-            key: statistics.median(times) for key, times in samples.items() if times
-        }
-        return row
+                    del samples[system]
+        row.medians = {key: statistics.median(times) for key, times in samples.items()}
 
 
 def main(arguments: list[str]) -> int:
-    """Measures, prints, writes; 0 if every target is met."""
+    """Measures, prints and writes what the command line asks for."""
     options = parse_arguments(arguments)
     console = Console()
     systems = [

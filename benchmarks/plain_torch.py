@@ -89,7 +89,8 @@ class _Block(nn.Module):
 def _residual_network() -> Iterator[Callable[[], float]]:
     model = nn.Sequential(
         *[nn.Conv2d(3, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU()],
-        *[_Block(16, 16), _Block(16, 32), _Block(32, 64)],
+        *[_Block(16, 16), _Block(16, 16), _Block(16, 32)],
+        *[_Block(32, 32), _Block(32, 64), _Block(64, 64)],
         *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)],
     )
     optimizer = torch.optim.SGD(model.parameters(), 0.1, 0.9)

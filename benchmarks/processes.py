@@ -1,4 +1,4 @@
-"""Systems as processes: where their Python is, their workers, and what a start costs."""
+"""The systems as processes: their Python, their workers, and what a start costs."""
 
 from __future__ import annotations
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.processes import OURS
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Measures workloads in one system: python worker.py SYSTEM, Python 3.7.
 
-A line of JSON in, a line of JSON out: {"prepare": name}, then any number of {"measure":
-name}, each answered by {"seconds": s}, then {"finish": name}. Errors are {"error": text}.
+A line of JSON in, a line of JSON out: {"prepare": name}, then any number of
+{"measure": name}, each answered by {"seconds": s}, then {"finish": name}. Errors are
+{"error": text}.
 """
 
 import gc
@@ -62,7 +63,7 @@ def serve(table, tf, read, write):
     """Answers requests until the input ends."""
     measurement = None
     for line in read:
-        (action, name), = json.loads(line).items()
+        ((action, name),) = json.loads(line).items()
         answer = {}
         try:
             if action == "prepare":

@@ -10,7 +10,9 @@ table = Table()
 def dense(tf, x, units, name, activation=None):
     with tf.variable_scope(name):
         initializer = tf.glorot_uniform_initializer(seed=1)
-        weights = tf.get_variable("w", [int(x.shape[1]), units], initializer=initializer)
+        weights = tf.get_variable(
+            "w", [int(x.shape[1]), units], initializer=initializer
+        )
         bias = tf.get_variable("b", [units], initializer=tf.zeros_initializer())
         y = tf.nn.bias_add(tf.matmul(x, weights), bias)
         return activation(y) if activation else y
@@ -125,7 +127,7 @@ def residual_network(tf):
     updates = []
     x = tf.placeholder(tf.float32, [None, 32, 32, 3])
     y = tf.nn.relu(batch_norm(tf, conv(tf, x, 16, "first"), "first_norm", updates))
-    for index, channels in enumerate((16, 32, 64)):
+    for index, channels in enumerate((16, 16, 32, 32, 64, 64)):
         y = residual_block(tf, y, channels, "block%d" % index, updates)
     logits = dense(tf, tf.reduce_mean(y, [1, 2]), 10, "logits")
     labels = tf.placeholder(tf.int64, [None])

@@ -153,10 +153,10 @@ def _with_equal_index_types(slices: list[IndexedSlices]) -> list[IndexedSlices]:
     """The same slices, with int64 indices where they are not all int32."""
     if all(s.indices.dtype == int32 for s in slices):
         return slices
-    from tensorloom.ops import math_ops
+    from tensorloom.ops import math_ops_cast
 
     return [
-        IndexedSlices(s.values, math_ops.cast(s.indices, int64), s.dense_shape)
+        IndexedSlices(s.values, math_ops_cast.cast(s.indices, int64), s.dense_shape)
         if s.indices.dtype == int32
         else s
         for s in slices
@@ -167,9 +167,11 @@ def _unnested(slices: IndexedSlices) -> IndexedSlices:
     """Slices whose values are slices themselves, as one level of slices."""
     if not isinstance(slices.values, IndexedSlices):
         return slices
-    from tensorloom.ops import array_ops
+    from tensorloom.ops import gather_ops
 
     inner = _unnested(slices.values)
     return IndexedSlices(
-        inner.values, array_ops.gather(slices.indices, inner.indices), inner.dense_shape
+        inner.values,
+        gather_ops.gather(slices.indices, inner.indices),
+        inner.dense_shape,
     )

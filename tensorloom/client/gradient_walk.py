@@ -14,9 +14,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client import gradient_aggregation
+from tensorloom.client import gradient_aggregation, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework import dtypes
+from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import get_gradient_function
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.scopes import name_scope
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
 
-_TRAINABLE = frozenset(
+TRAINABLE_NAMES = frozenset(
     [
         dtypes.float16.name,
         dtypes.float32.name,
@@ -38,7 +39,7 @@ _TRAINABLE = frozenset(
     ]
 )
 # bfloat16 lets gradients through, but an output of it that gets none stays without.
-_BACKPROPAGATABLE = _TRAINABLE | {dtypes.bfloat16.name}
+_BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
@@ -46,7 +47,7 @@ _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 
 def is_trainable(tensor: Tensor) -> bool:
     """True when gradients with respect to a tensor of this dtype make sense."""
-    return tensor._dtype.base_dtype.name in _TRAINABLE
+    return tensor._dtype.base_dtype.name in TRAINABLE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +135,7 @@ class GradientWalk:
         graph = op._graph
         if not isinstance(graph, FuncGraph):
             return op._inputs
-        return [
-            t if t in self._xs else _original_of_capture(t) for t in op._inputs
-        ]
+        return [t if t in self._xs else _original_of_capture(t) for t in op._inputs]
 
     # --- the walk ----------------------------------------------------------------------
 
@@ -186,10 +185,14 @@ class GradientWalk:
         function = self._gradient_function(op)
         if function is None:
             return ()
+        # Outputs that an earlier gradient added are read by gradients alone; without
+        # one of their own they count for nothing.
+        own = graph_mutation.own_output_count(op)
         arguments = [
-            _zeros_like(op._outputs[i]) if g is None and is_trainable(op._outputs[i])
+            _zeros_like(output)
+            if g is None and output._value_index < own and is_trainable(output)
             else g
-            for i, g in enumerate(received)
+            for output, g in zip(op._outputs, received, strict=True)
         ]
         return self._call(op, function, arguments)
 
@@ -223,8 +226,7 @@ class GradientWalk:
     def _placed_like(self, op: Operation) -> AbstractContextManager[None]:
         if not self._options.colocate:
             return _NOWHERE
-        graph = op.graph if op.graph is self._source_graph else self._source_graph
-        return graph.colocate_with(op)
+        return get_default_graph().colocate_with(op)
 
     def _check_shape(self, op: Operation, tensor: Tensor, gradient: Any) -> None:
         """A gradient has the shape of its tensor; both statements are merged."""
@@ -260,10 +262,10 @@ def _zeros_like(tensor: Tensor) -> Tensor:
     """The gradient of an output that the ys do not depend on."""
     zeros: Tensor
     if tensor._dtype == dtypes.resource:
-        from tensorloom.ops import array_ops, resource_variable_ops
+        from tensorloom.ops import fill_ops, resource_variable_ops
 
         data = tensor._handle_data
-        zeros = array_ops.zeros(
+        zeros = fill_ops.zeros(
             resource_variable_ops.variable_shape(tensor),
             dtype=data.dtype if data is not None else dtypes.float32,
         )
@@ -330,4 +332,3 @@ def _original_of_capture(tensor: Tensor) -> Tensor:
             break
         tensor = original
     return tensor
-

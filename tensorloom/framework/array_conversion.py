@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.tensor_shape import Dimension, TensorShape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _INT32_MIN: Final = -(2**31)
 _INT32_MAX: Final = 2**31 - 1
@@ -54,6 +56,8 @@ _LEAF_CLASSES: dict[DType, tuple[type, ...]] = {}
 def _fill_leaf_tables() -> None:
     for number in range(1, 24):
         dtype = DType(number)
+        exact: set[type]
+        classes: tuple[type, ...]
         if dtype.is_bool:
             exact, classes = {bool}, (bool,)
         elif dtype.is_integer:
@@ -130,7 +134,7 @@ def _simple(value: Any, dtype: DType | None) -> np.ndarray[Any, Any] | None:
     elif kind is float:
         target = _FLOAT_TARGETS.get(dtype)
         # False for NaN too: what is compared with it goes the general way.
-        if target is None or not (-_FLOAT32_MAX <= low and high <= _FLOAT32_MAX):
+        if target is None or not (low >= -_FLOAT32_MAX and high <= _FLOAT32_MAX):
             return None
     elif kind is bool and (dtype is None or dtype is dtypes.bool):
         target = _BOOL
@@ -410,9 +414,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return tuple([int(size) for size in shape])
 
 
-def spread(
-    array: np.ndarray[Any, Any], sizes: tuple[int, ...]
-) -> np.ndarray[Any, Any]:
+def spread(array: np.ndarray[Any, Any], sizes: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """The values in the given shape, the last one repeated as often as needed.
 
     Without any value, all elements are the dtype's zero. One value becomes a view that

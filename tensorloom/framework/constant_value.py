@@ -183,9 +183,7 @@ def _fold_shape(tensor: Tensor) -> list[Any] | None:
             return None
         dtype = op._attrs["out_type"].as_numpy_dtype
         value = np.array(dims, dtype)
-        results.append(
-            np.array(np.prod(value), dtype) if op._type == "Size" else value
-        )
+        results.append(np.array(np.prod(value), dtype) if op._type == "Size" else value)
     return results
 
 
@@ -212,9 +210,14 @@ def evaluate_node(
             result = definition.factory(construction)(*inputs)
     except Exception:  # noqa: BLE001 - what fails here fails in the step, with context
         return None
-    values = result if len(node.output_types) != 1 or isinstance(result, list | tuple) else (result,)
+    values = (
+        result
+        if len(node.output_types) != 1 or isinstance(result, list | tuple)
+        else (result,)
+    )
     return [
-        np.asarray(v, t.as_numpy_dtype) for v, t in zip(values, node.output_types, strict=True)
+        np.asarray(v, t.as_numpy_dtype)
+        for v, t in zip(values, node.output_types, strict=True)
     ]
 
 
@@ -280,7 +283,12 @@ def _vector(tensor: Tensor, depth: int) -> TensorShape:
         return shape_from_vector(value)
     found = _partial_shape(tensor, depth + 1)
     dims = tensor._shape.dims_tuple
-    if found.dims_tuple is None and dims is not None and len(dims) == 1 and dims[0] is not None:
+    if (
+        found.dims_tuple is None
+        and dims is not None
+        and len(dims) == 1
+        and dims[0] is not None
+    ):
         return TensorShape.of((None,) * dims[0])
     return found
 

@@ -186,10 +186,14 @@ class Graph(GraphScopes, GraphCollections):
                 full_name = self.unique_name(name)
             if not _VALID_OP_NAME.match(full_name):
                 raise ValueError(f"'{full_name}' is not a valid node name")
-            control = self._control_inputs_for(inputs) if self._scopes.controllers else []
+            control = (
+                self._control_inputs_for(inputs) if self._scopes.controllers else []
+            )
             if output_types is None:
                 output_types = op_def.output_types(attrs)
-            op = Operation(self, op_def, full_name, inputs, control, attrs, output_types)
+            op = Operation(
+                self, op_def, full_name, inputs, control, attrs, output_types
+            )
             self._apply_scopes(op)
             try:
                 self._infer_shapes(op)

@@ -85,9 +85,7 @@ def get_default_session() -> Any:
 
 
 @contextmanager
-def session_as_default(
-    session: Any, enforce_nesting: bool = True
-) -> Iterator[Any]:
+def session_as_default(session: Any, enforce_nesting: bool = True) -> Iterator[Any]:
     """Makes `session` the default session of this thread."""
     sessions = _stacks.sessions
     sessions.append(session)

@@ -53,9 +53,7 @@ class DeviceName:
     def has_task(self) -> bool:
         """Whether job, replica and task are all known."""
         return (
-            self.job is not None
-            and self.replica is not None
-            and self.task is not None
+            self.job is not None and self.replica is not None and self.task is not None
         )
 
     @property
@@ -85,10 +83,11 @@ class DeviceName:
     def merged_with(self, other: DeviceName) -> DeviceName:
         """This name with its open components filled from `other`."""
         return DeviceName(
-            *(
-                theirs if mine is None else mine
-                for mine, theirs in zip(_fields(self), _fields(other), strict=True)
-            )
+            other.job if self.job is None else self.job,
+            other.replica if self.replica is None else self.replica,
+            other.task if self.task is None else self.task,
+            other.type if self.type is None else self.type,
+            other.id if self.id is None else self.id,
         )
 
     def __str__(self) -> str:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Protocol, TypeAlias, final
 
+from tensorloom.framework.export import export
+
 _Components: TypeAlias = (
     "tuple[str | None, str | None, str | None, str | None, int | None]"
 )
@@ -32,6 +34,7 @@ def _device_type(value: Any) -> str | None:
     return value.upper() if value in ("cpu", "gpu") else _text(value)
 
 
+@export("DeviceSpec")
 @final
 class DeviceSpec:
     """A device or a set of devices, by up to five components.
@@ -44,7 +47,14 @@ class DeviceSpec:
         ValueError: a number is not one.
     """
 
-    __slots__ = ("_as_string", "_device_index", "_device_type", "_job", "_replica", "_task")
+    __slots__ = (
+        "_as_string",
+        "_device_index",
+        "_device_type",
+        "_job",
+        "_replica",
+        "_task",
+    )
 
     _as_string: str | None
 

@@ -7,12 +7,16 @@ so raise ValueError rather than return NotImplemented.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from tensorloom.framework.dtypes import DType
+from tensorloom.framework.export import export
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
+@export("Dimension")
 @final
 class Dimension:
     """A size: a non-negative int, or None if unknown. Immutable.
@@ -83,8 +87,8 @@ class Dimension:
             return None
         return self._value != theirs
 
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether the sizes may be equal."""
+    def is_compatible_with(self, other: Any) -> Any:
+        """Whether the sizes may be equal; NotImplemented if `other` is no size."""
         theirs = _operand(other)
         if theirs is NotImplemented:
             return NotImplemented
@@ -92,11 +96,11 @@ class Dimension:
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raises ValueError if both sizes are known and differ."""
-        if not self.is_compatible_with(other):
+        if self.is_compatible_with(other) is False:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
-        """The size that is known of the two.
+    def merge_with(self, other: Any) -> Any:
+        """The size that is known of the two; NotImplemented if `other` is no size.
 
         Raises:
             ValueError: both are known and differ.
@@ -107,7 +111,7 @@ class Dimension:
         self.assert_is_compatible_with(theirs)
         return Dimension.of(theirs if self._value is None else self._value)
 
-    def _combine(self, other: Any, operation: Callable[[int, int], int]) -> Dimension:
+    def _combine(self, other: Any, operation: Callable[[int, int], int]) -> Any:
         theirs = _operand(other)
         if theirs is NotImplemented:
             return NotImplemented
@@ -115,34 +119,34 @@ class Dimension:
             return Dimension.of(None)
         return Dimension(operation(self._value, theirs))
 
-    def __add__(self, other: Any) -> Dimension:
+    def __add__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a + b)
 
-    def __radd__(self, other: Any) -> Dimension:
+    def __radd__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a + b)
 
-    def __sub__(self, other: Any) -> Dimension:
+    def __sub__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a - b)
 
-    def __rsub__(self, other: Any) -> Dimension:
+    def __rsub__(self, other: Any) -> Any:
         return as_dimension(other) - self
 
-    def __mul__(self, other: Any) -> Dimension:
+    def __mul__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a * b)
 
-    def __rmul__(self, other: Any) -> Dimension:
+    def __rmul__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a * b)
 
-    def __floordiv__(self, other: Any) -> Dimension:
+    def __floordiv__(self, other: Any) -> Any:
         return self._combine(other, lambda a, b: a // b)
 
-    def __rfloordiv__(self, other: Any) -> Dimension:
+    def __rfloordiv__(self, other: Any) -> Any:
         return as_dimension(other) // self
 
-    def __mod__(self, other: Any) -> Dimension:
+    def __mod__(self, other: Any) -> Any:
         return self._combine(as_dimension(other), lambda a, b: a % b)
 
-    def __rmod__(self, other: Any) -> Dimension:
+    def __rmod__(self, other: Any) -> Any:
         return as_dimension(other) % self
 
     def __truediv__(self, other: Any) -> Dimension:
@@ -201,6 +205,7 @@ def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
+@export("dimension_value", "compat.dimension_value")
 def dimension_value(dimension: Any) -> Any:
     """The size in a Dimension; any other argument unchanged."""
     return dimension.value if isinstance(dimension, Dimension) else dimension

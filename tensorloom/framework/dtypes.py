@@ -17,9 +17,12 @@ from typing import Any, Final, TypeAlias, final
 import ml_dtypes
 import numpy as np
 
+from tensorloom.framework.export import export, export_value
+
 _REF_OFFSET: Final = 100
 
 
+@export("DType", "dtypes.DType")
 @final
 class DType:
     """The type of a tensor's elements; interned, immutable.
@@ -114,7 +117,8 @@ class DType:
 
     def _limit(self, attribute: str, word: str) -> Any:
         if self.is_floating:
-            return getattr(ml_dtypes.finfo(self.as_numpy_dtype), attribute)
+            info = ml_dtypes.finfo(self.as_numpy_dtype)  # type: ignore[no-untyped-call]
+            return getattr(info, attribute)
         if self.is_integer:
             return getattr(np.iinfo(self.as_numpy_dtype), attribute)
         raise TypeError(f"Cannot find {word} value of {self}.")
@@ -306,6 +310,13 @@ _QUANTIZED_DTYPES_NO_REF = frozenset((qint8, quint8, qint16, quint16, qint32))
 _QUANTIZED_DTYPES_REF = frozenset(d._as_ref for d in _QUANTIZED_DTYPES_NO_REF)
 QUANTIZED_DTYPES = _QUANTIZED_DTYPES_REF | _QUANTIZED_DTYPES_NO_REF
 
+for _dtype in _BY_ENUM.values():
+    if not _dtype._is_ref_dtype:
+        export_value(_dtype, _dtype.name, f"dtypes.{_dtype.name}")
+export_value(float16, "half", "dtypes.half")
+export_value(float64, "double", "dtypes.double")
+export_value(QUANTIZED_DTYPES, "QUANTIZED_DTYPES", "dtypes.QUANTIZED_DTYPES")
+
 #: (low, high) of image intensities by NumPy type.
 dtype_range: dict[Any, tuple[Any, Any]] = {
     np.bool_: (False, True),
@@ -350,6 +361,7 @@ _ANY_TO_TF: dict[Any, DType] = {
 }
 
 
+@export("as_dtype", "dtypes.as_dtype")
 def as_dtype(type_value: Any) -> DType:
     """Converts a DType, enum number, name, NumPy type or Python type to a DType.
 

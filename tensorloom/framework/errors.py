@@ -31,8 +31,12 @@ from __future__ import annotations
 import traceback
 import warnings
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from tensorloom.framework.export import export, export_value
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 OK: Final = 0
 CANCELLED: Final = 1
@@ -52,6 +56,10 @@ UNAVAILABLE: Final = 14
 DATA_LOSS: Final = 15
 UNAUTHENTICATED: Final = 16
 
+for _name, _code in list(globals().items()):
+    if _name.isupper() and isinstance(_code, int) and _name != "TYPE_CHECKING":
+        export_value(_code, f"errors.{_name}")
+
 
 class InaccessibleTensorError(ValueError):
     """A tensor is used in a graph or function body that cannot see it."""
@@ -61,6 +69,7 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor is used as a Python bool or iterated."""
 
 
+@export("errors.OpError", "OpError")
 class OpError(Exception):
     """A graph failed to run.
 
@@ -144,12 +153,14 @@ class _CodedError(OpError):
         super().__init__(node_def, op, message, self._CODE)
 
 
+@export("errors.CancelledError")
 class CancelledError(_CodedError):
     """The operation was cancelled: its session closed, or another piece failed."""
 
     _CODE = CANCELLED
 
 
+@export("errors.UnknownError")
 class UnknownError(OpError):
     """An error without a better class, for example from a Python function."""
 
@@ -163,84 +174,98 @@ class UnknownError(OpError):
         super().__init__(node_def, op, message, error_code)
 
 
+@export("errors.InvalidArgumentError")
 class InvalidArgumentError(_CodedError):
     """A value, shape, dtype, attribute or name is not valid."""
 
     _CODE = INVALID_ARGUMENT
 
 
+@export("errors.DeadlineExceededError")
 class DeadlineExceededError(_CodedError):
     """A time limit passed before the operation finished."""
 
     _CODE = DEADLINE_EXCEEDED
 
 
+@export("errors.NotFoundError")
 class NotFoundError(_CodedError):
     """A named thing, file or key does not exist."""
 
     _CODE = NOT_FOUND
 
 
+@export("errors.AlreadyExistsError")
 class AlreadyExistsError(_CodedError):
     """A thing that is to be made exists already."""
 
     _CODE = ALREADY_EXISTS
 
 
+@export("errors.PermissionDeniedError")
 class PermissionDeniedError(_CodedError):
     """The caller is not permitted to do this."""
 
     _CODE = PERMISSION_DENIED
 
 
+@export("errors.ResourceExhaustedError")
 class ResourceExhaustedError(_CodedError):
     """Memory, disk space or a quota is used up."""
 
     _CODE = RESOURCE_EXHAUSTED
 
 
+@export("errors.FailedPreconditionError")
 class FailedPreconditionError(_CodedError):
     """The state is not ready, as when a variable is read before its initializer."""
 
     _CODE = FAILED_PRECONDITION
 
 
+@export("errors.AbortedError")
 class AbortedError(_CodedError):
     """A concurrent event undid the operation; retry at a higher level."""
 
     _CODE = ABORTED
 
 
+@export("errors.OutOfRangeError")
 class OutOfRangeError(_CodedError):
     """An input is read past its end, as a closed and empty queue."""
 
     _CODE = OUT_OF_RANGE
 
 
+@export("errors.UnimplementedError")
 class UnimplementedError(_CodedError):
     """There is no kernel for this case."""
 
     _CODE = UNIMPLEMENTED
 
 
+@export("errors.InternalError")
 class InternalError(_CodedError):
     """An invariant of the system is broken."""
 
     _CODE = INTERNAL
 
 
+@export("errors.UnavailableError")
 class UnavailableError(_CodedError):
     """A peer cannot be reached at present; retry with a pause."""
 
     _CODE = UNAVAILABLE
 
 
+@export("errors.DataLossError")
 class DataLossError(_CodedError):
     """Stored or transmitted bytes are lost or damaged."""
 
     _CODE = DATA_LOSS
 
 
+@export("errors.UnauthenticatedError")
 class UnauthenticatedError(_CodedError):
     """The request carries no valid credentials."""
 
@@ -265,9 +290,12 @@ _CODE_TO_EXCEPTION_CLASS: dict[int, type[_CodedError] | type[UnknownError]] = {
     DATA_LOSS: DataLossError,
     UNAUTHENTICATED: UnauthenticatedError,
 }
-_EXCEPTION_CLASS_TO_CODE = {cls: code for code, cls in _CODE_TO_EXCEPTION_CLASS.items()}
+_EXCEPTION_CLASS_TO_CODE: dict[type[BaseException], int] = {
+    cls: code for code, cls in _CODE_TO_EXCEPTION_CLASS.items()
+}
 
 
+@export("errors.exception_type_from_error_code")
 def exception_type_from_error_code(
     error_code: int,
 ) -> type[_CodedError] | type[UnknownError]:
@@ -279,11 +307,12 @@ def exception_type_from_error_code(
     return _CODE_TO_EXCEPTION_CLASS[error_code]
 
 
+@export("errors.error_code_from_exception_type")
 def error_code_from_exception_type(cls: type[BaseException]) -> int | UnknownError:
     """The status code of an error class; warns and returns an error if it has none."""
-    code = _EXCEPTION_CLASS_TO_CODE.get(cls)  # type: ignore[call-overload]
+    code = _EXCEPTION_CLASS_TO_CODE.get(cls)
     if code is not None:
-        return int(code)
+        return code
     warnings.warn("Unknown class exception", stacklevel=2)
     return UnknownError(None, None, "Unknown class exception", None)
 
@@ -308,7 +337,8 @@ class Status:
     message: str = ""
 
 
-class raise_exception_on_not_ok_status:  # noqa: N801 - TensorFlow's public name
+@export("errors.raise_exception_on_not_ok_status")
+class raise_exception_on_not_ok_status:
     """Context manager that lends a `Status` and raises what it holds at the end.
 
     Raises:

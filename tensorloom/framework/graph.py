@@ -10,6 +10,7 @@ from tensorloom.framework.default_stack import (
     reset_default_graph,
     session_as_default,
 )
+from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.graph_keys import GraphKeys
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import (
@@ -30,7 +31,6 @@ from tensorloom.framework.scopes import (
     uid,
 )
 from tensorloom.framework.tensor import (
-    OperatorNotAllowedInGraphError,
     Tensor,
     is_dense_tensor_like,
     is_tensor,

@@ -247,8 +247,10 @@ class GraphScopes:
           ValueError: `op` is None while `ignore_existing` is False.
         """
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but "
-                             "ignore_existing is not True")
+            raise ValueError(
+                "Trying to reset colocation (op is None) but "
+                "ignore_existing is not True"
+            )
         state = self._scopes
         saved = state.devices, state.static_device, state.colocation
         colocation = [] if ignore_existing else state.colocation

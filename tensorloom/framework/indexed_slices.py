@@ -11,7 +11,7 @@ from tensorloom.framework import constant_value, dtypes, op_def_library
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor_conversion import (
-    convert_to_tensor,
+    internal_convert_to_tensor,
     register_tensor_conversion_function,
 )
 
@@ -96,7 +96,9 @@ class IndexedSlices(CompositeTensor):
         return IndexedSlices(*parts)
 
     def __str__(self) -> str:
-        shape = f", dense_shape={self._dense_shape}" if len(self.components()) > 2 else ""
+        shape = (
+            f", dense_shape={self._dense_shape}" if len(self.components()) > 2 else ""
+        )
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
 
     def __neg__(self) -> IndexedSlices:
@@ -181,6 +183,10 @@ def convert_to_tensor_or_indexed_slices(
     Raises:
       ValueError: `dtype` does not match the dtype of `value`.
     """
+    return _convert(value, dtype, name, as_ref=False)
+
+
+def _convert(value: Any, dtype: Any, name: str | None, as_ref: bool) -> Any:
     if isinstance(value, CompositeTensor):
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         own: DType = value.dtype  # type: ignore[attr-defined]
@@ -190,13 +196,18 @@ def convert_to_tensor_or_indexed_slices(
                 f"dtype {own.name}: {str(value)!r}"
             )
         return value
-    return convert_to_tensor(value, dtype=dtype, name=name)
+    return internal_convert_to_tensor(value, dtype=dtype, name=name, as_ref=as_ref)
 
 
 def convert_n_to_tensor_or_indexed_slices(
-    values: Sequence[Any], dtype: Any = None, name: str | None = None
+    values: Sequence[Any],
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> list[Any]:
     """Converts each value, naming the new tensors `name_i`; None stays None.
+
+    With `as_ref`, variables give their reference.
 
     Raises:
       TypeError: `values` is not a sequence, or a value has no conversion.
@@ -206,8 +217,6 @@ def convert_n_to_tensor_or_indexed_slices(
     return [
         None
         if value is None
-        else convert_to_tensor_or_indexed_slices(
-            value, dtype, None if name is None else f"{name}_{i}"
-        )
+        else _convert(value, dtype, None if name is None else f"{name}_{i}", as_ref)
         for i, value in enumerate(values)
     ]

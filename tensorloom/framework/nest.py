@@ -183,9 +183,7 @@ def pack_sequence_as(
     return _pack(structure, iter(flat_sequence), nested)
 
 
-def _pack(
-    structure: Any, leaves: Iterator[Any], nested: Callable[[Any], bool]
-) -> Any:
+def _pack(structure: Any, leaves: Iterator[Any], nested: Callable[[Any], bool]) -> Any:
     children = [
         _pack(child, leaves, nested) if nested(child) else next(leaves)
         for child in children_of(structure)
@@ -264,9 +262,7 @@ def _describe(value: Any) -> str:
     return f"type={type(value).__name__} str={value}"
 
 
-def _compare(
-    a: Any, b: Any, check_types: bool, nested: Callable[[Any], bool]
-) -> None:
+def _compare(a: Any, b: Any, check_types: bool, nested: Callable[[Any], bool]) -> None:
     a_nested, b_nested = nested(a), nested(b)
     if a_nested != b_nested:
         yes, no = (a, b) if a_nested else (b, a)

@@ -166,8 +166,7 @@ def map_structure_with_tuple_paths_up_to(
     expand = kwargs.pop("expand_composites", False)
     exact = kwargs.pop("check_subtrees_length", True)
     flat = [
-        flatten_up_to(shallow_tree, tree, check_types, expand, exact)
-        for tree in inputs
+        flatten_up_to(shallow_tree, tree, check_types, expand, exact) for tree in inputs
     ]
     nested = nesting_test(expand)
     paths = [path for path, _ in _walk_up_to(shallow_tree, inputs[0], nested)]
@@ -256,9 +255,7 @@ def get_traverse_shallow_structure(
             f"traverse_fn returned a non-bool scalar: {chosen} for input: {structure}"
         )
     else:
-        assert_shallow_structure(
-            chosen, structure, expand_composites=expand_composites
-        )
+        assert_shallow_structure(chosen, structure, expand_composites=expand_composites)
         flags = children_of(chosen)
     if not all(isinstance(flag, bool) for flag in flags):
         raise TypeError(

@@ -61,7 +61,9 @@ def infer_node(
             shapes.append(UNKNOWN)
         else:
             shapes.append(producer.output_shapes[index])
-        types.append(node.output_types[0] if producer is None else producer.output_types[index])
+        types.append(
+            node.output_types[0] if producer is None else producer.output_types[index]
+        )
     context = _NodeContext(
         node.op, node.name, node.attrs, shapes, types, node.output_types
     )

@@ -180,9 +180,7 @@ def _convert_single(
     dtype = arg.type if arg.type is not None else attrs.get(arg.type_attr)
     preferred = None if dtype is not None else _default_type(op_def, arg)
     try:
-        return internal_convert_to_tensor(
-            value, dtype, arg.name, arg.is_ref, preferred
-        )
+        return internal_convert_to_tensor(value, dtype, arg.name, arg.is_ref, preferred)
     except TypeError as error:
         if dtype is None:
             raise
@@ -419,9 +417,7 @@ def _remaining_attrs(
     if keywords:
         for name in keywords:
             if name in attrs:
-                raise TypeError(
-                    f"Should not specify value for inferred attr '{name}'."
-                )
+                raise TypeError(f"Should not specify value for inferred attr '{name}'.")
         raise TypeError(
             "apply_op() got unexpected keyword arguments: "
             + ", ".join(sorted(keywords))

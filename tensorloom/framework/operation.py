@@ -169,9 +169,7 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The `loc:@NAME` groups that it belongs to; its own when it names none."""
-        groups = [
-            g for g in self._attrs.get("_class", ()) if g.startswith(b"loc:@")
-        ]
+        groups = [g for g in self._attrs.get("_class", ()) if g.startswith(b"loc:@")]
         return groups or [b"loc:@" + self._name.encode()]
 
     def get_attr(self, name: str) -> Any:
@@ -184,14 +182,10 @@ class Operation:
           ValueError: there is no attr of that name.
         """
         if name not in self._attrs:
-            raise ValueError(
-                f"Operation '{self._name}' has no attr named '{name}'."
-            )
+            raise ValueError(f"Operation '{self._name}' has no attr named '{name}'.")
         return _public_attr(self._attrs[name])
 
-    def run(
-        self, feed_dict: dict[Any, Any] | None = None, session: Any = None
-    ) -> None:
+    def run(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> None:
         """Runs the operation in `session`, or in the default session.
 
         Raises:

@@ -90,17 +90,19 @@ class ResourceManager:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._resources: dict[tuple[str, str, str], Resource] = {}
+        # By container, then by (kind, name).
+        self._containers: dict[str, dict[tuple[str, str], Resource]] = {}
 
     def lookup_or_create(
         self, container: str, name: str, kind: type[R], make: Callable[[], R]
     ) -> R:
         """The resource of that name, made by `make` when it does not exist."""
-        key = (container or DEFAULT_CONTAINER, kind.__name__, name)
+        key = kind.__name__, name
         with self._lock:
-            found = self._resources.get(key)
+            held = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            found = held.get(key)
             if found is None:
-                found = self._resources[key] = make()
+                found = held[key] = make()
         assert isinstance(found, kind)
         return found
 
@@ -112,13 +114,9 @@ class ResourceManager:
         """
         container = container or DEFAULT_CONTAINER
         with self._lock:
-            found = self._resources.get((container, kind.__name__, name))
+            found = self._containers.get(container, {}).get((kind.__name__, name))
         if found is None:
-            raise errors.NotFoundError(
-                None,
-                None,
-                f"Resource {container}/{name}/{kind.__name__} does not exist.",
-            )
+            raise _missing(container, name, kind)
         assert isinstance(found, kind)
         return found
 
@@ -128,30 +126,32 @@ class ResourceManager:
         Raises:
           errors.NotFoundError: it is not there.
         """
+        container = resource.container or DEFAULT_CONTAINER
         with self._lock:
-            for key, held in self._resources.items():
-                if held is resource:
-                    del self._resources[key]
+            held = self._containers.get(container, {})
+            for key, value in held.items():
+                if value is resource:
+                    del held[key]
                     break
             else:
-                raise errors.NotFoundError(
-                    None,
-                    None,
-                    f"Resource {resource.container}/{resource.name}/"
-                    f"{type(resource).__name__} does not exist.",
-                )
+                raise _missing(container, resource.name, type(resource))
         resource.close()
 
     def cleanup(self, containers: Iterable[str] = ()) -> None:
         """Removes and closes all resources of the containers; of all when none."""
-        wanted = frozenset(containers)
+        wanted = list(containers)
         with self._lock:
-            gone = {
-                key: resource
-                for key, resource in self._resources.items()
-                if not wanted or key[0] in wanted
-            }
-            for key in gone:
-                del self._resources[key]
-        for resource in gone.values():
-            resource.close()
+            gone = [
+                self._containers.pop(name)
+                for name in wanted or list(self._containers)
+                if name in self._containers
+            ]
+        for held in gone:
+            for resource in held.values():
+                resource.close()
+
+
+def _missing(container: str, name: str, kind: type) -> errors.NotFoundError:
+    return errors.NotFoundError(
+        None, None, f"Resource {container}/{name}/{kind.__name__} does not exist."
+    )

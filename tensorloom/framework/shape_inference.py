@@ -148,8 +148,7 @@ class InferenceContext:
             return a
         if len(dims_a) != len(dims_b):
             self.fail(
-                "Shapes must be equal rank, but are "
-                f"{len(dims_a)} and {len(dims_b)}"
+                f"Shapes must be equal rank, but are {len(dims_a)} and {len(dims_b)}"
             )
         merged: list[int | None] = []
         for i, (x, y) in enumerate(zip(dims_a, dims_b, strict=True)):
@@ -160,6 +159,12 @@ class InferenceContext:
                 )
             merged.append(y if x is None else x)
         return TensorShape.of(tuple(merged))
+
+    def with_value(self, dim: int | None, value: int) -> int:
+        """A dimension that must have this size."""
+        if dim is not None and dim != value:
+            self.fail(f"Dimension must be {value} but is {dim}")
+        return value
 
     def merge_dim(self, a: int | None, b: int | None) -> int | None:
         """The dimension that both allow."""
@@ -198,9 +203,7 @@ def shape_from_vector(values: np.ndarray[Any, Any] | None) -> TensorShape:
     dims: list[int | None] = []
     for value in values.tolist():
         if value < -1:
-            raise ShapeError(
-                f"Invalid value in tensor used for shape: {value}"
-            )
+            raise ShapeError(f"Invalid value in tensor used for shape: {value}")
         dims.append(None if value == -1 else value)
     return TensorShape.of(tuple(dims))
 

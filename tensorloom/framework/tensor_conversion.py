@@ -90,7 +90,8 @@ def internal_convert_to_tensor(
     """`convert_to_tensor` that may give a reference edge (`as_ref`)."""
     if isinstance(value, Tensor):
         if dtype is not None and not (
-            dtype is value._dtype or dtypes.as_dtype(dtype).is_compatible_with(value._dtype)
+            dtype is value._dtype
+            or dtypes.as_dtype(dtype).is_compatible_with(value._dtype)
         ):
             raise ValueError(
                 f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for "
@@ -119,7 +120,11 @@ def internal_convert_to_tensor(
 
 
 def _try_preferred(
-    function: ConversionFunction, value: Any, preferred: DType, name: str | None, as_ref: bool
+    function: ConversionFunction,
+    value: Any,
+    preferred: DType,
+    name: str | None,
+    as_ref: bool,
 ) -> Any:
     try:
         result = function(value, dtype=preferred, name=name, as_ref=as_ref)
@@ -134,7 +139,12 @@ def _try_preferred(
 
 
 def _checked(
-    result: Any, wanted: DType | None, value: Any, types: Any, function: Any, name: str | None
+    result: Any,
+    wanted: DType | None,
+    value: Any,
+    types: Any,
+    function: Any,
+    name: str | None,
 ) -> Tensor:
     if not isinstance(result, Tensor):
         raise RuntimeError(

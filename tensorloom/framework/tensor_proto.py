@@ -10,7 +10,6 @@ checked, and one repeated entry becomes a view that takes no memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,11 +20,13 @@ from tensorloom.framework.array_conversion import (
     spread,
     to_unspread_ndarray,
 )
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.export import export
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tensorloom.framework.dtypes import DType
     from tensorloom.protos.tensor_pb2 import TensorProto
 
 # Types that TensorFlow's Python writes as raw bytes when there are two or more values.
@@ -112,7 +113,8 @@ def encode_tensor(
 
     Args:
         array: the value; strings as objects that are bytes or text.
-        dtype: needed only for resource and variant, whose elements are messages.
+        dtype: the array's, if the caller knows it; needed for an empty array of
+            resources or variants, whose elements are messages.
         proto: an empty message to fill.
         prefer_content: write raw bytes for every type that has them, which is faster
             than the lists that TensorFlow's Python writes for some.
@@ -126,12 +128,23 @@ def encode_tensor(
 
         proto = TensorProto()
     if dtype is None:
-        dtype = dtypes.as_dtype(array.dtype)
+        dtype = _dtype_of(array)
     sizes = array.shape
     if array.size > 1 and not any(array.strides):
         array = array[(slice(0, 1),) * array.ndim]
-    _write(proto, array, dtype.base_dtype, sizes, frozenset() if prefer_content else None)
+    _write(
+        proto, array, dtype.base_dtype, sizes, frozenset() if prefer_content else None
+    )
     return proto
+
+
+def _dtype_of(array: np.ndarray[Any, Any]) -> DType:
+    if array.dtype == object and array.size:
+        message = getattr(type(array.flat[0]), "DESCRIPTOR", None)
+        if message is not None:
+            is_handle = message.name == "ResourceHandleProto"
+            return dtypes.resource if is_handle else dtypes.variant
+    return dtypes.as_dtype(array.dtype)
 
 
 def _write(
@@ -190,7 +203,7 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray[Any, Any]:
         ValueError: the content does not fit the shape.
     """
     dtype = dtypes.as_dtype(tensor.dtype)
-    if not dtype.is_numpy_compatible:
+    if not dtype.is_numpy_compatible or dtype._is_ref_dtype:
         raise TypeError(f"Unsupported tensor type: {tensor.dtype}")
     try:
         return np.array(decode_tensor(tensor))
@@ -232,7 +245,9 @@ def decode_tensor(proto: TensorProto) -> np.ndarray[Any, Any]:
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError(
+        None, None, f"Cannot parse tensor from proto: {message}"
+    )
 
 
 def _decode_dtype(proto: TensorProto) -> DType:
@@ -246,8 +261,6 @@ def _decode_dtype(proto: TensorProto) -> DType:
 
 
 def _decode_sizes(proto: TensorProto) -> tuple[int, ...]:
-    if proto.tensor_shape.unknown_rank:
-        raise _invalid("A tensor cannot be of unknown rank")
     sizes = tuple([dim.size for dim in proto.tensor_shape.dim])
     for size in sizes:
         if size < 0:
@@ -267,7 +280,7 @@ def _decode_content(content: bytes, dtype: DType, count: int) -> np.ndarray[Any,
         )
     if dtype.is_bool:
         # Any byte but 0 is true; NumPy takes only 0 and 1 for bool.
-        return np.frombuffer(content, dtype=np.uint8) != 0
+        return np.frombuffer(content, dtype=np.uint8).astype(np.bool_)
     return np.frombuffer(content, dtype=dtype.np_dtype)
 
 
@@ -303,11 +316,22 @@ def _read_varint(content: bytes, position: int) -> tuple[int, int]:
 
 def _decode_list(proto: TensorProto, dtype: DType, count: int) -> np.ndarray[Any, Any]:
     entries = getattr(proto, _LIST_FIELDS[dtype])
+    if not dtype.is_numpy_compatible and len(entries) < count:
+        entries = _with_empty_last(entries, dtype)
     array = _LIST_DECODERS.get(dtype, _decode_numbers)(entries, dtype)
-    if dtype is dtypes.variant and len(array) < count:
-        raise _invalid(f"{len(array)} variants for {count} elements")
     # More entries than elements are legal; the rest is ignored.
     return array[:count]
+
+
+def _with_empty_last(entries: Any, dtype: DType) -> list[Any]:
+    """Messages of which the last is what stands in for those that are missing."""
+    from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
+    from tensorloom.protos.tensor_pb2 import VariantTensorDataProto
+
+    if dtype is dtypes.variant:
+        # Variants do not repeat: the rest is empty.
+        return [*entries, VariantTensorDataProto()]
+    return list(entries) or [ResourceHandleProto()]
 
 
 def _decode_numbers(entries: Any, dtype: DType) -> np.ndarray[Any, Any]:

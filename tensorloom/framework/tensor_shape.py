@@ -9,12 +9,14 @@ and iterating give `Dimension`s, comparisons with an unknown dimension give None
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final, overload
 
 from tensorloom.framework.dimension import Dimension, as_dimension, dimension_value
+from tensorloom.framework.export import export
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from tensorloom.protos import tensor_shape_pb2
 
 __all__ = (
@@ -37,6 +39,7 @@ __all__ = (
 Dims: TypeAlias = "tuple[int | None, ...] | None"
 
 
+@export("TensorShape")
 @final
 class TensorShape:
     """A shape that may be unknown in some sizes or altogether. Immutable.
@@ -168,18 +171,16 @@ class TensorShape:
         Raises:
             ValueError: they contradict each other.
         """
-        other = as_shape(other)
-        mine, theirs = self._dims, other._dims
+        shape = as_shape(other)
+        mine, theirs = self._dims, shape._dims
         if mine is None:
-            return other
+            return shape
         if theirs is None or mine == theirs:
             return self
         if not _compatible(mine, theirs):
-            raise ValueError(f"Shapes {self} and {other} are not compatible")
+            raise ValueError(f"Shapes {self} and {shape} are not compatible")
         return TensorShape.of(
-            tuple(
-                b if a is None else a for a, b in zip(mine, theirs, strict=True)
-            )
+            tuple(b if a is None else a for a, b in zip(mine, theirs, strict=True))
         )
 
     def concatenate(self, other: Any) -> TensorShape:
@@ -260,9 +261,7 @@ class TensorShape:
         if mine is None or theirs is None or len(mine) != len(theirs):
             return UNKNOWN
         return TensorShape.of(
-            tuple(
-                a if a == b else None for a, b in zip(mine, theirs, strict=True)
-            )
+            tuple(a if a == b else None for a, b in zip(mine, theirs, strict=True))
         )
 
     def assert_is_fully_defined(self) -> None:
@@ -348,7 +347,7 @@ def _to_dims(dims: Any) -> Dims:
 
 def _to_size(size: Any) -> int | None:
     if size is None or (type(size) is int and size >= 0):
-        return size  # type: ignore[no-any-return]
+        return size
     return as_dimension(size).value
 
 
@@ -360,9 +359,7 @@ def dims_from_proto(proto: Any) -> Dims:
     """
     if proto.unknown_rank:
         return None
-    return tuple(
-        [None if dim.size == -1 else _to_size(dim.size) for dim in proto.dim]
-    )
+    return tuple([None if dim.size == -1 else _to_size(dim.size) for dim in proto.dim])
 
 
 #: The shape of a scalar, `()`.
@@ -404,6 +401,7 @@ def matrix(rows: Any, cols: Any) -> TensorShape:
     return TensorShape([rows, cols])
 
 
+@export("dimension_at_index", "compat.dimension_at_index")
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """The `Dimension` of one axis; an unknown one if the rank is unknown."""
     return shape[index]

@@ -144,5 +144,3 @@ def multinomial(c: OpKernelConstruction) -> Compute:
         return torch.from_numpy(host_compute(rows, num_samples)).to(device)
 
     return compute
-
-

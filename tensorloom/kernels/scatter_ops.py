@@ -57,7 +57,9 @@ def scatter_in_place(
 
 
 def _divide(target: torch.Tensor, index: torch.Tensor, update: torch.Tensor) -> None:
-    rounding = None if target.dtype.is_floating_point or target.is_complex() else "trunc"
+    rounding = (
+        None if target.dtype.is_floating_point or target.is_complex() else "trunc"
+    )
     if len(index.unique()) == len(index):
         rows = torch.div(target[index], update, rounding_mode=rounding)
         target.index_copy_(0, index, rows)

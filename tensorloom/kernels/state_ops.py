@@ -17,7 +17,7 @@ from tensorloom.kernels.variable_value import (
     to_host,
     to_tensor,
     uninitialized_reference,
-    uninitialized_resource,
+    unreadable_resource,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
     def compute(handle: Variable) -> torch.Tensor:
         value = handle.value
         if value is None:
-            raise uninitialized_resource(handle)
+            raise unreadable_resource(handle)
         if isinstance(value, torch.Tensor):
             return value
         return to_tensor(value, device)

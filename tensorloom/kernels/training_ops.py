@@ -13,37 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tensorloom.framework.op_kernel import host_kernel, kernel
+from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import training_ops as host_training_ops
 from tensorloom.kernels.host.training_ops import (
     GRADIENTS,
-    check_ready,
-    check_same_shape,
     distinct_parts,
-    rule_of,
     scalar_inputs,
 )
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, State
 from tensorloom.kernels.variable_value import exclusive, is_host, to_host, to_tensor
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.resource import Variable
 
 Tensors = list[torch.Tensor]
 
 _ALL_SCALARS = scalar_inputs(tuple(FORMULAS))
-kernel(
-    host_training_ops.DENSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
-)(host_training_ops.apply_dense)
-kernel(
-    host_training_ops.SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
-)(host_training_ops.apply_sparse)
+kernel(host_training_ops.DENSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
+    host_training_ops.apply_dense
+)
+kernel(host_training_ops.SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
+    host_training_ops.apply_sparse
+)
 
 # --- in place, over lists of tensors -----------------------------------------
 
 
-def _descend(state: list[Tensors], scalars: list[float], grads: Tensors, _: Any) -> None:
+def _descend(
+    state: list[Tensors], scalars: list[float], grads: Tensors, _: Any
+) -> None:
     (variables,) = state
     torch._foreach_add_(variables, grads, alpha=-scalars[0])
 
@@ -188,53 +186,30 @@ def update_rows(
 
 # --- all variables of a step -------------------------------------------------
 
-_FUSED_OPS = [f"_Fused{form}Apply{rule}" for form in ("", "Resource") for rule in _IN_PLACE]
+kernel(
+    host_training_ops.FUSED_OPS,
+    host_inputs=scalar_inputs(host_training_ops.FUSED_RULES),
+    any_inputs=GRADIENTS,
+)(host_training_ops.apply_fused)
 
 
-@kernel(
-    _FUSED_OPS,
-    host_inputs=scalar_inputs(tuple(_IN_PLACE)),
-    any_inputs=("grad", "delta"),
-)
-@host_kernel(_FUSED_OPS, any_inputs=("grad", "delta"), large=True)
-def apply_fused(c: OpKernelConstruction) -> Compute:
-    """The updates of all variables of a step by one rule."""
-    rule, resource = rule_of(c.op), "Resource" in c.op
-    slots, gradient_at = LAYOUT[rule]
-    count: int = c["N"]
-    attrs, device = c.attrs, c.torch_device
-
-    def compute(*arguments: Any) -> tuple[Variable, ...] | None:
-        columns = [arguments[i * count : (i + 1) * count] for i in range(slots)]
-        rest = arguments[slots * count :]
-        gradients = rest[gradient_at : gradient_at + count]
-        numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
-        with columns[0][0].lock:
-            for i, gradient in enumerate(gradients):
-                state = [column[i] for column in columns]
-                check_ready(state, resource)
-                check_same_shape(state, gradient)
-            _update_all(rule, columns, [x.item() for x in numbers], gradients, attrs, device)
-        return None if resource else columns[0]
-
-    return compute
-
-
-def _update_all(
+def update_all(
     rule: str,
     columns: list[Sequence[Variable]],
-    scalars: list[float],
+    numbers: Sequence[Any],
     gradients: Sequence[Any],
     attrs: Mapping[str, Any],
-    device: Any,
 ) -> None:
+    """Updates all variables (columns[0]) with their slots (the other columns)."""
+    scalars = [x.item() for x in numbers]
     grads = [g if isinstance(g, torch.Tensor) else to_tensor(g) for g in gradients]
     if not _has_in_place(rule, grads[0].dtype, scalars, attrs):
         gradient_at = LAYOUT[rule][1]
         for i, gradient in enumerate(grads):
-            inputs: list[Any] = [torch.tensor(x) for x in scalars]
+            inputs = [*numbers]
             inputs.insert(gradient_at, gradient)
-            update(rule, [column[i] for column in columns], inputs, gradient_at, attrs)
+            state = [column[i] for column in columns]
+            host_training_ops.update_one(rule, state, inputs, gradient_at, attrs)
         return
     hosted: list[tuple[Variable, torch.Tensor]] = []
     tensors = [[_changeable(v, hosted) for v in column] for column in columns]

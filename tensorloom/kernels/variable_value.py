@@ -33,16 +33,24 @@ def uninitialized_reference(variable: Variable) -> errors.FailedPreconditionErro
     )
 
 
-def uninitialized_resource(variable: Variable) -> errors.FailedPreconditionError:
+def unreadable_resource(variable: Variable) -> errors.FailedPreconditionError:
     """The error of reading a resource variable before its first assignment."""
     return errors.FailedPreconditionError(
         None,
         None,
         f"Error while reading resource variable {variable.name} from Container: "
         f"{variable.container}. This could mean that the variable was uninitialized. "
-        f"Not found: Resource {variable.container}/{variable.name}/Variable does not "
-        "exist.",
+        f"Not found: {_does_not_exist(variable)}",
     )
+
+
+def uninitialized_resource(variable: Variable) -> errors.NotFoundError:
+    """The error of updating a resource variable before its first assignment."""
+    return errors.NotFoundError(None, None, _does_not_exist(variable))
+
+
+def _does_not_exist(variable: Variable) -> str:
+    return f"Resource {variable.container}/{variable.name}/Variable does not exist."
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

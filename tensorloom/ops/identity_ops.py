@@ -187,9 +187,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return apply_op("StopGradient", input=input, name=name)
 
 
-def prevent_gradient(
-    input: Any, message: str = "", name: str | None = None
-) -> Tensor:
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
     """`input`; `tf.gradients` raises LookupError with `message` when it gets here."""
     return apply_op("PreventGradient", input=input, message=message, name=name)
 

@@ -119,6 +119,7 @@ register_op(
     doc="Class indices [batch, num_samples] from unnormalized log probabilities.",
 )
 
+
 def _random_gamma_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     """Through the samples to alpha, summed over the sample dimensions."""
     shape, alpha = op.inputs
@@ -358,9 +359,7 @@ def categorical(
         return _categorical(logits, num_samples, dtype, seed)
 
 
-def _categorical(
-    logits: Any, num_samples: Any, dtype: Any, seed: int | None
-) -> Tensor:
+def _categorical(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     return apply_op(
         "Multinomial",
@@ -384,9 +383,7 @@ def random_gamma(
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
-        beta = convert_to_tensor(
-            1 if beta is None else beta, name="beta", dtype=dtype
-        )
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
         broadcast = alpha + array_ops.zeros_like(beta)
         seeds = _seed_attrs(seed)
         samples = apply_op("RandomGamma", shape=shape, alpha=broadcast, **seeds)

@@ -16,7 +16,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import InferenceContext, format_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops import shape_ops
+from tensorloom.ops import argument_aliases, shape_ops
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -233,7 +233,7 @@ def expand_dims(
     Raises:
       ValueError: no axis, or one out of range.
     """
-    axis = deprecated_argument("axis", axis, "dim", dim)
+    axis = argument_aliases.either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return apply_op("ExpandDims", input=input, dim=axis, name=name)
@@ -248,23 +248,10 @@ def squeeze(
     Raises:
       ValueError: an axis in `axis` has another size.
     """
-    axis = deprecated_argument("axis", axis, "squeeze_dims", squeeze_dims)
+    axis = argument_aliases.either("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
         axis = [axis]
     return apply_op("Squeeze", input=input, squeeze_dims=axis or [], name=name)
-
-
-def deprecated_argument(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that has an older name as well.
-
-    Raises:
-      ValueError: both are given.
-    """
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
-    return old
 
 
 @export("broadcast_to")

@@ -109,7 +109,9 @@ register_op(
 
 
 @export("shape")
-def shape(input: Any, name: str | None = None, out_type: DType = dtypes.int32) -> Tensor:
+def shape(
+    input: Any, name: str | None = None, out_type: DType = dtypes.int32
+) -> Tensor:
     """The shape of `input`, a vector of `out_type`; a constant where it is known."""
     return shape_internal(input, name, optimize=True, out_type=out_type)
 
@@ -172,9 +174,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return rank_internal(input, name, optimize=True)
 
 
-def rank_internal(
-    input: Any, name: str | None = None, optimize: bool = True
-) -> Tensor:
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
     """The number of axes; always a Rank node when `optimize` is False."""
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, (SparseTensor, SparseTensorValue)):

@@ -15,9 +15,22 @@ from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.strided_slice import SliceError, SliceMasks, resolve
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops import concat_ops, fill_ops, pad_ops, reshape_ops, shape_ops
+from tensorloom.ops import (
+    concat_ops,
+    fill_ops,
+    pad_ops,
+    reshape_ops,
+    shape_ops,
+    stack_ops,
+)
 
-_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+_MASKS = (
+    "begin_mask",
+    "end_mask",
+    "ellipsis_mask",
+    "new_axis_mask",
+    "shrink_axis_mask",
+)
 _MASK_ATTRS = [f"{mask}: int = 0" for mask in _MASKS]
 
 # --- shape functions ----------------------------------------------------------------
@@ -44,7 +57,9 @@ def _slice_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of(tuple(_sliced_size(c, *row) for row in rows))
 
 
-def _sliced_size(c: InferenceContext, dim: int | None, begin: int, size: int) -> int | None:
+def _sliced_size(
+    c: InferenceContext, dim: int | None, begin: int, size: int
+) -> int | None:
     if size == -1:
         if dim is None:
             return None
@@ -106,7 +121,7 @@ def _slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     value, begin, _ = op.inputs
     rank = shape_ops.rank(value)
     slice_size = shape_ops.shape(op.outputs[0])
-    column = concat_ops.stack([rank, 1])
+    column = stack_ops.stack([rank, 1])
     before = reshape_ops.reshape(begin, column)
     rest = shape_ops.shape(value) - slice_size - begin
     after = reshape_ops.reshape(rest, column)
@@ -195,7 +210,13 @@ register_op(
 
 register_op(
     "ResourceStridedSliceAssign",
-    inputs=["ref: resource", "begin: Index", "end: Index", "strides: Index", "value: T"],
+    inputs=[
+        "ref: resource",
+        "begin: Index",
+        "end: Index",
+        "strides: Index",
+        "value: T",
+    ],
     attrs=["T: type", "Index: {int32, int64}", *_MASK_ATTRS],
     shape_fn=_resource_assign_shape,
     stateful=True,

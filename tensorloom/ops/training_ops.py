@@ -216,7 +216,12 @@ def _register_fused(rule: Rule, resource: bool) -> None:
         f"_Fused{'Resource' if resource else ''}Apply{rule.name}",
         inputs=inputs,
         outputs=[] if resource else ["out: N * Ref(T)"],
-        attrs=["N: int >= 1", f"T: {NUMBERS}", "use_locking: bool = false", *rule.attrs],
+        attrs=[
+            "N: int >= 1",
+            f"T: {NUMBERS}",
+            "use_locking: bool = false",
+            *rule.attrs,
+        ],
         shape_fn=_fused_shape_fn(rule, resource),
         gradient=NOT_DIFFERENTIABLE,
         stateful=resource,

@@ -34,7 +34,9 @@ class Peer:
     def __init__(self, version: str) -> None:
         python = python_of(version)
         if python is None:
-            raise FileNotFoundError(f"no environment for TensorFlow {version}: make peer")
+            raise FileNotFoundError(
+                f"no environment for TensorFlow {version}: make peer"
+            )
         self.version = version
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._process = subprocess.Popen(
@@ -92,8 +94,9 @@ def compare_program(
 ) -> list[str]:
     """Runs `source` here and in `peer`; one line for each difference, none if equal.
 
-    `aspects`: "error" (class of the exception that ended it), "ops" (names, types, inputs,
-    control inputs, devices, dtypes, static shapes), "attrs" (of each node), "values".
+    `aspects`: "error" (class of the exception that ended it), "ops" (names, types,
+    inputs, control inputs, devices, dtypes, static shapes), "attrs" (of each
+    node), "values".
     """
     import tensorloom as tf
 

@@ -17,8 +17,8 @@ import warnings
 
 import numpy as np
 
-# A frame is a length and a pickle of plain Python data. Arrays are taken apart by `plain`,
-# since NumPy 1.18 and 2.x do not read each other's pickles.
+# A frame is a length and a pickle of plain Python data. Arrays are taken apart by
+# `plain`, since NumPy 1.18 and 2.x do not read each other's pickles.
 HEADER = struct.Struct("<Q")
 PROTOCOL = 4
 
@@ -29,8 +29,8 @@ def execute(tf, source, name="<program>"):
     The program sees `tf`, `np`, and `error`, and leaves what is to be compared in
     `result`.
 
-    Returns a dict: `result` (see `plain`), `ops` (see `describe_ops`), `error` (None, or
-    class name, message and traceback of the exception that ended the program).
+    Returns a dict: `result` (see `plain`), `ops` (see `describe_ops`), `error` (None,
+    or class name, message and traceback of the exception that ended the program).
     """
     tf.reset_default_graph()
     outcome = {"result": None, "ops": [], "error": None}

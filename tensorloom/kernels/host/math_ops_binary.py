@@ -55,6 +55,16 @@ def _binary(
 
 for _op in ("Add", "AddV2"):
     _binary(_op, operator.add, "({0} + {1})")
+
+
+@host_kernel("Add", types=STRINGS, large=True)
+def _concatenate(c: OpKernelConstruction) -> Compute:
+    def compute(x: Any, y: Any) -> Any:
+        return np.asarray(np.add(x, y), object)
+
+    return broadcasting(c, compute)
+
+
 _binary("Sub", operator.sub, "({0} - {1})")
 _binary("Mul", operator.mul, "({0} * {1})")
 for _op in ("RealDiv", "Div", "TruncateDiv"):
@@ -222,7 +232,13 @@ def _approximate_equal(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("Select")
 def _select(c: OpKernelConstruction) -> Compute:
-    return lambda cond, x, y: select(cond, x, y, np.where)
+    return lambda cond, x, y: select(cond, x, y, _where)
+
+
+def _where(cond: Any, x: Any, y: Any) -> Any:
+    out = np.where(cond, x, y)
+    # Rank 0 is a NumPy scalar in host memory, except for strings.
+    return out if out.ndim or out.dtype == object else out[()]
 
 
 host_kernel("Select", types=STRINGS, large=True)(_select)
@@ -243,8 +259,7 @@ def select(cond: Any, x: Any, y: Any, where: Callable[[Any, Any, Any], Any]) -> 
         )
     if cond.shape != x.shape and len(cond.shape) > 0:
         cond = _row_condition(cond, x.shape)
-    out = where(cond, x, y)
-    return out[()] if isinstance(out, np.ndarray) and out.ndim == 0 else out
+    return where(cond, x, y)
 
 
 def _row_condition(cond: Any, shape: tuple[int, ...]) -> Any:
@@ -266,7 +281,7 @@ def _row_condition(cond: Any, shape: tuple[int, ...]) -> Any:
 def _select_v2(c: OpKernelConstruction) -> Compute:
     def compute(cond: Any, x: Any, y: Any) -> Any:
         check_select_v2(cond.shape, x.shape, y.shape)
-        return np.where(cond, x, y)[()]
+        return _where(cond, x, y)
 
     return compute
 

@@ -12,7 +12,9 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 _WIDE_UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
 
-def cast_function(source: dtypes.DType, target: dtypes.DType, truncate: bool) -> Compute:
+def cast_function(
+    source: dtypes.DType, target: dtypes.DType, truncate: bool
+) -> Compute:
     """The function that casts arrays and scalars as TensorFlow's CPU kernel does.
 
     Floats out of an integer's range take what the x86 conversion gives, and NaN too.

@@ -42,7 +42,9 @@ def _divide_at(array: Any, indices: Any, updates: Any) -> None:
     if array.dtype.kind not in "iu":
         np.divide.at(array, indices, updates)
         return
-    for at, update in zip(indices, np.broadcast_to(updates, (len(indices), *array.shape[1:])), strict=True):
+    for at, update in zip(
+        indices, np.broadcast_to(updates, (len(indices), *array.shape[1:])), strict=True
+    ):
         array[at] = np.trunc(array[at] / update)
 
 

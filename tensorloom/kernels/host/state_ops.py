@@ -23,6 +23,7 @@ from tensorloom.kernels.variable_value import (
     to_host,
     uninitialized_reference,
     uninitialized_resource,
+    unreadable_resource,
 )
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
     def compute(handle: Variable) -> Any:
         value = handle.value
         if value is None:
-            raise uninitialized_resource(handle)
+            raise unreadable_resource(handle)
         if handle.dtype is not dtype and handle.dtype.base_dtype != dtype:
             raise errors.InvalidArgumentError(
                 None,

@@ -6,7 +6,7 @@ variable that holds a tensor is updated by `kernels/training_ops.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.resource import Variable
 
-DENSE_OPS = [
-    f"{form}Apply{rule}" for form in ("", "Resource") for rule in FORMULAS
-]
+DENSE_OPS = [f"{form}Apply{rule}" for form in ("", "Resource") for rule in FORMULAS]
 SPARSE_OPS = [
     f"{form}SparseApply{rule}" for form in ("", "Resource") for rule in FORMULAS
+]
+FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp")
+FUSED_OPS = [
+    f"_Fused{form}Apply{rule}" for form in ("", "Resource") for rule in FUSED_RULES
 ]
 # The inputs that are taken as they are, under the names they have in any rule.
 GRADIENTS = ("grad", "delta", "indices")
@@ -58,7 +60,7 @@ def apply_dense(c: OpKernelConstruction) -> Compute:
     """One dense update of a variable and its slots."""
     rule, resource = rule_of(c.op), c.op.startswith("Resource")
     count, gradient_at = LAYOUT[rule]
-    formula, attrs = FORMULAS[rule], c.attrs
+    attrs = c.attrs
 
     def compute(*arguments: Any) -> Variable | None:
         state, inputs = arguments[:count], arguments[count:]
@@ -66,15 +68,26 @@ def apply_dense(c: OpKernelConstruction) -> Compute:
         with variable.lock:
             check_ready(state, resource)
             check_same_shape(state, inputs[gradient_at])
-            if is_host(variable.value):
-                _update_host(formula, state, inputs, gradient_at, attrs)
-            else:
-                from tensorloom.kernels import training_ops
-
-                training_ops.update(rule, state, inputs, gradient_at, attrs)
+            update_one(rule, state, inputs, gradient_at, attrs)
         return None if resource else variable
 
     return compute
+
+
+def update_one(
+    rule: str,
+    state: Sequence[Variable],
+    inputs: Sequence[Any],
+    gradient_at: int,
+    attrs: Mapping[str, Any],
+) -> None:
+    """Updates a variable with its slots, in the memory that it is in."""
+    if is_host(state[0].value):
+        _update_host(FORMULAS[rule], state, inputs, gradient_at, attrs)
+    else:
+        from tensorloom.kernels import training_ops
+
+        training_ops.update(rule, state, inputs, gradient_at, attrs)
 
 
 def check_same_shape(state: Sequence[Variable], gradient: Any) -> None:
@@ -112,7 +125,9 @@ def _update_host(
     ):
         # A formula over scalars and Python numbers must not widen the dtype.
         held = variable.value
-        variable.value = value if value.dtype == held.dtype else value.astype(held.dtype)
+        variable.value = (
+            value if value.dtype == held.dtype else value.astype(held.dtype)
+        )
 
 
 @host_kernel(SPARSE_OPS, any_inputs=GRADIENTS, large=True)
@@ -146,7 +161,9 @@ def apply_sparse(c: OpKernelConstruction) -> Compute:
 def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
     rows = shape_of(variable.value)[:1]
     if not rows:
-        raise errors.InvalidArgumentError(None, None, "var must be at least 1 dimensional")
+        raise errors.InvalidArgumentError(
+            None, None, "var must be at least 1 dimensional"
+        )
     if shape_of(gradient)[:1] != (len(indices),):
         raise errors.InvalidArgumentError(
             None, None, "grad must be the same size as indices in the first dimension."
@@ -190,6 +207,38 @@ def distinct_parts(indices: np.ndarray[Any, Any]) -> list[Any]:
     if len(np.unique(indices)) == len(indices):
         return [slice(None)]
     return [slice(i, i + 1) for i in range(len(indices))]
+
+
+@host_kernel(FUSED_OPS, any_inputs=GRADIENTS, large=True)
+def apply_fused(c: OpKernelConstruction) -> Compute:
+    """The updates of all variables of a step by one rule."""
+    rule, resource = rule_of(c.op), "Resource" in c.op
+    slots, gradient_at = LAYOUT[rule]
+    count: int = c["N"]
+    attrs = c.attrs
+
+    def compute(*arguments: Any) -> tuple[Variable, ...] | None:
+        columns = [arguments[i * count : (i + 1) * count] for i in range(slots)]
+        rest = arguments[slots * count :]
+        gradients = rest[gradient_at : gradient_at + count]
+        numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
+        # One lock keeps two runs of this update apart, as a lock for each would.
+        with columns[0][0].lock:
+            states = list(zip(*columns, strict=True))
+            for state, gradient in zip(states, gradients, strict=True):
+                check_ready(state, resource)
+                check_same_shape(state, gradient)
+            if all(is_host(variable.value) for variable in columns[0]):
+                for state, gradient in zip(states, gradients, strict=True):
+                    inputs = [*numbers[:gradient_at], gradient, *numbers[gradient_at:]]
+                    update_one(rule, state, inputs, gradient_at, attrs)
+            else:
+                from tensorloom.kernels import training_ops
+
+                training_ops.update_all(rule, columns, numbers, gradients, attrs)
+        return None if resource else columns[0]
+
+    return compute
 
 
 def scalar_inputs(rules: Sequence[str]) -> tuple[str, ...]:

@@ -140,7 +140,10 @@ def _ftrl(
 ) -> State:
     var, accum, linear = state
     new_accum = accum + grad * grad
-    new_root, root = _ftrl_root(xp, new_accum, lr_power), _ftrl_root(xp, accum, lr_power)
+    new_root, root = (
+        _ftrl_root(xp, new_accum, lr_power),
+        _ftrl_root(xp, accum, lr_power),
+    )
     linear = linear + shrunk - (new_root - root) / lr * var
     # |linear| > l1, else zero; written without a branch on tensors.
     excess = abs(linear) - l1

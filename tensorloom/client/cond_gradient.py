@@ -1,0 +1,192 @@
+"""The gradient of `If` and `Case`: an `If` or `Case` over the branches' gradients.
+
+What the gradient of a branch reads of the branch becomes a further output of the
+forward node; the other branches give a value in its place that nobody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.client import cond, func_graph, gradients, graph_mutation
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
+from tensorloom.client.gradient_walk import is_trainable
+from tensorloom.framework import dtypes, nest
+from tensorloom.framework.gradient_registry import RegisterGradient
+from tensorloom.framework.indexed_slices import IndexedSlices
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops import fill_ops, functional_ops, resource_variable_ops
+
+
+@RegisterGradient("If")
+@RegisterGradient("StatelessIf")
+def _if_grad(op: Operation, *grads: Any) -> list[Any]:
+    return _branching_grad(op, grads, ("StatelessIf", "If"), "cond")
+
+
+@RegisterGradient("Case")
+@RegisterGradient("StatelessCase")
+def _case_grad(op: Operation, *grads: Any) -> list[Any]:
+    return _branching_grad(op, grads, ("StatelessCase", "Case"), "branch_index")
+
+
+def _branching_grad(
+    op: Operation, grads: Sequence[Any], op_types: tuple[str, str], selector: str
+) -> list[Any]:
+    branches = branch_graphs(op)
+    dense = [convert_to_tensor(g) if g is not None else None for g in grads]
+    graphs = [
+        BranchGradient(func_graph.unique_gradient_name(b.name), b, op, branches)
+        for b in branches
+    ]
+    scope = gradient_scope()
+    results = [graph.differentiate(dense, scope) for graph in graphs]
+    rewrite_if_changed(op, branches)
+    wanted = _match_results(graphs, results)
+    input_grads: list[Any] = [None] * len(op.inputs)
+    if wanted:
+        outputs = cond.add_branching_op(
+            op_types, {selector: op.inputs[0]}, graphs, None
+        )
+        packed = nest.pack_sequence_as(
+            graphs[0].structured_outputs, outputs, expand_composites=True
+        )
+        for index, gradient in zip(wanted, packed, strict=True):
+            input_grads[1 + index] = gradient
+    return input_grads
+
+
+def branch_graphs(op: Operation) -> Sequence[FuncGraph]:
+    """The graphs of the branches, rebuilt from the library for an imported node."""
+    graphs: Sequence[FuncGraph] | None = op.__dict__.get("_branch_graphs")
+    if graphs is None:
+        if "branches" in op._attrs:
+            functions = op._attrs["branches"]
+        else:
+            functions = [op._attrs["then_branch"], op._attrs["else_branch"]]
+        inputs = op.inputs[1:]
+        graphs = op.__dict__["_branch_graphs"] = tuple(
+            func_graph.from_function(op.graph.functions[f.name], inputs, op.graph)
+            for f in functions
+        )
+    return graphs
+
+
+def rewrite_if_changed(op: Operation, branches: Sequence[FuncGraph]) -> None:
+    """Gives the forward node new functions where its branches give more than before."""
+    grown = len(branches[0].outputs) != len(op._attrs["Tout"])
+    if not grown and not any(b.is_changed for b in branches):
+        return
+    names = graph_mutation.replace_functions(
+        op,
+        branches,
+        {
+            "Tout": [t.dtype.base_dtype for t in branches[0].outputs],
+            "output_shapes": [t.shape for t in op.outputs],
+        },
+    )
+    op._attrs.update(cond.branch_attrs(op.type, names))
+
+
+class BranchGradient(GradientGraph):
+    """The gradient of one branch."""
+
+    def __init__(
+        self,
+        name: str,
+        forward: FuncGraph,
+        op: Operation,
+        branches: Sequence[FuncGraph],
+    ) -> None:
+        super().__init__(name, forward, op)
+        self._branches = branches
+
+    def differentiate(self, grads: Sequence[Any], scope: str) -> list[Any]:
+        """The gradients of the branch's inputs (None where there is none)."""
+        ys, grad_ys = [], []
+        for y, grad in zip(self.forward.outputs, grads, strict=False):
+            if grad is not None and is_trainable(y):
+                ys.append(y)
+                grad_ys.append(grad)
+        xs = self.forward.inputs
+        if not ys:
+            return [None] * len(xs)
+        with self.as_default():
+            result: list[Any] = gradients.build_gradients(
+                ys, xs, grad_ys, name=scope, source_graph=self.forward
+            )
+        return [g if is_trainable(x) else None for x, g in zip(xs, result, strict=True)]
+
+    def outside_value(self, tensor: Tensor) -> Tensor | None:
+        """Captures and results are there around the forward node."""
+        outside = self.forward.original_of(tensor)
+        if outside is not None:
+            return outside
+        for i, output in enumerate(self.forward.outputs):
+            if output is tensor:
+                return self.op.outputs[i]
+        return None
+
+    def intermediate(self, tensor: Tensor) -> Tensor:
+        """A further output of the forward node, with fake ones in other branches."""
+        for branch in self._branches:
+            if branch is self.forward:
+                branch.outputs.append(tensor)
+            else:
+                with branch.as_default(), branch.control_dependencies(None):
+                    fake = functional_ops.fake_param(tensor.dtype, tensor.shape)
+                    fake._handle_data = tensor._handle_data
+                    branch.outputs.append(fake)
+        return FuncGraph.capture(self, graph_mutation.add_output(self.op, tensor))
+
+
+def _match_results(
+    graphs: Sequence[BranchGradient], results: Sequence[list[Any]]
+) -> list[int]:
+    """Sets the graphs' outputs; returns the indices of the inputs with a gradient.
+
+    A branch that has none where another one has gives zeros.
+    """
+    wanted = [
+        i
+        for i, found in enumerate(zip(*results, strict=True))
+        if any(g is not None for g in found)
+    ]
+    for graph, gradients_of_branch in zip(graphs, results, strict=True):
+        with graph.as_default():
+            chosen = []
+            for i in wanted:
+                is_sparse = all(isinstance(r[i], IndexedSlices) for r in results)
+                chosen.append(_as_result(graph, i, gradients_of_branch[i], is_sparse))
+        graph.structured_outputs = chosen
+        flat = nest.flatten(chosen, expand_composites=True)
+        graph.outputs = [graph.capture(t) for t in flat]
+    if wanted:
+        cond.match_index_types(graphs)
+    return wanted
+
+
+def _as_result(
+    graph: BranchGradient, index: int, gradient: Any, is_sparse: bool
+) -> Any:
+    if gradient is None:
+        return zeros_for(graph.forward.inputs[index])
+    return gradient if is_sparse else convert_to_tensor(gradient)
+
+
+def zeros_for(tensor: Tensor) -> Tensor:
+    """Zeros as the gradient of a tensor, or of the variable behind a handle."""
+    zeros: Tensor
+    if tensor.dtype == dtypes.resource:
+        data = tensor._handle_data
+        zeros = fill_ops.zeros(
+            resource_variable_ops.variable_shape(tensor),
+            dtype=data.dtype if data is not None else dtypes.float32,
+        )
+        return zeros
+    zeros = fill_ops.zeros_like(tensor)
+    return zeros

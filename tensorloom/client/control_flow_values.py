@@ -1,0 +1,48 @@
+"""What goes into and comes out of branches and loop bodies, as tensors.
+
+The user's values may be nested structures of tensors, IndexedSlices, SparseTensors and
+TensorArrays; a TensorArray travels as its flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.framework import nest
+from tensorloom.framework.composite_tensor import CompositeTensor
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+
+
+def is_tensor_array(value: Any) -> bool:
+    """True for a TensorArray."""
+    return hasattr(value, "flow") and hasattr(value, "with_flow")
+
+
+def to_tensor(value: Any) -> Any:
+    """A leaf as a tensor, or as the composite tensor that it is."""
+    if is_tensor_array(value):
+        return value.flow
+    if isinstance(value, CompositeTensor):
+        return value
+    return convert_to_tensor(value)
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The tensors of a structure; flows stand for TensorArrays."""
+    return [
+        leaf.flow if is_tensor_array(leaf) else leaf
+        for leaf in nest.flatten(structure, expand_composites=True)
+    ]
+
+
+def pack(structure: Any, tensors: Sequence[Tensor]) -> Any:
+    """The tensors in the form of `structure`, flows as TensorArrays again."""
+    leaves = [
+        leaf.with_flow(tensor) if is_tensor_array(leaf) else tensor
+        for leaf, tensor in zip(
+            nest.flatten(structure, expand_composites=True), tensors, strict=True
+        )
+    ]
+    return nest.pack_sequence_as(structure, leaves, expand_composites=True)

@@ -1,0 +1,169 @@
+"""From what a user feeds to the host value that a step takes.
+
+For each fed tensor a converter is made once; an array of the right dtype and shape
+passes through it without a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import InternalError
+from tensorloom.framework.graph import Tensor
+
+Converter = Callable[[Any], Any]
+_Dims = tuple[int | None, ...]
+
+
+def feed_converter(tensor: Tensor) -> Converter:
+    """A function from fed values to values of exactly the tensor's dtype.
+
+    The function raises:
+      TypeError: the value is a Tensor, or a number that the dtype cannot hold.
+      ValueError: it does not convert, or its shape does not fit.
+      errors.InternalError: a string tensor is fed something that is no string.
+    """
+    dtype = tensor.dtype.base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return lambda value: _not_a_tensor(value, tensor)
+    general = _general_converter(tensor)
+    if dtype is dtypes.string:
+        return general
+    dims = tensor.shape.dims_tuple
+    if dims == ():
+        return _scalar_converter(dtype, general)
+    return _array_converter(dtype.np_dtype, dims, general)
+
+
+def _scalar_converter(dtype: dtypes.DType, general: Converter) -> Converter:
+    scalar_type = dtype.np_dtype.type
+    if not dtype.is_floating:
+
+        def convert_exact(value: Any) -> Any:
+            return value if type(value) is scalar_type else general(value)
+
+        return convert_exact
+
+    def convert(value: Any) -> Any:
+        kind = type(value)
+        if kind is float:
+            return scalar_type(value)
+        return value if kind is scalar_type else general(value)
+
+    return convert
+
+
+def _array_converter(
+    np_dtype: np.dtype[Any], dims: _Dims | None, general: Converter
+) -> Converter:
+    if dims is not None and None not in dims:
+
+        def convert_static(value: Any) -> Any:
+            if (
+                type(value) is np.ndarray
+                and value.dtype == np_dtype
+                and value.shape == dims
+            ):
+                return value
+            return general(value)
+
+        return convert_static
+
+    def convert(value: Any) -> Any:
+        if (
+            type(value) is np.ndarray
+            and value.dtype == np_dtype
+            and value.ndim
+            and (dims is None or _fits(value.shape, dims))
+        ):
+            return value
+        return general(value)
+
+    return convert
+
+
+def _fits(shape: tuple[int, ...], dims: _Dims) -> bool:
+    if len(shape) != len(dims):
+        return False
+    for size, dim in zip(shape, dims, strict=True):
+        if dim is not None and dim != size:
+            return False
+    return True
+
+
+def _general_converter(tensor: Tensor) -> Converter:
+    """Takes whatever `numpy.asarray` takes, under TensorFlow's rules."""
+    dtype = tensor.dtype.base_dtype
+    numpy_type = dtype.as_numpy_dtype
+    is_string = dtype is dtypes.string
+
+    def convert(value: Any) -> Any:
+        _not_a_tensor(value, tensor)
+        if isinstance(value, int) and not _holds(numpy_type, value):
+            _raise_too_large(value, numpy_type)
+        array = np.asarray(value, dtype=numpy_type)
+        dims = tensor.shape.dims_tuple
+        if dims is not None and not _fits(array.shape, dims):
+            raise ValueError(
+                f"Cannot feed value of shape {array.shape!r} for Tensor "
+                f"{tensor.name!r}, which has shape '{tensor.shape}'"
+            )
+        if is_string:
+            return _as_bytes(array)
+        return array if array.ndim else array[()]
+
+    return convert
+
+
+def _not_a_tensor(value: Any, tensor: Tensor) -> Any:
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
+            "include Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
+            f"For reference, the tensor object was {value} which was passed to the "
+            f"feed with key {tensor}."
+        )
+    return value
+
+
+def _holds(numpy_type: Any, value: int) -> bool:
+    if numpy_type is object:
+        return False
+    if isinstance(numpy_type, np.dtype):  # a quantized dtype
+        numpy_type = numpy_type[0].type
+    try:
+        return bool(numpy_type(value) == value)
+    except OverflowError:
+        return False
+
+
+def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
+    raise TypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with "
+        f"Tensor type {numpy_type}. Try explicitly setting the type of the feed "
+        "tensor to a larger type (e.g. int64)."
+    )
+
+
+def _as_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An object array whose elements are all bytes; the same one if it is so already."""
+    flat = array.ravel()
+    if all(type(item) is bytes for item in flat):
+        return array
+    result = np.empty(array.shape, dtype=object)
+    out = result.ravel()  # a view: `result` is contiguous
+    for index, item in enumerate(flat):
+        out[index] = _encode(item)
+    return result
+
+
+def _encode(item: Any) -> bytes:
+    if isinstance(item, str):
+        return item.encode("utf-8")
+    if isinstance(item, bytes):
+        return bytes(item)
+    raise InternalError(None, None, f"Unsupported object type {type(item).__name__}")

@@ -1,0 +1,320 @@
+"""`FuncGraph`: the graph of a function body, which captures tensors from outside.
+
+Branches of `tf.cond`, bodies of `tf.while_loop`, their gradients and functions are
+built in one. A tensor of a graph around it that the body uses becomes an argument
+(a capture); what runs is the `FunctionIR` that `to_function` gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import op_registry
+from tensorloom.framework.dataflow_graph import Graph
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.graph_ir import FunctionIR
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.scopes import uid
+from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
+    from tensorloom.framework.shape_inference import HandleData
+    from tensorloom.framework.tensor_shape import TensorShape
+
+_NOT_IN_ARG_NAMES = re.compile(r"[^a-z0-9_]")
+
+
+class FuncGraph(Graph):
+    """The body of a function, under construction or finished.
+
+    `inputs` are placeholders: first the function's own arguments, then one for each
+    capture. `outputs` are tensors of this graph.
+    """
+
+    def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
+        super().__init__()
+        outer = get_default_graph() if outer_graph is None else outer_graph
+        self.name = name
+        self.outer_graph = outer
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.structured_outputs: Any = None
+        # Operations outside that must run before the call does.
+        self.control_captures: dict[Operation, None] = {}
+        self._captures: dict[Tensor, Tensor] = {}  # outside -> inside
+        self._originals: dict[Tensor, Tensor] = {}  # inside -> outside
+        # True when a finished operation has changed since the last `to_function`.
+        self.is_changed = False
+        self._seed = outer._seed
+        # One library and one set of collections for a graph and all its bodies: a
+        # variable made in a branch is a variable of the program.
+        self._functions = outer._functions
+        self._collections = outer._collections
+        self._variable_creators = outer._variable_creators
+        self._inherit_scopes(outer)
+
+    def _inherit_scopes(self, outer: Graph) -> None:
+        """What the open scopes outside say holds inside, but for names and control."""
+        mine, theirs = self._scopes, outer._scopes
+        mine.devices, mine.static_device = theirs.devices, theirs.static_device
+        mine.attrs = theirs.attrs
+        mine.gradient_overrides = theirs.gradient_overrides
+        mine.kernel_labels = theirs.kernel_labels
+        mine.container = theirs.container
+
+    @property
+    def building_function(self) -> bool:
+        """True: this is the graph of a function body."""
+        return True
+
+    def __str__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+    # --- arguments and captures --------------------------------------------------------
+
+    def add_argument(
+        self,
+        dtype: DType,
+        shape: TensorShape,
+        name: str = "arg",
+        handle_data: HandleData | None = None,
+    ) -> Tensor:
+        """Adds an argument; returns its placeholder."""
+        op_def = op_registry.find("Placeholder")
+        assert op_def is not None
+        attrs = {"dtype": dtype.base_dtype, "shape": shape}
+        scopes = self._scopes
+        saved = scopes.name_stack, scopes.controllers, scopes.colocation
+        scopes.name_stack, scopes.controllers, scopes.colocation = "", [], []
+        try:
+            op = super().add_operation(op_def, (), attrs, _argument_name(name))
+        finally:
+            scopes.name_stack, scopes.controllers, scopes.colocation = saved
+        tensor = op._outputs[0]
+        tensor._shape = shape
+        tensor._handle_data = handle_data
+        self.inputs.append(tensor)
+        return tensor
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """The tensor of this graph that stands for a tensor of a graph around it.
+
+        Raises:
+          ValueError: the tensor is of no graph around this one.
+        """
+        if tensor._op._graph is self:
+            return tensor
+        inside = self._captures.get(tensor)
+        if inside is not None:
+            return inside
+        self._check_is_outside(tensor)
+        if tensor._dtype._is_ref_dtype:
+            # Known for the next look-up, but no argument.
+            inside = self._captures[tensor] = self._same_variable(tensor._op)
+            return inside
+        inside = self.add_argument(
+            tensor._dtype, tensor._shape, name or tensor._op._name, tensor._handle_data
+        )
+        self._captures[tensor] = inside
+        self._originals[inside] = tensor
+        return inside
+
+    def _check_is_outside(self, tensor: Tensor) -> None:
+        graph: Any = self.outer_graph
+        while graph is not tensor._op._graph:
+            if not isinstance(graph, FuncGraph):
+                raise ValueError(
+                    f"{tensor!r} is not accessible from the body of '{self.name}': it "
+                    "belongs to another function body or to another graph."
+                )
+            graph = graph.outer_graph
+
+    def _same_variable(self, op: Operation) -> Tensor:
+        """A node for the same reference variable.
+
+        References cannot be arguments. Two variable ops of one shared name and
+        container are the same variable, so that assignments in the body are seen
+        outside and the other way round.
+        """
+        if "shared_name" not in op._attrs:
+            raise ValueError(
+                f"A function body cannot use the reference '{op.name}:0' of a {op.type}"
+            )
+        attrs = {
+            key: value for key, value in op._attrs.items() if not key.startswith("_")
+        }
+        attrs["shared_name"] = attrs["shared_name"] or op._name.encode()
+        with self.control_dependencies(None), self.name_scope(None):
+            copy = super().add_operation(op._op_def, (), attrs, op._name)
+        copy._device = op._device
+        copy._outputs[0]._shape = op._outputs[0]._shape
+        return copy._outputs[0]
+
+    def captured(self, tensor: Tensor) -> Tensor | None:
+        """The placeholder of a captured tensor, if it is captured."""
+        return self._captures.get(tensor)
+
+    def original_of(self, tensor: Tensor) -> Tensor | None:
+        """The tensor outside that a placeholder stands for, if it is a capture."""
+        return self._originals.get(tensor)
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        """The captured tensors, in the order of their placeholders."""
+        return list(self._originals.values())
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        """The placeholders of the captured tensors."""
+        return list(self._originals)
+
+    def reset_captures(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> None:
+        """Replaces the captures by (tensor outside, placeholder inside) pairs."""
+        references = {k: v for k, v in self._captures.items() if k._dtype._is_ref_dtype}
+        self._originals = {inside: outside for outside, inside in pairs}
+        self._captures = references
+        for inside, outside in self._originals.items():
+            self._captures.setdefault(outside, inside)
+
+    # --- what building in a body changes -----------------------------------------------
+
+    def add_operation(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        output_types: Sequence[DType] | None = None,
+    ) -> Operation:
+        """`Graph.add_operation`, with inputs from outside captured."""
+        if any(t._op._graph is not self for t in inputs):
+            inputs = [self.capture(t) for t in inputs]
+        return super().add_operation(op_def, inputs, attrs, name, output_types)
+
+    def control_dependencies(self, control_inputs: Any) -> Any:
+        """Dependencies on operations outside become those of the whole call."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        inside = []
+        for value in control_inputs:
+            element = _operation_of(value)
+            if element is not None and element._graph is not self:
+                self.control_captures[element] = None
+            else:
+                inside.append(value)
+        return super().control_dependencies(inside)
+
+    def _changed(self, op: Operation) -> None:
+        self.is_changed = True
+
+    # --- the function --------------------------------------------------------------------
+
+    def to_function(self, name: str | None = None) -> FunctionIR:
+        """The function as it is now; later changes of this graph do not show in it."""
+        self.is_changed = False
+        arguments = {t._op: None for t in self.inputs}
+        return FunctionIR(
+            name=name or self.name,
+            arg_names=tuple(op._name for op in arguments),
+            arg_types=tuple(t._dtype for t in self.inputs),
+            output_names=_output_names(self.outputs),
+            output_types=tuple(t._dtype.base_dtype for t in self.outputs),
+            nodes={
+                op._name: self.to_node(op)
+                for op in self._operations
+                if op not in arguments
+            },
+            returns=tuple((t._op._name, t._value_index) for t in self.outputs),
+            is_stateful=self.is_stateful,
+            arg_shapes=tuple(t._shape for t in self.inputs),
+        )
+
+    @property
+    def is_stateful(self) -> bool:
+        """True when an operation of the body is stateful."""
+        return any(op._op_def.is_stateful for op in self._operations)
+
+
+def _argument_name(name: str) -> str:
+    """A name as arguments of functions have it: lower case, digits, underscores."""
+    name = _NOT_IN_ARG_NAMES.sub("_", name.lower()).lstrip("_")
+    return name if name and name[0].isalpha() else f"arg_{name}"
+
+
+def _output_names(outputs: Sequence[Tensor]) -> tuple[str, ...]:
+    """Distinct names for the outputs, after the operations that make them."""
+    used: dict[str, int] = {}
+    names = []
+    for tensor in outputs:
+        base = _argument_name(tensor._op._name)
+        name = base
+        while name in used:
+            used[base] += 1
+            name = f"{base}_{used[base]}"
+        used[name] = 0
+        names.append(name)
+    return tuple(names)
+
+
+def _operation_of(value: Any) -> Operation | None:
+    """The operation that something in `control_dependencies` stands for."""
+    if isinstance(value, Operation):
+        return value
+    if isinstance(value, Tensor):
+        return value._op
+    converter = getattr(value, "_as_graph_element", None)
+    element = converter() if converter is not None else None
+    if element is None:
+        element = getattr(value, "op", None)
+    if isinstance(element, Tensor):
+        return element._op
+    return element if isinstance(element, Operation) else None
+
+
+def unique_function_name(scope: str, kind: str) -> str:
+    """`scope_kind_N`, where N makes it unique in the process."""
+    return f"{scope}{kind}_{uid()}".replace("/", "_")
+
+
+def unique_gradient_name(forward_name: str) -> str:
+    """The name of the function that is the gradient of the named one."""
+    return f"{forward_name}_grad_{uid()}"
+
+
+def from_function(
+    function: FunctionIR, inputs: Sequence[Tensor], outer_graph: Graph
+) -> FuncGraph:
+    """The body of a function of the library as a graph again.
+
+    Args:
+      inputs: what the call passes; all become captures.
+    """
+    graph = FuncGraph(function.name, outer_graph)
+    tensors: dict[tuple[str, int], Tensor] = {}
+    arguments = zip(function.arg_names, function.arg_types, inputs, strict=True)
+    for name, dtype, outside in arguments:
+        inside = graph.add_argument(dtype, outside.shape, name, outside._handle_data)
+        tensors[name, 0] = inside
+    graph.reset_captures(zip(inputs, graph.inputs, strict=True))
+    ops: dict[str, Operation] = {}
+    for node in function.nodes.values():
+        control = [ops[name] for name in node.control_inputs if name in ops]
+        with graph.control_dependencies(control):
+            op = graph.add_operation(
+                graph._get_op_def(node.op),
+                [tensors[ref] for ref in node.inputs],
+                dict(node.attrs),
+                node.name,
+                node.output_types,
+            )
+        op._device = node.device
+        ops[node.name] = op
+        for i, tensor in enumerate(op._outputs):
+            tensors[node.name, i] = tensor
+    graph.outputs = [tensors[ref] for ref in function.returns]
+    graph.structured_outputs = graph.outputs
+    return graph

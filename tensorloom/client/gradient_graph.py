@@ -1,0 +1,114 @@
+"""The graph of a gradient function, which reads values of the forward function.
+
+The gradient of `If` or `While` is built by walking back through the body of the
+forward node, which is finished. What the gradient functions read of it is brought into
+the gradient's own graph here: constants are copied, arguments and results are taken
+from around the forward node, and everything else is an intermediate, which each kind
+of node hands out in its own way.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.framework import dtypes
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.tensor import Tensor
+
+# Ops whose output number i is their input number i, for handles at least.
+_PASS_THROUGH = frozenset(["While", "StatelessWhile", "IdentityN"])
+
+
+class GradientGraph(FuncGraph):
+    """The gradient of `forward`, the body (or a branch) of `op`."""
+
+    def __init__(self, name: str, forward: FuncGraph, op: Operation) -> None:
+        super().__init__(name)
+        self.forward = forward
+        self.op = op
+        self._from_forward: dict[Tensor, Tensor] = {}
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """The tensor of this graph for one of the forward body or of a graph around."""
+        if tensor._op._graph is not self.forward:
+            return super().capture(tensor, name)
+        while tensor._op._type == "Identity" and not tensor._dtype._is_ref_dtype:
+            source = tensor._op._inputs[0]
+            if source._dtype._is_ref_dtype:
+                break
+            tensor = source
+        found = self._from_forward.get(tensor)
+        if found is None:
+            found = self._from_forward[tensor] = self._bring(tensor)
+        return found
+
+    def _bring(self, tensor: Tensor) -> Tensor:
+        if tensor._dtype._is_ref_dtype:
+            return self._same_variable(tensor._op)
+        if tensor._op._type == "Const":
+            return self._copy_constant(tensor._op)
+        if tensor._dtype == dtypes.resource:
+            tensor = _origin_of_handle(tensor)
+        outside = self.outside_value(tensor)
+        if outside is not None:
+            return super().capture(outside)
+        return self.intermediate(tensor)
+
+    def _copy_constant(self, op: Operation) -> Tensor:
+        with self.control_dependencies(None):
+            copy = self.add_operation(op._op_def, (), dict(op._attrs), "Const")
+        return copy._outputs[0]
+
+    @abstractmethod
+    def outside_value(self, tensor: Tensor) -> Tensor | None:
+        """The tensor around the forward node that has the same value, if any."""
+
+    @abstractmethod
+    def intermediate(self, tensor: Tensor) -> Tensor:
+        """Makes the forward node hand out the tensor; returns it inside this graph."""
+
+    def _check_is_outside(self, tensor: Tensor) -> None:
+        # A gradient may be nested in the gradient of what the forward node is in.
+        graph: Any = self
+        while isinstance(graph, FuncGraph):
+            if graph is tensor._op._graph:
+                return
+            if isinstance(graph, GradientGraph) and _is_around(
+                tensor._op._graph, graph.forward
+            ):
+                return
+            graph = graph.outer_graph
+        if graph is not tensor._op._graph:
+            super()._check_is_outside(tensor)
+
+
+def _is_around(graph: Any, inner: Any) -> bool:
+    while True:
+        if inner is graph:
+            return True
+        if not isinstance(inner, FuncGraph):
+            return False
+        inner = inner.outer_graph
+
+
+def _origin_of_handle(tensor: Tensor) -> Tensor:
+    """Where in the body a resource handle comes from: nodes may hand it on."""
+    while tensor._op._type in _PASS_THROUGH:
+        tensor = tensor._op._inputs[tensor._value_index]
+    return tensor
+
+
+def gradient_scope() -> str:
+    """The name scope that gradients in a body of a function are made in.
+
+    TensorArrays find their gradient array by this scope, so it must be the one of the
+    `tf.gradients` call, inside as outside.
+    """
+    parts = get_default_graph().get_name_scope().split("/")
+    for i in reversed(range(len(parts))):
+        if parts[i].startswith("gradients"):
+            return "/".join(parts[: i + 1]) + "/"
+    return "gradients"

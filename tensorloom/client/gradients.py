@@ -1,0 +1,275 @@
+"""`tf.gradients` and `tf.hessians`."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client import gradient_aggregation
+from tensorloom.client.gradient_walk import GradientWalk, WalkOptions
+from tensorloom.framework import dtypes
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.export import export
+from tensorloom.framework.indexed_slices import (
+    IndexedSlices,
+    convert_n_to_tensor_or_indexed_slices,
+)
+from tensorloom.framework.scopes import name_scope
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops import fill_ops, identity_ops, resource_variable_ops, shape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+
+
+@export("UnconnectedGradients")
+class UnconnectedGradients(enum.Enum):
+    """What `tf.gradients` gives for an x that the ys do not depend on."""
+
+    NONE = "none"  # None
+    ZERO = "zero"  # zeros of the shape of x
+
+
+@export("gradients")
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """Adds operations that compute d(sum of ys)/dx for each x of xs.
+
+    Args:
+      ys, xs: a tensor or a list of tensors (variables for xs too).
+      grad_ys: the gradients of the ys, of their shapes; ones where None.
+      name: of the scope that the operations are made in.
+      colocate_gradients_with_ops: the gradient of an op goes to the op's device.
+      gate_gradients: all gradients of an op are made before one of them is used.
+      aggregation_method: one of `tf.AggregationMethod`.
+      stop_gradients: tensors that count as constants.
+      unconnected_gradients: what to give for an x that no y depends on.
+
+    Returns:
+      For each x a Tensor, an IndexedSlices, or None.
+
+    Raises:
+      LookupError: an op on the way has no gradient function.
+      ValueError: the arguments do not fit together, or a gradient function gives
+        gradients of the wrong number or shape.
+      TypeError: a y has no default gradient, or a grad_y is of the wrong kind.
+    """
+    return build_gradients(
+        ys,
+        xs,
+        grad_ys,
+        name,
+        colocate_gradients_with_ops,
+        gate_gradients,
+        aggregation_method,
+        stop_gradients,
+        unconnected_gradients,
+    )
+
+
+def build_gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str | None = "gradients",
+    colocate: bool = False,
+    gate: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+    source_graph: Graph | None = None,
+) -> list[Any]:
+    """`gradients` of tensors of `source_graph`, built in the default graph."""
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
+    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
+    given = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
+        graph = get_default_graph()
+        graph.unique_name("uid")
+        tensors = _to_tensors(ys, "y", source_graph)
+        wanted = _to_tensors([_handle_of(x) for x in xs], "x", source_graph)
+        started = _start_gradients(given, tensors, colocate)
+        options = WalkOptions(
+            colocate,
+            gate,
+            gradient_aggregation.check_method(aggregation_method),
+            [t.op for t in stops],
+        )
+        walk = GradientWalk(tensors, wanted, started, source_graph or graph, options)
+        walk.run()
+        return [_result(walk, x, unconnected) for x in wanted]
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _handle_of(x: Any) -> Any:
+    """A resource variable's handle: the gradient flows to what reads it."""
+    handle = getattr(x, "handle", None)
+    if handle is not None and getattr(handle, "dtype", None) == dtypes.resource:
+        return handle
+    return x
+
+
+def _to_tensors(
+    values: Sequence[Any], name: str, source_graph: Graph | None
+) -> list[Any]:
+    if source_graph is not None:  # a function body's own tensors, not to be captured
+        return list(values)
+    return [
+        value
+        if isinstance(value, Tensor)
+        else convert_n_to_tensor_or_indexed_slices([value], name=name, as_ref=True)[0]
+        for value in values
+    ]
+
+
+def _start_gradients(
+    grad_ys: Sequence[Any], ys: Sequence[Tensor], colocate: bool
+) -> list[Any]:
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    converted = convert_n_to_tensor_or_indexed_slices(grad_ys, name="grad_y")
+    started = []
+    for i, (y, grad_y) in enumerate(zip(ys, converted, strict=True)):
+        if colocate:
+            with get_default_graph().colocate_with(y.op):
+                started.append(_start_gradient(y, grad_y, i))
+        else:
+            started.append(_start_gradient(y, grad_y, i))
+    return started
+
+
+def _start_gradient(y: Tensor, grad_y: Any, index: int) -> Any:
+    if grad_y is None:
+        if y.dtype.is_complex:
+            raise TypeError(
+                f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
+            )
+        shape = shape_ops.shape(y)
+        one = convert_to_tensor(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{index}")
+        return fill_ops.fill(shape, one)
+    _check_kinds(y, grad_y)
+    name = f"grad_ys_{index}"
+    if not isinstance(grad_y, IndexedSlices):
+        return identity_ops.identity(grad_y, name=name)
+    indices = identity_ops.identity(grad_y.indices, name=f"{name}_indices")
+    values = identity_ops.identity(grad_y.values, name=f"{name}_values")
+    dense_shape = grad_y.dense_shape
+    if isinstance(dense_shape, Tensor):
+        dense_shape = identity_ops.identity(dense_shape, name=f"{name}_shape")
+    return IndexedSlices(values, indices, dense_shape)
+
+
+def _check_kinds(y: Tensor, grad_y: Any) -> None:
+    """Raises TypeError unless both are real, or complex, or variants."""
+    kind, grad_kind = y.dtype.base_dtype, grad_y.dtype.base_dtype
+    prefix = f"Gradient type {grad_kind.name} generated for"
+    if kind.is_floating or kind.is_integer:
+        if not grad_kind.is_floating and not grad_kind.is_integer:
+            raise TypeError(
+                f"{prefix} real or integer-valued tensor {y} with type {kind.name} "
+                "must be real or integer"
+            )
+    elif kind.is_complex:
+        if not grad_kind.is_complex:
+            raise TypeError(
+                f"{prefix} complex-valued tensor {y} with type {kind.name} must be real"
+            )
+    elif kind == dtypes.variant:
+        if grad_kind != dtypes.variant:
+            raise TypeError(
+                f"{prefix} variant tensor {y} with type {kind.name} must be variant"
+            )
+    elif kind == dtypes.resource:
+        if grad_kind == dtypes.resource:
+            raise TypeError(
+                f"Input gradient {grad_y} for resource tensor {y} should not be a "
+                "resource"
+            )
+    else:
+        raise TypeError(
+            f"Tensor {y} with type {kind.name} must be numeric to obtain a default "
+            "gradient"
+        )
+
+
+def _result(walk: GradientWalk, x: Any, unconnected: UnconnectedGradients) -> Any:
+    reached, gradient = walk.gradient_of(x)
+    if reached or unconnected is UnconnectedGradients.NONE:
+        return gradient
+    if x.dtype == dtypes.resource:
+        data = x._handle_data
+        return fill_ops.zeros(
+            resource_variable_ops.variable_shape(x),
+            dtype=data.dtype if data is not None else dtypes.float32,
+        )
+    return fill_ops.zeros_like(x, dtype=x.dtype.base_dtype)
+
+
+@export("hessians")
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+) -> list[Tensor]:
+    """Adds operations for the second derivatives of the sum of ys by each x.
+
+    Returns:
+      For each x of shape s a tensor of shape s + s.
+
+    Raises:
+      LookupError: an op on the way has no gradient function.
+    """
+    from tensorloom.client import tensor_array, while_loop
+    from tensorloom.ops import concat_ops, reshape_ops
+
+    del name
+    xs = _as_list(xs)
+    options: dict[str, Any] = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    results = []
+    for gradient, x in zip(gradients(ys, xs, **options), xs, strict=True):
+        flat = reshape_ops.reshape(gradient, [-1])
+        count = shape_ops.size(x)
+
+        def row(
+            j: Tensor, rows: Any, flat: Any = flat, x: Any = x
+        ) -> tuple[Tensor, Any]:
+            return j + 1, rows.write(j, gradients(flat[j], x)[0])
+
+        start = [
+            convert_to_tensor(0, dtypes.int32),
+            tensor_array.TensorArray(x.dtype, count),
+        ]
+        _, rows = while_loop.while_loop(lambda j, _, count=count: j < count, row, start)
+        shape = shape_ops.shape(x)
+        results.append(
+            reshape_ops.reshape(rows.stack(), concat_ops.concat((shape, shape), 0))
+        )
+    return results

@@ -1,0 +1,58 @@
+"""Growing a finished `If` or `While`: its gradient needs values from inside.
+
+The forward node gets further outputs (and a loop further inputs), and its functions
+are replaced by ones that give them. Sessions that hold the node already learn of it
+from the graph's list of mutations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.framework.operation import InputList, Operation
+from tensorloom.framework.scopes import uid
+from tensorloom.framework.tensor import Tensor
+
+
+def add_output(op: Operation, like: Tensor) -> Tensor:
+    """Adds an output of the dtype and shape of a tensor of the body."""
+    op.graph._changed(op)
+    op.__dict__.setdefault("_own_outputs", len(op._outputs))
+    output = Tensor(op, len(op._outputs), like._dtype.base_dtype)
+    output._shape = like._shape
+    output._handle_data = like._handle_data
+    op._outputs.append(output)
+    return output
+
+
+def add_input(op: Operation, tensor: Tensor) -> None:
+    """Adds a data input at the end."""
+    op.graph._changed(op)
+    op._inputs = InputList((*op._inputs, tensor))
+    tensor._consumers.append(op)
+
+
+def own_output_count(op: Operation) -> int:
+    """How many outputs the op had before gradients added some."""
+    count: int = op.__dict__.get("_own_outputs", len(op._outputs))
+    return count
+
+
+def replace_functions(
+    op: Operation, graphs: Sequence[FuncGraph], attrs: dict[str, Any]
+) -> list[str]:
+    """Puts the graphs as they are now into the library; returns their new names.
+
+    `attrs` are set on the op as well.
+    """
+    names = []
+    for graph in graphs:
+        name = f"{graph.name.split('_rewritten_')[0]}_rewritten_{uid()}"
+        graph.name = name
+        op.graph.add_function(graph.to_function())
+        names.append(name)
+    op.graph._changed(op)
+    op._attrs.update(attrs)
+    return names

@@ -1,0 +1,333 @@
+"""`tf.import_graph_def`: the nodes of a GraphDef as operations of the default graph."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
+from tensorloom.framework import errors, graph_def
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.export import export
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.scopes import name_scope
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+
+_COLOCATION = b"loc:@"
+_BACK_EDGES = frozenset(["NextIteration", "RefNextIteration"])
+
+
+@export("import_graph_def", "graph_util.import_graph_def")
+def import_graph_def(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> list[Any] | None:
+    """Adds the nodes of a GraphDef to the default graph.
+
+    Args:
+      graph_def: a `GraphDef` message.
+      input_map: what to use in place of an output of a node ("node:index") or of a
+        control input ("^node"): tensors, or values that convert to tensors.
+      return_elements: names of operations ("node") and tensors ("node:index") to
+        return.
+      name: the prefix of the new operations' names, "import" by default.
+      op_dict: not used.
+      producer_op_list: the `OpList` of who wrote the graph; attrs that are not known
+        here are then dropped where they have the default value of that list.
+
+    Returns:
+      The return elements; None when none were asked for.
+
+    Raises:
+      TypeError: an argument is of the wrong kind.
+      ValueError: the graph is not well-formed, or a name of `input_map` or
+        `return_elements` is not in it.
+      errors.NotFoundError: an op is not known.
+    """
+    del op_dict
+    proto = _check_graph_def(graph_def)
+    mapping = _check_input_map(input_map)
+    wanted = _check_return_elements(return_elements)
+    graph = get_default_graph()
+    with name_scope(name, "import", list(mapping.values())) as scope:
+        prefix = scope[:-1] if scope else ""
+        mapping = _to_tensors(mapping, name)
+    importer = _Importer(graph, prefix, InputMapping(mapping))
+    try:
+        importer.add(proto, producer_op_list)
+    except errors.InvalidArgumentError as error:
+        raise ValueError(importer.mapping.readable(error.message)) from None
+    unused = importer.mapping.unknown_keys(importer.output_counts)
+    if unused:
+        raise ValueError(
+            "Attempted to map inputs that were not found in graph_def: "
+            f"[{', '.join(unused)}]"
+        )
+    if wanted is None:
+        return None
+    return [importer.element(element) for element in wanted]
+
+
+def _check_graph_def(proto: Any) -> Any:
+    """The message as ours; the caller's is not changed."""
+    from tensorloom.protos import graph_pb2
+
+    descriptor = getattr(proto, "DESCRIPTOR", None)
+    if descriptor is None or descriptor.name != "GraphDef":
+        raise TypeError("graph_def must be a GraphDef proto.")
+    if isinstance(proto, graph_pb2.GraphDef):
+        copy = graph_pb2.GraphDef()
+        copy.CopyFrom(proto)
+        return copy
+    return graph_def.parse(proto.SerializeToString())
+
+
+def _check_input_map(input_map: Any) -> dict[str, Any]:
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, dict) or not all(
+        isinstance(key, (str, bytes)) for key in input_map
+    ):
+        raise TypeError(
+            "input_map must be a dictionary mapping strings to Tensor objects."
+        )
+    return {
+        key.decode() if isinstance(key, bytes) else key: value
+        for key, value in input_map.items()
+    }
+
+
+def _check_return_elements(return_elements: Any) -> list[str] | None:
+    if return_elements is None:
+        return None
+    elements = list(return_elements)
+    if not all(isinstance(e, (str, bytes)) for e in elements):
+        raise TypeError("return_elements must be a list of strings.")
+    return [e.decode() if isinstance(e, bytes) else e for e in elements]
+
+
+def _to_tensors(mapping: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """The values of an input map as tensors, made inside the import's scope."""
+
+    def is_final(key: str, value: Any) -> bool:
+        return isinstance(value, Tensor) or (
+            key.startswith("^") and isinstance(value, Operation)
+        )
+
+    if all(is_final(key, value) for key, value in mapping.items()):
+        return mapping
+    if name == "":
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains "
+            "non-Tensor values. Try calling tf.convert_to_tensor() on `input_map` "
+            "values before calling tf.import_graph_def()."
+        )
+    with name_scope("_inputs"):
+        return {
+            key: value if is_final(key, value) else convert_to_tensor(value)
+            for key, value in mapping.items()
+        }
+
+
+class _Importer:
+    """One import into a graph under a prefix."""
+
+    def __init__(self, graph: Graph, prefix: str, mapping: InputMapping) -> None:
+        self.graph = graph
+        self.prefix = prefix
+        self.mapping = mapping
+        self.output_counts: dict[str, int] = {}
+        self._ops: dict[str, Operation] = {}  # by name in the GraphDef
+
+    def add(self, proto: Any, producer_op_list: Any) -> None:
+        """Adds all nodes, or none if one of them does not fit.
+
+        Raises:
+          errors.InvalidArgumentError, ValueError: something does not fit.
+        """
+        order = {node.name: i for i, node in enumerate(proto.node)}
+        if producer_op_list is not None:
+            graph_def.strip_new_default_attrs(proto, _op_list(producer_op_list))
+        self.mapping.apply(proto)
+        imported = graph_def.from_proto(proto, self.graph.functions)
+        nodes = {
+            name: node
+            for name, node in imported.nodes.items()
+            if name in order
+        }
+        self.output_counts = {n.name: len(n.output_types) for n in nodes.values()}
+        self._check_colocation(nodes.values())
+        for function in imported.functions.values():
+            self.graph.add_function(function)
+        count = len(self.graph._operations)
+        try:
+            with self.graph.name_scope(None):
+                self._add_nodes(_in_graph_def_order(nodes, order), nodes)
+        except Exception:
+            _remove_operations(self.graph, count)
+            raise
+        self.graph._producer = min(self.graph._producer, imported.producer)
+        self.graph._min_consumer = max(self.graph._min_consumer, imported.min_consumer)
+
+    def _check_colocation(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            for group in node.attrs.get("_class", ()):
+                other = group[len(_COLOCATION) :].decode()
+                if group.startswith(_COLOCATION) and other not in self.output_counts:
+                    raise ValueError(
+                        f"Node '{self._full_name(node.name)}' expects to be colocated "
+                        f"with unknown node '{self._full_name(other)}'"
+                    )
+
+    def _full_name(self, name: str) -> str:
+        return f"{self.prefix}/{name}" if self.prefix else name
+
+    def _add_nodes(self, order: Sequence[Node], nodes: Mapping[str, Node]) -> None:
+        back_edges: list[tuple[str, int, str, int]] = []
+        for node in order:
+            inputs: list[Tensor] = []
+            for i, (name, index) in enumerate(node.inputs):
+                if name in nodes and name not in self._ops:
+                    # A loop's back edge: its producer comes later.
+                    back_edges.append((node.name, i, name, index))
+                    inputs.append(inputs[0])
+                else:
+                    inputs.append(self._tensor(name, index))
+            self._ops[node.name] = self._add_node(node, inputs)
+        for merge, i, name, index in back_edges:
+            self._ops[merge]._update_input(i, self._tensor(name, index))
+        self._place_colocated()
+
+    def _tensor(self, name: str, index: int) -> Tensor:
+        mapped = self.mapping.tensor(name)
+        return mapped if mapped is not None else self._ops[name]._outputs[index]
+
+    def _add_node(self, node: Node, inputs: Sequence[Tensor]) -> Operation:
+        graph, attrs = self.graph, dict(node.attrs)
+        shapes = attrs.pop("_output_shapes", None)
+        groups = attrs.get("_class")
+        if groups:
+            attrs["_class"] = [self._renamed_group(g) for g in groups]
+        control = [
+            self.mapping.operation(name) or self._ops[name]
+            for name in node.control_inputs
+        ]
+        device = graph.device(node.device) if node.device else nullcontext()
+        with device, graph.control_dependencies(control):
+            name = self._full_name(node.name)
+            op = graph.add_operation(
+                graph._get_op_def(node.op),
+                inputs,
+                attrs,
+                f"{name}/",
+                node.output_types,
+            )
+        graph._names_in_use.setdefault(op.name.lower(), 1)
+        for tensor, shape in zip(op._outputs, shapes or (), strict=False):
+            tensor.set_shape(shape)
+        return op
+
+    def _renamed_group(self, group: bytes) -> bytes:
+        if not group.startswith(_COLOCATION):
+            return group
+        name = group[len(_COLOCATION) :].decode()
+        op = self._ops.get(name)
+        return _COLOCATION + (op.name if op else self._full_name(name)).encode()
+
+    def _place_colocated(self) -> None:
+        """An op that is colocated with another has that one's device."""
+        for op in self._ops.values():
+            for group in op._attrs.get("_class", ()):
+                other = self.graph._by_name.get(group[len(_COLOCATION) :].decode())
+                if other is not None and other is not op and other.device:
+                    op._device = other.device
+                    break
+
+    def element(self, name: str) -> Any:
+        """A return element.
+
+        Raises:
+          ValueError: it is not in the GraphDef.
+        """
+        if ":" not in name:
+            if name not in self._ops:
+                raise ValueError(
+                    f"Requested return node '{name}' not found in graph def"
+                )
+            return self._ops[name]
+        op_name, index = parse_tensor_name(name)
+        mapped = self.mapping.replacement(op_name, index)
+        if mapped is not None:
+            return mapped
+        if index >= self.output_counts.get(op_name, 0):
+            if op_name in self._ops:
+                raise ValueError(
+                    f"Invalid return output {index} of node '{op_name}', which has "
+                    f"{self.output_counts[op_name]} output(s)"
+                )
+            raise ValueError(f"Requested return tensor '{name}' not found in graph def")
+        return self._ops[op_name]._outputs[index]
+
+
+def _op_list(proto: Any) -> Any:
+    from tensorloom.protos import op_def_pb2
+
+    if isinstance(proto, op_def_pb2.OpList):
+        return proto
+    return op_def_pb2.OpList.FromString(proto.SerializeToString())
+
+
+def _in_graph_def_order(
+    nodes: Mapping[str, Node], order: Mapping[str, int]
+) -> list[Node]:
+    """Producers first, and otherwise in the order that the GraphDef has."""
+    names = list(order)
+    waiting: dict[str, int] = {}
+    consumers: dict[str, list[str]] = {}
+    for node in nodes.values():
+        producers = {
+            name
+            for name in (*(n for n, _ in node.inputs), *node.control_inputs)
+            if name in nodes and not _is_back_edge(node, nodes[name])
+        }
+        waiting[node.name] = len(producers)
+        for name in producers:
+            consumers.setdefault(name, []).append(node.name)
+    ready = [order[name] for name, count in waiting.items() if not count]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        node = nodes[names[heapq.heappop(ready)]]
+        result.append(node)
+        for name in consumers.get(node.name, ()):
+            waiting[name] -= 1
+            if not waiting[name]:
+                heapq.heappush(ready, order[name])
+    return result
+
+
+def _is_back_edge(node: Node, producer: Node) -> bool:
+    return node.op in ("Merge", "RefMerge") and producer.op in _BACK_EDGES
+
+
+def _remove_operations(graph: Graph, count: int) -> None:
+    """Takes back the operations made after the first `count`."""
+    for op in reversed(graph._operations[count:]):
+        for tensor in op._inputs:
+            tensor._consumers.remove(op)
+        for control in op._control_inputs:
+            control._control_outputs.remove(op)
+        del graph._by_name[op.name]
+        graph._names_in_use.pop(op.name.lower(), None)
+    del graph._operations[count:]

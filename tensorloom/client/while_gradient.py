@@ -1,0 +1,211 @@
+"""The gradient of `While`: a `While` that runs the body's gradient, last iteration first.
+
+What the gradient reads of an iteration is pushed on a list in the forward loop, one
+list for each tensor, and popped in the backward loop. What all iterations share
+(captures, and loop variables that never change) is passed in once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.client import func_graph, gradients, graph_mutation, while_loop
+from tensorloom.client.cond_gradient import zeros_for
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
+from tensorloom.client.gradient_walk import TRAINABLE_NAMES, is_trainable
+from tensorloom.framework import dtypes
+from tensorloom.framework.gradient_registry import RegisterGradient
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape
+from tensorloom.ops import functional_ops, identity_ops, list_ops
+
+
+@RegisterGradient("While")
+@RegisterGradient("StatelessWhile")
+def _while_grad(op: Operation, *grads: Any) -> list[Any]:
+    if not op.__dict__.get("_back_prop", True):
+        return [None] * len(op.inputs)
+    cond_graph, body_graph = loop_graphs(op)
+    selected = [
+        i
+        for i, grad in enumerate(grads)
+        if grad is not None and _takes_gradient(body_graph.outputs[i])
+    ]
+    counter = convert_to_tensor(0, dtype=op.outputs[0].dtype, name="grad_counter")
+    starts = [convert_to_tensor(grads[i]) for i in selected]
+    leading = [counter, op.inputs[1], op.outputs[0]]
+    graph = BodyGradient(
+        func_graph.unique_gradient_name(body_graph.name), body_graph, op, cond_graph
+    )
+    graph.differentiate(selected, leading, starts, gradient_scope())
+    _rewrite_if_changed(op, cond_graph, body_graph)
+    inputs = [*leading, *starts, *graph.external_captures]
+    backward = while_loop.add_while_op(
+        inputs,
+        _counting_cond(func_graph.unique_gradient_name(cond_graph.name), graph),
+        graph,
+        f"{op.name}_grad",
+        op._attrs["parallel_iterations"],
+    )
+    outputs = [identity_ops.identity(t) for t in backward.outputs]
+    result: list[Any] = [None] * len(op.inputs)
+    for position, i in enumerate(selected):
+        result[i] = outputs[len(leading) + position]
+    return result
+
+
+def loop_graphs(op: Operation) -> tuple[FuncGraph, FuncGraph]:
+    """Test and body as graphs, rebuilt from the library for an imported node."""
+    graphs: tuple[FuncGraph, FuncGraph] | None = op.__dict__.get("_loop_graphs")
+    if graphs is None:
+        functions = op.graph.functions
+        cond = functions[op._attrs["cond"].name]
+        body = functions[op._attrs["body"].name]
+        graphs = op.__dict__["_loop_graphs"] = (
+            func_graph.from_function(cond, op.inputs, op.graph),
+            func_graph.from_function(body, op.inputs, op.graph),
+        )
+    return graphs
+
+
+def _takes_gradient(tensor: Tensor) -> bool:
+    """Lists of integers are variants, but no gradient flows through them."""
+    if tensor.dtype == dtypes.variant and tensor._handle_data is not None:
+        return tensor._handle_data.dtype.base_dtype.name in TRAINABLE_NAMES
+    return is_trainable(tensor)
+
+
+def _counting_cond(name: str, body: FuncGraph) -> FuncGraph:
+    """counter < iterations of the forward loop, with the arguments of `body`."""
+    graph = FuncGraph(name)
+    for t in body.inputs:
+        graph.add_argument(t._dtype, t._shape, t._op._name, t._handle_data)
+    with graph.as_default():
+        graph.outputs = [apply_op("Less", x=graph.inputs[0], y=graph.inputs[2])]
+    return graph
+
+
+def _rewrite_if_changed(
+    op: Operation, cond_graph: FuncGraph, body_graph: FuncGraph
+) -> None:
+    grown = len(body_graph.outputs) != len(op._attrs["T"])
+    if not grown and not body_graph.is_changed and not cond_graph.is_changed:
+        return
+    names = graph_mutation.replace_functions(
+        op,
+        (cond_graph, body_graph),
+        {
+            "T": [t.dtype.base_dtype for t in body_graph.outputs],
+            "output_shapes": [t.shape for t in op.outputs],
+        },
+    )
+    op._attrs["cond"] = functional_ops.named(names[0])
+    op._attrs["body"] = functional_ops.named(names[1])
+
+
+class BodyGradient(GradientGraph):
+    """The gradient of one iteration.
+
+    Its arguments are a counter, the maximum, the number of iterations, and the
+    gradients of what the iteration returned; it gives those of what it started with.
+    """
+
+    def __init__(
+        self, name: str, forward: FuncGraph, op: Operation, cond_graph: FuncGraph
+    ) -> None:
+        super().__init__(name, forward, op)
+        self._cond_graph = cond_graph
+        # Captured list -> the list without what was popped.
+        self._popped: dict[Tensor, Tensor] = {}
+        self._outputs_index = {t: i for i, t in enumerate(forward.outputs)}
+        self._inputs_index = {t: i for i, t in enumerate(forward.inputs)}
+
+    def differentiate(
+        self,
+        selected: Sequence[int],
+        leading: Sequence[Tensor],
+        starts: Sequence[Tensor],
+        scope: str,
+    ) -> None:
+        """Builds the body of the backward loop."""
+        forward = self.forward
+        ys = [forward.outputs[i] for i in selected]
+        xs = [forward.inputs[i] for i in selected]
+        with self.as_default():
+            for tensor in leading:
+                self.add_argument(tensor.dtype, SCALAR, tensor.op.name)
+            grad_ys = [
+                self.add_argument(
+                    start.dtype, _gradient_shape(x), f"grad_ys_{i}", start._handle_data
+                )
+                for i, (start, x) in enumerate(zip(starts, xs, strict=True))
+            ]
+            counter, maximum, total = self.inputs[: len(leading)]
+            found = gradients.build_gradients(
+                ys, xs, grad_ys, name=scope, source_graph=forward
+            )
+            results = [
+                zeros_for(x) if g is None else convert_to_tensor(g)
+                for x, g in zip(xs, found, strict=True)
+            ]
+            following = apply_op("AddV2", x=counter, y=1, name="add")
+            outputs = [following, maximum, total, *map(self.capture, results)]
+        self.outputs = outputs + [
+            self._popped.get(t, t) for t in self.internal_captures
+        ]
+        self.structured_outputs = self.outputs
+
+    def outside_value(self, tensor: Tensor) -> Tensor | None:
+        """What is the same in all iterations is there before the loop."""
+        index = self._inputs_index.get(tensor)
+        if index is not None and self._outputs_index.get(tensor) == index:
+            return self.op.inputs[index]
+        return None
+
+    def intermediate(self, tensor: Tensor) -> Tensor:
+        """Pops the tensor's value in the iteration from a list of the forward loop."""
+        accumulators = self.op.__dict__.setdefault("_accumulators", {})
+        output = accumulators.get(tensor)
+        if output is None:
+            output = accumulators[tensor] = self._accumulate(tensor)
+        inside = FuncGraph.capture(self, output)
+        with self.control_dependencies(None):
+            shorter, value = list_ops.tensor_list_pop_back(inside, tensor.dtype)
+        self._popped[inside] = shorter
+        value._handle_data = tensor._handle_data
+        return value
+
+    def _accumulate(self, tensor: Tensor) -> Tensor:
+        """Makes the forward loop collect the tensor; returns the full list after it."""
+        outer, body = self.forward.outer_graph, self.forward
+        # Control dependencies around may depend on the loop itself.
+        with outer.as_default(), outer.control_dependencies(None):
+            empty = list_ops.empty_tensor_list(
+                tensor.shape,
+                tensor.dtype.base_dtype,
+                name=f"{tensor.name}/accumulator".replace(":", "_"),
+            )
+        for graph in (body, self._cond_graph):
+            inside = graph.add_argument(
+                empty.dtype, SCALAR, "accumulator", empty._handle_data
+            )
+            graph._captures[empty] = inside
+            graph._originals[inside] = empty
+        with body.as_default(), body.control_dependencies(None):
+            pushed = list_ops.tensor_list_push_back(body.inputs[-1], tensor)
+        body.outputs.append(pushed)
+        graph_mutation.add_input(self.op, empty)
+        return graph_mutation.add_output(self.op, pushed)
+
+
+def _gradient_shape(x: Tensor) -> TensorShape:
+    """The shape that the gradient of a loop variable has in every iteration."""
+    if x.dtype == dtypes.resource:
+        data = x._handle_data
+        return data.shape if data is not None else TensorShape.of(None)
+    return x.shape

@@ -1,0 +1,320 @@
+"""`tf.while_loop`: one `While` node with a function for the test and for the body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorloom.client import control_flow_values, func_graph
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.framework import dtypes, nest
+from tensorloom.framework.composite_tensor import CompositeTensor
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.export import export
+from tensorloom.framework.indexed_slices import IndexedSlices
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.operation import Operation
+from tensorloom.framework.scopes import control_dependencies, name_scope
+from tensorloom.framework.sparse_tensor import SparseTensor
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape, as_shape
+from tensorloom.ops import functional_ops, identity_ops
+
+# In front of the user's loop variables: the loop counter and maximum_iterations.
+FIRST_LOOP_VAR = 2
+
+
+@export("while_loop")
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)` is true.
+
+    `cond` and `body` are called once, now, to build the loop. Tensors from outside
+    that they use keep the value that they have before the loop.
+
+    Args:
+      cond: returns a bool scalar tensor.
+      body: returns as many values as there are loop variables, of the same structure.
+      loop_vars: a list or tuple of (structures of) tensors, TensorArrays and so on.
+      shape_invariants: the shape of each loop variable that holds for all iterations,
+        in the structure of `loop_vars`; the shape that it starts with by default.
+      parallel_iterations: a hint for executors that overlap iterations.
+      back_prop: without it no gradient is taken through the loop.
+      swap_memory: a hint; accepted for compatibility.
+      name: of the node.
+      maximum_iterations: stops after that many, whatever `cond` says.
+      return_same_structure: gives a list or tuple also for a single loop variable.
+
+    Raises:
+      TypeError: `cond` or `body` cannot be called, or a variable changes its dtype.
+      ValueError: there are no loop variables, `body` returns another structure, or a
+        variable's shape changes against its invariant.
+    """
+    del swap_memory
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    if not loop_vars:
+        raise ValueError("No loop variables provided")
+    loop = _Loop(loop_vars, shape_invariants)
+    with name_scope(name or "while") as scope:
+        tensors = _counters(maximum_iterations) + loop.tensors
+        cond_graph = FuncGraph(func_graph.unique_function_name(scope, "cond"))
+        body_graph = FuncGraph(func_graph.unique_function_name(scope, "body"))
+        loop.build_cond(cond_graph, cond, tensors, maximum_iterations is not None)
+        result = loop.build_body(body_graph, body, tensors)
+        share_captures(cond_graph, body_graph)
+        loop.check(body_graph, tensors)
+        op = add_while_op(
+            [*tensors, *body_graph.external_captures],
+            cond_graph,
+            body_graph,
+            scope,
+            parallel_iterations,
+        )
+        op.__dict__["_back_prop"] = back_prop
+        outputs = [identity_ops.identity(t) for t in op.outputs]
+    last = FIRST_LOOP_VAR + len(loop.tensors)
+    packed = control_flow_values.pack(result, outputs[FIRST_LOOP_VAR:last])
+    if return_same_structure or len(loop.tensors) != 1:
+        return packed
+    return nest.flatten(packed)[0]
+
+
+def _counters(maximum_iterations: Any) -> list[Tensor]:
+    """The loop counter and the maximum, which is -1 for none."""
+    if maximum_iterations is None:
+        maximum_iterations = -1
+    maximum = convert_to_tensor(
+        maximum_iterations, dtype=dtypes.int32, name="maximum_iterations"
+    )
+    if maximum.shape.rank not in (0, None):
+        raise ValueError(
+            f"maximum_iterations must be a scalar, saw shape: {maximum.shape}"
+        )
+    counter = convert_to_tensor(0, dtype=dtypes.int32, name="loop_counter")
+    return [counter, maximum]
+
+
+class _Loop:
+    """The user's loop variables: their structure, tensors and shape invariants."""
+
+    def __init__(self, loop_vars: Any, shape_invariants: Any) -> None:
+        converted = nest.map_structure(_to_loop_var, list(loop_vars))
+        self.structure = converted
+        self.tensors: list[Tensor] = control_flow_values.flatten(converted)
+        if shape_invariants is None:
+            leaves = nest.flatten(converted)
+            shapes = [_own_shapes(leaf) for leaf in leaves]
+        else:
+            nest.assert_same_structure(list(loop_vars), list(shape_invariants))
+            shapes = [
+                _declared_shapes(leaf, as_shape(shape))
+                for leaf, shape in zip(
+                    nest.flatten(converted),
+                    nest.flatten(list(shape_invariants)),
+                    strict=True,
+                )
+            ]
+        self.shapes: list[TensorShape] = [s for group in shapes for s in group]
+
+    def _arguments(self, graph: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
+        shapes = [SCALAR, SCALAR, *self.shapes]
+        return [
+            graph.add_argument(t.dtype, shape, t.op.name, t._handle_data)
+            for t, shape in zip(tensors, shapes, strict=True)
+        ]
+
+    def _user_arguments(self, arguments: Sequence[Tensor]) -> Any:
+        return control_flow_values.pack(self.structure, arguments[FIRST_LOOP_VAR:])
+
+    def build_cond(
+        self,
+        graph: FuncGraph,
+        cond: Callable[..., Any],
+        tensors: Sequence[Tensor],
+        is_limited: bool,
+    ) -> None:
+        """Builds the test: the user's, and the limit of iterations if there is one."""
+        with graph.as_default():
+            arguments = self._arguments(graph, tensors)
+            test = convert_to_tensor(cond(*self._user_arguments(arguments)))
+            if test.dtype.base_dtype != dtypes.bool:
+                raise TypeError(
+                    "cond must return a tensor of bool, not of "
+                    f"{test.dtype.base_dtype.name}"
+                )
+            if is_limited:
+                below = apply_op("Less", x=arguments[0], y=arguments[1])
+                test = apply_op("LogicalAnd", x=below, y=test)
+        graph.outputs = [test]
+
+    def build_body(
+        self, graph: FuncGraph, body: Callable[..., Any], tensors: Sequence[Tensor]
+    ) -> Any:
+        """Builds the body; returns the structure of its result."""
+        with graph.as_default():
+            arguments = self._arguments(graph, tensors)
+            result = body(*self._user_arguments(arguments))
+            if not nest.is_nested(result):
+                result = [result]
+            nest.assert_same_structure(
+                self.structure, list(result), expand_composites=True
+            )
+            result = nest.map_structure(_to_loop_var, result)
+            outputs = control_flow_values.flatten(result)
+            counter = apply_op("AddV2", x=arguments[0], y=1, name="add")
+            graph.outputs = [counter, arguments[1], *map(graph.capture, outputs)]
+        return result
+
+    def check(self, body_graph: FuncGraph, tensors: Sequence[Tensor]) -> None:
+        """Compares what the body returns with what the loop starts with."""
+        for tensor, output, shape in zip(
+            tensors[FIRST_LOOP_VAR:],
+            body_graph.outputs[FIRST_LOOP_VAR:],
+            self.shapes,
+            strict=False,
+        ):
+            if tensor.dtype.base_dtype != output.dtype.base_dtype:
+                raise TypeError(
+                    f"Loop var {tensor.name} enters the loop with type "
+                    f"{tensor.dtype!r} but has type {output.dtype!r} after 1 iteration."
+                )
+            if not _is_within(output.shape, shape):
+                raise ValueError(
+                    f"Input tensor '{tensor.name}' enters the loop with shape {shape}, "
+                    f"but has shape {output.shape} after one iteration. To allow the "
+                    "shape to vary across iterations, use the `shape_invariants` "
+                    "argument of tf.while_loop to specify a less-specific shape."
+                )
+
+
+def _to_loop_var(value: Any) -> Any:
+    if isinstance(value, CompositeTensor) or control_flow_values.is_tensor_array(value):
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.dtype._is_ref_dtype:  # the variable's value, not the variable
+        return identity_ops.identity(tensor)
+    return tensor
+
+
+def _own_shapes(value: Any) -> list[TensorShape]:
+    """The shapes that a loop variable starts with, which must then stay."""
+    if isinstance(value, IndexedSlices):
+        return _slices_shapes(value, value.values.shape)
+    if isinstance(value, CompositeTensor):
+        return [t.shape for t in value.components()]
+    return [control_flow_values.to_tensor(value).shape]
+
+
+def _declared_shapes(value: Any, shape: TensorShape) -> list[TensorShape]:
+    """The shapes of the parts of a loop variable with a declared invariant.
+
+    Raises:
+      ValueError: the variable does not start with the shape.
+    """
+    if isinstance(value, IndexedSlices):
+        return _slices_shapes(value, shape)
+    if isinstance(value, SparseTensor):
+        rank = shape.dims_tuple[0] if shape.dims_tuple else None
+        return [TensorShape.of((None, rank)), TensorShape.of((None,)), shape]
+    start = control_flow_values.to_tensor(value).shape
+    if not _is_within(start, shape):
+        raise ValueError(
+            f"The shape invariant specified for {value.name} is not compatible with "
+            "the initial shape of the loop variable. It enters the loop with shape "
+            f"{start}, but the specified shape invariant is {shape}."
+        )
+    return [shape]
+
+
+def _slices_shapes(value: IndexedSlices, shape: TensorShape) -> list[TensorShape]:
+    dims = shape.dims_tuple
+    count = dims[0] if dims else None
+    rank = len(dims) if dims is not None else None
+    parts = [shape, TensorShape.of((count,)), TensorShape.of((rank,))]
+    return parts[: len(value.components())]
+
+
+def _is_within(shape: TensorShape, invariant: TensorShape) -> bool:
+    """True when every tensor of `shape` is allowed by the invariant."""
+    dims, allowed = shape.dims_tuple, invariant.dims_tuple
+    if allowed is None or dims == allowed:
+        return True
+    if dims is None or len(dims) != len(allowed):
+        return False
+    return all(a is None or a == d for d, a in zip(dims, allowed, strict=True))
+
+
+# --- parts that the gradient shares ----------------------------------------------------
+
+
+def share_captures(cond_graph: FuncGraph, body_graph: FuncGraph) -> None:
+    """Gives test and body the same captures; the body hands them on unchanged."""
+    own = body_graph.inputs[: len(body_graph.inputs) - len(body_graph._originals)]
+    for tensor in cond_graph.external_captures:
+        body_graph.capture(tensor)
+    captured = dict(
+        sorted(
+            body_graph._originals.items(),
+            key=lambda pair: cond_graph.captured(pair[1]) is None,
+        )
+    )
+    body_graph.inputs = [*own, *captured]
+    body_graph._originals = captured
+    body_graph.outputs = [*body_graph.outputs, *captured]
+    for tensor in captured.values():
+        cond_graph.capture(tensor)
+    inside = {outside: t for t, outside in cond_graph._originals.items()}
+    cond_graph.inputs = [
+        *cond_graph.inputs[: len(own)],
+        *(inside[t] for t in captured.values()),
+    ]
+    cond_graph.reset_captures((t, inside[t]) for t in captured.values())
+
+
+def add_while_op(
+    inputs: Sequence[Tensor],
+    cond_graph: FuncGraph,
+    body_graph: FuncGraph,
+    name: str,
+    parallel_iterations: int,
+) -> Operation:
+    """Adds the node over a finished test and body with the same arguments."""
+    assert len(inputs) == len(body_graph.outputs) == len(body_graph.inputs)
+    assert len(inputs) == len(cond_graph.inputs)
+    graphs = (cond_graph, body_graph)
+    outer = get_default_graph()
+    for graph in graphs:
+        outer.add_function(graph.to_function())
+    op_type = "While" if any(g.is_stateful for g in graphs) else "StatelessWhile"
+    control = [op for g in graphs for op in g.control_captures]
+    with control_dependencies(control):
+        op = functional_ops.call_op(
+            op_type,
+            inputs,
+            name,
+            cond=functional_ops.named(cond_graph.name),
+            body=functional_ops.named(body_graph.name),
+            output_shapes=[t.shape for t in body_graph.inputs],
+            parallel_iterations=parallel_iterations,
+        )
+    for inside, outside in zip(body_graph.outputs, op.outputs, strict=True):
+        if outside._handle_data is None:
+            outside._handle_data = inside._handle_data
+    op.__dict__["_loop_graphs"] = graphs
+    return op

@@ -1,0 +1,1 @@
+"""Wiring: which masters, workers and devices make up a cluster."""

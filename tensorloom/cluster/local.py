@@ -1,0 +1,52 @@
+"""Local mode: a master and a worker in this process, for each session its own.
+
+This is the place where the layers meet: the placer and the constant folder of the
+master get the devices and the kernels here, which they may not import.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tensorloom.client.master_factory import register_master_factory
+from tensorloom.devices import cpu, cuda
+from tensorloom.devices.device import make_devices
+from tensorloom.framework import op_kernel
+from tensorloom.framework.package_modules import import_all
+from tensorloom.framework.session_config import SessionConfig
+from tensorloom.master.master import Master
+from tensorloom.worker.worker import Worker
+
+# Importing them registers the kinds of device.
+_ = cpu, cuda
+
+LOCAL_TASK = "/job:localhost/replica:0/task:0"
+
+
+def make_local_master(target: str, config: SessionConfig) -> Master:
+    """A master with one in-process worker that has this machine's devices."""
+    if config.intra_op_parallelism_threads and "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
+    devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
+    return Master([Worker(LOCAL_TASK, devices)])
+
+
+def load_host_kernels() -> None:
+    """Imports the kernels of host memory."""
+    from tensorloom.kernels import host
+
+    import_all(host)
+
+
+def load_torch_kernels() -> None:
+    """Imports torch and the kernels over its tensors."""
+    load_host_kernels()
+    import tensorloom.kernels as kernels
+
+    import_all(kernels)
+
+
+def install() -> None:
+    """Makes local mode what an empty session target means."""
+    op_kernel.set_kernel_loaders(load_host_kernels, load_torch_kernels)
+    register_master_factory("", make_local_master)

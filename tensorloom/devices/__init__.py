@@ -1,0 +1,1 @@
+"""Devices: memory, copies, and which kernels a device kind runs."""

@@ -1,0 +1,88 @@
+"""What a device is, and the kinds of device that a worker may have.
+
+A new kind of device is a subclass of `Device` and one `register_device_kind` call; the
+placer, the partitioner and the executor know devices by this interface alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+# From the worker's task name and the wanted count (None: as many as there are) to the
+# devices of the kind.
+DeviceKind = Callable[[str, "int | None", Mapping[str, Any]], "list[Device]"]
+
+
+class Device:
+    """One device of a worker. Listing devices allocates nothing on them."""
+
+    # The kind as device names spell it, e.g. "CPU".
+    device_type = ""
+    # The device type whose kernels it runs; a kind of its own may borrow another's.
+    kernel_type = ""
+
+    def __init__(self, task: str, index: int, memory_limit: int = 0) -> None:
+        self.index = index
+        self.name = f"{task}/device:{self.device_type}:{index}"
+        self.memory_limit = memory_limit  # bytes
+        # Told apart from a device of the same name after a restart.
+        self.incarnation = secrets.randbits(63) | 1
+        self.physical_description = ""
+
+    @property
+    def torch_device(self) -> torch.device | None:
+        """The device as torch knows it; None when tensors lie in plain memory."""
+        return None
+
+    def from_host(self, value: Any) -> torch.Tensor:
+        """A NumPy value as a tensor on this device; may share its memory."""
+        raise NotImplementedError
+
+    def to_host(self, tensor: torch.Tensor) -> Any:
+        """A tensor of this device as a NumPy value; may share its memory."""
+        raise NotImplementedError
+
+    def synchronize(self) -> None:
+        """Waits until the device has done what it was given."""
+
+
+_KINDS: dict[str, DeviceKind] = {}
+
+
+def register_device_kind(device_type: str, make: DeviceKind) -> None:
+    """Adds a kind of device.
+
+    Args:
+      device_type: as in device names, e.g. "CPU".
+      make: `make(task, count, options)` returns the devices of the kind.
+    """
+    _KINDS[device_type] = make
+
+
+def unregister_device_kind(device_type: str) -> None:
+    """Removes a kind of device; workers that run already keep theirs."""
+    _KINDS.pop(device_type, None)
+
+
+def make_devices(
+    task: str,
+    device_count: Mapping[str, int] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> list[Device]:
+    """The devices of a worker: CPUs first, then the other kinds.
+
+    Args:
+      task: e.g. `/job:localhost/replica:0/task:0`.
+      device_count: the most devices of a kind, as in `ConfigProto.device_count`.
+    """
+    wanted = device_count or {}
+    return [
+        device
+        for device_type, make in _KINDS.items()
+        for device in make(task, wanted.get(device_type), options or {})
+    ]

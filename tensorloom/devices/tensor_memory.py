@@ -1,0 +1,43 @@
+"""NumPy values and torch tensors in plain memory: two views of the same bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+def tensor_from_array(value: Any) -> torch.Tensor:
+    """A NumPy value as a torch tensor.
+
+    A writeable C-contiguous array shares its memory; anything else is copied. The
+    quantized dtypes (structured in NumPy) become their base integers.
+    """
+    array = np.asarray(value)
+    if array.dtype.names is not None:
+        array = array.view(array.dtype[0])
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        array = array.copy()
+    if array.dtype == _BFLOAT16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return torch.from_numpy(array)
+
+
+def array_from_tensor(tensor: torch.Tensor) -> Any:
+    """A torch tensor in plain memory as a NumPy value that shares its memory.
+
+    Rank 0 gives a NumPy scalar.
+    """
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.dtype is torch.bfloat16:
+        array = tensor.view(torch.int16).numpy().view(_BFLOAT16)
+    else:
+        array = tensor.numpy()
+    return array if array.ndim else array[()]

@@ -1,0 +1,254 @@
+"""`GraphIR` to the `GraphDef` proto and back.
+
+What comes from outside is checked on the way in: names, versions, attrs against the op
+definitions, and every edge against the producer's outputs and their dtypes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import attr_value, function_def, node_def, op_def_proto
+from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.function_op_def import op_def_of
+from tensorloom.framework.graph_ir import (
+    PRODUCER_VERSION,
+    FunctionIR,
+    GraphIR,
+    Node,
+    sort_topologically,
+)
+from tensorloom.framework.node_def import check_name, find_op, invalid, split_inputs
+from tensorloom.framework.node_def import to_proto as node_to_proto
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tensorloom.framework.op_registry import OpDef
+    from tensorloom.protos import function_pb2, graph_pb2, op_def_pb2
+
+__all__ = (
+    "from_proto",
+    "function_library_to_proto",
+    "functions_from_proto",
+    "node_to_proto",
+    "parse",
+    "strip_new_default_attrs",
+    "to_proto",
+)
+
+_MAX_BYTES = 2**31 - 1
+
+
+# Writing --------------------------------------------------------------------------
+
+
+def to_proto(graph: GraphIR) -> graph_pb2.GraphDef:
+    """The graph as a message.
+
+    Raises:
+        ValueError: its constants alone exceed the 2 GB that a message may have.
+    """
+    from tensorloom.protos.graph_pb2 import GraphDef
+
+    size = sum(
+        value.nbytes
+        for node in graph.nodes.values()
+        for value in node.attrs.values()
+        if isinstance(value, np.ndarray) and any(value.strides)
+    )
+    if size > _MAX_BYTES:
+        raise ValueError("GraphDef cannot be larger than 2GB.")
+    proto = GraphDef()
+    for node in graph.nodes.values():
+        node_def.fill(proto.node.add(), node)
+    if graph.functions:
+        proto.library.CopyFrom(function_library_to_proto(graph.functions))
+    proto.versions.producer = graph.producer
+    proto.versions.min_consumer = graph.min_consumer
+    return proto
+
+
+def function_library_to_proto(
+    functions: Mapping[str, FunctionIR],
+) -> function_pb2.FunctionDefLibrary:
+    """The functions, and which is whose gradient, as a message."""
+    from tensorloom.protos.function_pb2 import FunctionDefLibrary
+
+    library = FunctionDefLibrary()
+    for function in functions.values():
+        library.function.append(function_def.to_proto(function, functions))
+        if function.gradient:
+            library.gradient.add(
+                function_name=function.name, gradient_func=function.gradient
+            )
+    return library
+
+
+# Reading --------------------------------------------------------------------------
+
+
+def parse(serialized: bytes) -> graph_pb2.GraphDef:
+    """The message in bytes from outside.
+
+    Raises:
+        InvalidArgumentError: they are not a GraphDef.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.graph_pb2 import GraphDef
+
+    try:
+        return GraphDef.FromString(serialized)
+    except DecodeError as error:
+        raise invalid(f"Invalid GraphDef: {error}") from None
+
+
+def from_proto(
+    proto: graph_pb2.GraphDef,
+    functions: Mapping[str, FunctionIR] | None = None,
+    internal: bool = False,
+) -> GraphIR:
+    """The graph in a message, nodes in topological order.
+
+    Args:
+        proto: the message.
+        functions: functions that are known beside those of its library.
+        internal: names may be those of nodes that the runtime adds.
+
+    Raises:
+        InvalidArgumentError: the versions exclude us, a name is malformed or not
+            unique, an attr is malformed, or an edge does not fit.
+        NotFoundError: an op is not known.
+        UnimplementedError: a function of the library is polymorphic.
+    """
+    check_versions(proto)
+    known = dict(functions or {})
+    known.update(functions_from_proto(proto.library, known))
+    signatures = {name: op_def_of(function) for name, function in known.items()}
+    nodes: dict[str, Node] = {}
+    for node_proto in proto.node:
+        node = _read_node(node_proto, signatures, internal)
+        if node.name in nodes:
+            raise invalid(f"Node '{node.name}' is not unique")
+        nodes[node.name] = node
+    for node in nodes.values():
+        _check_edges(node, nodes, signatures)
+    ordered = sort_topologically(nodes)
+    return GraphIR(
+        {node.name: node for node in ordered},
+        known,
+        proto.versions.producer,
+        proto.versions.min_consumer,
+    )
+
+
+def check_versions(proto: graph_pb2.GraphDef) -> None:
+    """Raises InvalidArgumentError if the graph says that we cannot read it."""
+    versions = proto.versions
+    if versions.min_consumer > PRODUCER_VERSION:
+        raise invalid(
+            f"GraphDef min consumer version {versions.min_consumer} above current "
+            f"version {PRODUCER_VERSION}."
+        )
+    if PRODUCER_VERSION in versions.bad_consumers:
+        raise invalid(f"GraphDef disallows consumer version {PRODUCER_VERSION}.")
+
+
+def functions_from_proto(
+    library: function_pb2.FunctionDefLibrary,
+    known: Mapping[str, FunctionIR] | None = None,
+) -> dict[str, FunctionIR]:
+    """The functions of a library, which may call each other and those known.
+
+    Raises:
+        InvalidArgumentError, NotFoundError, UnimplementedError: as
+            `function_def.from_proto`.
+    """
+    signatures = {name: op_def_of(other) for name, other in (known or {}).items()}
+    for function in library.function:
+        signature = function_def.signature_from_proto(function)
+        signatures[signature.name] = signature
+    gradients = {item.function_name: item.gradient_func for item in library.gradient}
+    functions = {}
+    for function in library.function:
+        name = function.signature.name
+        if name in functions:
+            raise invalid(f"Function '{name}' is not unique")
+        functions[name] = function_def.from_proto(
+            function, signatures, gradients.get(name, "")
+        )
+    return functions
+
+
+def _read_node(proto: Any, signatures: Mapping[str, OpDef], internal: bool) -> Node:
+    check_name(proto.name, internal)
+    if not proto.op:
+        raise invalid(f"Node '{proto.name}' does not specify an operation")
+    op_def = find_op(proto.op, signatures)
+    inputs, controls = split_inputs(proto.input, proto.name)
+    return node_def.from_proto(proto, op_def, inputs, controls)
+
+
+def _check_edges(
+    node: Node, nodes: Mapping[str, Node], signatures: Mapping[str, OpDef]
+) -> None:
+    for name in node.control_inputs:
+        if name not in nodes:
+            raise invalid(f"Node '{node.name}': Unknown input node '^{name}'")
+    if not node.inputs:
+        return
+    expected_types = find_op(node.op, signatures).input_types(node.attrs)
+    for position, (name, index) in enumerate(node.inputs):
+        producer = nodes.get(name)
+        if producer is None:
+            text = node_def.tensor_name(name, index)
+            raise invalid(f"Node '{node.name}': Unknown input node '{text}'")
+        if index >= len(producer.output_types):
+            raise invalid(
+                f"Node '{node.name}': Connecting to invalid output {index} of source "
+                f"node {name} which has {len(producer.output_types)} outputs."
+            )
+        passed, expected = producer.output_types[index], expected_types[position]
+        if not expected.is_compatible_with(passed):
+            raise invalid(
+                f"Input {position} of node {node.name} was passed {passed.name} from "
+                f"{name}:{index} incompatible with expected {expected.name}."
+            )
+
+
+def strip_new_default_attrs(
+    proto: graph_pb2.GraphDef, producer_ops: op_def_pb2.OpList
+) -> None:
+    """Removes attrs that our ops do not have, where they say the producer's default.
+
+    A newer producer may have added an attr to an op; as long as it has its default
+    value, the node means what it meant before.
+
+    Raises:
+        InvalidArgumentError: a definition of the producer's is malformed.
+    """
+    from tensorloom.framework import op_registry
+
+    producer = {op.name: op for op in producer_ops.op}
+    for node in proto.node:
+        ours, theirs = op_registry.find(node.op), producer.get(node.op)
+        if ours is None or theirs is None:
+            continue
+        defaults = op_def_proto.from_proto(theirs).attrs
+        for name in [name for name in node.attr if name not in ours.attrs]:
+            attr = defaults.get(name)
+            if attr is None or not attr.has_default:
+                continue
+            try:
+                value = attr_value.from_proto(node.attr[name])
+            except InvalidArgumentError:
+                continue
+            if _same_value(value, attr.default):
+                del node.attr[name]
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    return attr_value.to_proto(a) == attr_value.to_proto(b)

@@ -1,0 +1,179 @@
+"""Partitioning: one graph a device or task, joined by `_Send` and `_Recv` nodes.
+
+The master splits a step by task, the worker splits its part by device, with the same
+function. Each tensor is sent once to each place that needs it. The order of the nodes
+is the order of the whole graph: a Send comes right after what it sends and a Recv
+right before its first use, so that pieces which run in that order cannot wait for each
+other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.tensor_shape import TensorShape
+
+_CONTROL = -1  # the output index that stands for a control edge
+
+
+def partition(
+    graph: GraphIR,
+    place_of: Callable[[Node], str],
+    incarnation_of: Mapping[str, int],
+    suffix: str = "_G",
+) -> dict[str, GraphIR]:
+    """Splits a placed graph.
+
+    before: a@A -> b@B
+    after:  A: a -> _Send      B: _Recv -> b
+
+    Args:
+      graph: nodes in topological order, with full device names.
+      place_of: the part that a node belongs to: its device, or its device's task.
+      incarnation_of: by device name.
+      suffix: what new nodes' names add: `_S` for a master, `_G` for a worker.
+
+    Returns:
+      The parts by place, in the order of their first nodes.
+    """
+    places = {node.name: place_of(node) for node in graph.nodes.values()}
+    if len(set(places.values())) <= 1:
+        return {place: graph for place in places.values()}
+    splitter = _Splitter(graph, places, incarnation_of, suffix)
+    return splitter.split()
+
+
+class _Splitter:
+    def __init__(
+        self,
+        graph: GraphIR,
+        places: Mapping[str, str],
+        incarnation_of: Mapping[str, int],
+        suffix: str,
+    ) -> None:
+        self.graph = graph
+        self.places = places
+        self.incarnation_of = incarnation_of
+        self.suffix = suffix
+        self.parts: dict[str, list[Node]] = {}
+        # (node, output index, destination device) -> name of its Recv there
+        self.received: dict[tuple[str, int, str], str] = {}
+        self.wanted = self._destinations()
+        self.recvs: dict[tuple[str, int, str], Node] = {}
+        self.count = 0
+
+    def _destinations(self) -> dict[str, list[tuple[int, str]]]:
+        """For each node: the (output, device) pairs elsewhere that need it."""
+        wanted: dict[str, dict[tuple[int, str], None]] = {}
+        for node in self.graph.nodes.values():
+            for name, index in self._edges(node):
+                if self.places[name] != self.places[node.name]:
+                    wanted.setdefault(name, {})[index, node.device] = None
+        return {name: list(pairs) for name, pairs in wanted.items()}
+
+    @staticmethod
+    def _edges(node: Node) -> list[tuple[str, int]]:
+        return [*node.inputs, *((name, _CONTROL) for name in node.control_inputs)]
+
+    def split(self) -> dict[str, GraphIR]:
+        for node in self.graph.nodes.values():
+            part = self.parts.setdefault(self.places[node.name], [])
+            part.append(self._rewired(node, part))
+            for index, device in self.wanted.get(node.name, ()):
+                self._send(node, index, device, part)
+        return {
+            place: self.graph.with_nodes(nodes) for place, nodes in self.parts.items()
+        }
+
+    def _rewired(self, node: Node, part: list[Node]) -> Node:
+        """The node with edges from elsewhere replaced by Recvs."""
+        here = self.places[node.name]
+        if all(self.places[name] == here for name, _ in self._edges(node)):
+            return node
+        inputs = tuple(
+            key
+            if self.places[key[0]] == here
+            else (self._recv(key[0], key[1], node.device, part), 0)
+            for key in node.inputs
+        )
+        control = tuple(
+            name
+            if self.places[name] == here
+            else self._recv(name, _CONTROL, node.device, part)
+            for name in node.control_inputs
+        )
+        return node.replace(inputs=inputs, control_inputs=control)
+
+    def _recv(self, name: str, index: int, device: str, part: list[Node]) -> str:
+        """The Recv of a tensor on a device, made before its first use there."""
+        key = name, index, device
+        recv = self.recvs[key]
+        if key not in self.received:
+            self.received[key] = recv.name
+            part.append(recv)
+        return recv.name
+
+    def _send(self, node: Node, index: int, device: str, part: list[Node]) -> None:
+        self.count += 1
+        number = self.count
+        source, output = node, index
+        if index == _CONTROL:
+            # A control edge travels as an empty tensor behind the node.
+            source = self._dummy(node, number)
+            part.append(source)
+            output = 0
+        dtype = source.output_types[output].base_dtype
+        attrs = self._attrs(node, device, number)
+        part.append(
+            Node(
+                f"{node.name}{self.suffix}{number}",
+                "_Send",
+                ((source.name, output),),
+                (),
+                node.device,
+                {"T": dtype, **attrs},
+                (),
+                (),
+                node.source,
+            )
+        )
+        shapes = source.output_shapes
+        self.recvs[node.name, index, device] = Node(
+            f"{node.name}{self.suffix}{number}_recv",
+            "_Recv",
+            (),
+            (),
+            device,
+            {"tensor_type": dtype, **attrs},
+            (dtype,),
+            None if shapes is None else (shapes[output],),
+            node.source,
+        )
+
+    def _attrs(self, node: Node, device: str, number: int) -> dict[str, Any]:
+        return {
+            "tensor_name": f"edge_{number}_{node.name}".encode(),
+            "send_device": node.device.encode(),
+            "send_device_incarnation": self.incarnation_of[node.device],
+            "recv_device": device.encode(),
+            "client_terminated": False,
+        }
+
+    def _dummy(self, node: Node, number: int) -> Node:
+        value = np.zeros([0], np.float32)
+        return Node(
+            f"{node.name}{self.suffix}{number}_control",
+            "Const",
+            (),
+            (node.name,),
+            node.device,
+            {"dtype": dtypes.float32, "value": value},
+            (dtypes.float32,),
+            (TensorShape.of((0,)),),
+            node.source,
+        )

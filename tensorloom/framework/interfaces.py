@@ -1,0 +1,236 @@
+"""What client, master and workers say to each other, in process or over a network.
+
+    Session --MasterInterface--> master --WorkerInterface--> workers
+
+Each side holds the other by these protocols alone. The in-process implementations are
+`master/master.py` and `worker/worker.py`; remote ones stand behind the same calls.
+
+A step goes through the interfaces once to be prepared (`prepare_step`,
+`register_graph`) and then runs by one plain call: what `prepare_step` returns is, on
+one machine, the worker's own registered graph.
+
+Values: feeds and fetches are host values in the order of the signature. That is an
+`np.ndarray` or NumPy scalar of exactly the tensor's dtype, an object array of `bytes`
+for strings (a fetched string scalar is `bytes`), the resource object for a handle.
+
+Errors are `errors.OpError`s. One that a node caused has `[[{{node NAME}}]]` in its
+message; the client turns it into the operation and its source line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.session_config import SessionConfig
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """One device as `list_devices` shows it and the placer sees it."""
+
+    name: str  # full name
+    device_type: str  # "CPU", "GPU", ...
+    memory_limit: int  # bytes
+    incarnation: int  # non-zero; new with each start of the device
+    physical_description: str = ""
+    kernel_type: str = ""  # whose kernels it runs; its own type's when empty
+
+
+@dataclass(frozen=True, slots=True)
+class StepSignature:
+    """What a step takes and gives; the key under which it is prepared once.
+
+    Feeds and fetches are tensor names with their index (`x:0`), targets node names.
+    No name occurs twice in a field.
+    """
+
+    feeds: tuple[str, ...]
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepOptions:
+    """What one step was asked for beside its values: `RunOptions`, decoded."""
+
+    timeout_s: float | None = None  # None: no limit
+    trace: bool = False  # record when and where each node ran
+    output_partition_graphs: bool = False
+
+
+@dataclass(slots=True)
+class NodeStats:
+    """One execution of one node, or one copy between devices."""
+
+    device: str  # full name
+    node_name: str
+    op: str
+    start_ns: int  # of time.time_ns()
+    end_ns: int
+    thread_id: int = 0
+    # (dtype name, shape, bytes) of each output, where known.
+    outputs: tuple[tuple[str, tuple[int, ...], int], ...] = ()
+    # What a timeline shows, e.g. "y = Add(x, x)"; made from name and op when empty.
+    label: str = ""
+
+
+@dataclass(slots=True)
+class StepMetadata:
+    """What the workers tell about a step; they append, in any order and thread."""
+
+    node_stats: list[NodeStats] = field(default_factory=list)
+    # One graph for each device's piece, with `_Send` and `_Recv` nodes.
+    partition_graphs: list[GraphIR] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StepContext:
+    """Handed down with a step that asks for more than its values."""
+
+    options: StepOptions
+    metadata: StepMetadata = field(default_factory=StepMetadata)
+    step_id: int = 0  # non-zero where several workers share the step
+
+
+class PreparedStep(Protocol):
+    """A step that only needs its values."""
+
+    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
+        """Runs the step; may be called by many threads at once.
+
+        Args:
+          feeds: one value for each feed of the signature, in its order.
+          step: None when nothing beside the fetches is asked for.
+
+        Returns:
+          One value for each fetch, in the signature's order. They are the caller's:
+          no later step changes them.
+
+        Raises:
+          errors.OpError: a node failed; the deadline passed; the session was closed.
+        """
+        ...
+
+
+class RegisteredGraph(PreparedStep, Protocol):
+    """A worker's compiled piece of a graph.
+
+    Its feeds are the graph's `_Arg` nodes and its fetches the `_Retval` nodes, both
+    ordered by their `index` attr.
+    """
+
+
+class WorkerInterface(Protocol):
+    """What a master asks of a worker: one task with its devices."""
+
+    @property
+    def task(self) -> str:
+        """The task's name, `/job:localhost/replica:0/task:0`."""
+        ...
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        """The devices, CPUs first. Allocates nothing on them."""
+        ...
+
+    def create_session(self, session: str, config: SessionConfig) -> None:
+        """Makes the state of a session: its running steps, its kernels."""
+        ...
+
+    def delete_session(self, session: str) -> None:
+        """Cancels the session's running steps (CancelledError) and drops its state.
+
+        Resources in containers stay unless the config isolates the session.
+        """
+        ...
+
+    def register_graph(
+        self, session: str, graph: GraphIR, config: SessionConfig
+    ) -> RegisteredGraph:
+        """Compiles a graph whose nodes are all placed on devices of this task.
+
+        Nodes come in the order of the whole step's one topological order. A stateful
+        node of the same name in several graphs of a session is the same kernel.
+
+        Raises:
+          errors.OpError: a node has no kernel, or cannot be compiled.
+        """
+        ...
+
+    def deregister_graph(self, session: str, graph: RegisteredGraph) -> None:
+        """Drops a compiled graph; steps that run in it finish."""
+        ...
+
+    def cleanup_all(self, containers: Sequence[str]) -> None:
+        """Deletes the resources of the containers; of all when there are none."""
+        ...
+
+
+class MasterInterface(Protocol):
+    """What a session asks of a master."""
+
+    def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
+        """Makes a session that holds `graph`; returns its handle.
+
+        Raises:
+          errors.InvalidArgumentError: a node is malformed or occurs twice.
+          errors.NotFoundError: an op is not registered.
+        """
+        ...
+
+    def extend_session(self, session: str, graph: GraphIR) -> None:
+        """Adds new nodes and functions.
+
+        Raises:
+          errors.InvalidArgumentError: a node exists already or is malformed.
+          errors.NotFoundError: an op is not registered.
+          errors.AbortedError: there is no such session.
+        """
+        ...
+
+    def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
+        """Prunes, optimizes, places, partitions and compiles; once per signature.
+
+        Raises:
+          errors.NotFoundError: a feed, fetch or target does not exist.
+          errors.InvalidArgumentError: the signature or the graph is not valid, or a
+            node cannot be placed.
+        """
+        ...
+
+    def partial_run_setup(self, session: str, signature: StepSignature) -> str:
+        """Begins a step whose feeds and fetches come in several calls."""
+        ...
+
+    def partial_run(
+        self,
+        session: str,
+        partial_handle: str,
+        feeds: Sequence[tuple[str, Any]],
+        fetches: Sequence[str],
+    ) -> list[Any]:
+        """Continues a partial run: more feeds in, some fetches out.
+
+        Raises:
+          errors.InvalidArgumentError: a feed or fetch was not announced, came before,
+            or a fetch needs feeds that have not come yet.
+        """
+        ...
+
+    def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
+        """All devices of all workers.
+
+        Raises:
+          errors.CancelledError: the session was closed.
+        """
+        ...
+
+    def close_session(self, session: str) -> None:
+        """Cancels the session's running steps and drops its state."""
+        ...
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Closes all sessions and deletes the resources of the containers."""
+        ...

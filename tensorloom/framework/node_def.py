@@ -1,0 +1,286 @@
+"""`Node` to the `NodeDef` proto and back, with the checks that a node needs alone.
+
+What a NodeDef says is compared with the op's definition here: its attrs are decoded,
+checked and completed by defaults. How it connects to others is the graph's matter
+(`graph_def.py`, `function_def.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tensorloom.framework import attr_value, op_registry
+from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.op_def_proto import summarize
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_registry import AttrDef, OpDef
+    from tensorloom.protos import node_def_pb2
+
+#: How an input is written: (producer, output index) -> text.
+InputName = Callable[[str, int], str]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/>]*")
+# Nodes that the runtime adds may begin with an underscore.
+_INTERNAL_NAME: Final = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\-/>]*")
+
+_CLASSES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (bytes,),
+    "int": (int,),
+    "float": (float,),
+    "bool": (bool,),
+    "type": (DType,),
+    "shape": (TensorShape,),
+    "tensor": (np.ndarray,),
+    "func": (NameAttrList,),
+}
+
+
+# Writing --------------------------------------------------------------------------
+
+
+def tensor_name(producer: str, index: int) -> str:
+    """`node` for the first output of a node, `node:1` for the next."""
+    return f"{producer}:{index}" if index else producer
+
+
+def to_proto(node: Node, input_name: InputName = tensor_name) -> node_def_pb2.NodeDef:
+    """The node as a message."""
+    from tensorloom.protos.node_def_pb2 import NodeDef
+
+    proto = NodeDef()
+    fill(proto, node, input_name)
+    return proto
+
+
+def fill(
+    proto: node_def_pb2.NodeDef, node: Node, input_name: InputName = tensor_name
+) -> None:
+    """Fills an empty message with the node."""
+    proto.name = node.name
+    proto.op = node.op
+    proto.device = node.device
+    inputs = proto.input
+    inputs.extend([input_name(producer, index) for producer, index in node.inputs])
+    inputs.extend([f"^{name}" for name in node.control_inputs])
+    attrs = proto.attr
+    for name, value in node.attrs.items():
+        attr_value.encode_into(attrs[name], value)
+
+
+# Reading --------------------------------------------------------------------------
+
+
+def parse_input(text: str) -> tuple[str, int]:
+    """(producer, output index) of a data input; (name, -1) of a control input."""
+    if text.startswith("^"):
+        return text[1:], -1
+    name, colon, index = text.rpartition(":")
+    if colon and index.isascii() and index.isdigit():
+        return name, int(index)
+    return text, 0
+
+
+def split_inputs(
+    texts: Sequence[str], node: str
+) -> tuple[tuple[tuple[str, int], ...], tuple[str, ...]]:
+    """Data inputs and control inputs of a node.
+
+    Raises:
+        InvalidArgumentError: a data input follows a control input.
+    """
+    inputs: list[tuple[str, int]] = []
+    controls: list[str] = []
+    for text in texts:
+        name, index = parse_input(text)
+        if index < 0:
+            controls.append(name)
+        elif controls:
+            raise invalid(
+                f"Node '{node}': Control dependencies must come after regular "
+                "dependencies"
+            )
+        else:
+            inputs.append((name, index))
+    return tuple(inputs), tuple(controls)
+
+
+def find_op(name: str, functions: Mapping[str, OpDef]) -> OpDef:
+    """The definition of an op or, first, of a function of that name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    op_def = functions.get(name) or op_registry.find(name)
+    if op_def is None:
+        raise NotFoundError(
+            None,
+            None,
+            f"Op type not registered '{name}' in this process. A custom op must be "
+            "registered, and a function be in the graph's library, before the graph "
+            "is read.",
+        )
+    return op_def
+
+
+def check_name(name: str, internal: bool = False) -> None:
+    """Raises InvalidArgumentError unless the text is a node's name."""
+    if not (_INTERNAL_NAME if internal else _NAME).fullmatch(name):
+        raise invalid(f"Node '{name}': Node name contains invalid characters")
+
+
+def from_proto(
+    proto: node_def_pb2.NodeDef,
+    op_def: OpDef,
+    inputs: tuple[tuple[str, int], ...],
+    control_inputs: tuple[str, ...],
+) -> Node:
+    """The node in a message; its inputs have been parsed by the caller.
+
+    Raises:
+        InvalidArgumentError: an attr is malformed, missing, unknown or out of bounds,
+            or there are too few or too many inputs.
+    """
+    try:
+        attrs = attr_value.attrs_from_proto(proto.attr)
+        attrs = complete_attrs(op_def, attrs)
+        output_types = op_def.output_types(attrs)
+        input_types = op_def.input_types(attrs)
+    except InvalidArgumentError as error:
+        raise _at_node(error.message, proto, op_def) from None
+    if len(input_types) != len(inputs):
+        expected = ", ".join(dtype.name for dtype in input_types)
+        raise _at_node(
+            f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs "
+            "specified",
+            proto,
+            op_def,
+        )
+    return Node(
+        proto.name,
+        proto.op,
+        inputs,
+        control_inputs,
+        proto.device,
+        attrs,
+        tuple(output_types),
+    )
+
+
+def _at_node(message: str, proto: Any, op_def: OpDef) -> InvalidArgumentError:
+    return invalid(f"{message}; NodeDef: {proto.name}; {summarize(op_def)}")
+
+
+def invalid(message: str) -> InvalidArgumentError:
+    """An InvalidArgumentError with this message."""
+    return InvalidArgumentError(None, None, message)
+
+
+def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
+    """Checked attrs of a node of this op, with defaults for the absent ones.
+
+    Attrs that begin with an underscore are never the op's and always legal.
+
+    Raises:
+        InvalidArgumentError: one is missing, unknown, of a wrong kind, or not allowed.
+    """
+    for name in attrs:
+        if name not in op_def.attrs and not name.startswith("_"):
+            raise invalid(
+                f"NodeDef mentions attr '{name}' not in the op. (Check whether the "
+                "graph was made by a newer version than reads it.)"
+            )
+    complete = {}
+    for attr in op_def.attrs.values():
+        if attr.name in attrs:
+            value = attrs[attr.name]
+            _check_attr(attr, value)
+            complete[attr.name] = value
+        elif attr.has_default:
+            complete[attr.name] = attr.default
+        else:
+            raise invalid(f"NodeDef missing attr '{attr.name}'")
+    for name, value in attrs.items():
+        complete.setdefault(name, value)
+    return complete
+
+
+def _check_attr(attr: AttrDef, value: Any) -> None:
+    if isinstance(value, AttrPlaceholder):
+        raise invalid(
+            f"Attr '{attr.name}' is a placeholder for attr '{value.name}' of a "
+            "function; functions with attrs cannot be read"
+        )
+    if attr.type.startswith("list("):
+        _check_list(attr, value)
+        return
+    _check_kind(attr, attr.type, value)
+    _check_allowed(attr, value)
+    if attr.type == "int" and attr.minimum is not None and value < attr.minimum:
+        raise invalid(
+            f"Value for attr '{attr.name}' of {value} must be at least minimum "
+            f"{attr.minimum}"
+        )
+
+
+def _check_list(attr: AttrDef, value: Any) -> None:
+    if not isinstance(value, list):
+        raise invalid(
+            f"AttrValue had value with type '{_kind_of(value)}' when '{attr.type}' "
+            f"expected for attr '{attr.name}'"
+        )
+    if attr.minimum is not None and len(value) < attr.minimum:
+        raise invalid(
+            f"Length for attr '{attr.name}' of {len(value)} must be at least minimum "
+            f"{attr.minimum}"
+        )
+    kind = attr.type[5:-1]
+    for item in value:
+        _check_kind(attr, kind, item)
+        _check_allowed(attr, item)
+
+
+def _check_kind(attr: AttrDef, kind: str, value: Any) -> None:
+    # bool is a subclass of int, but not what an int attr takes.
+    if type(value) in _CLASSES[kind] or (
+        kind != "int" and isinstance(value, _CLASSES[kind])
+    ):
+        return
+    if value is None:
+        raise invalid(
+            f"AttrValue missing value with expected type '{attr.type}' for attr "
+            f"'{attr.name}'"
+        )
+    raise invalid(
+        f"AttrValue had value with type '{_kind_of(value)}' when '{kind}' expected for "
+        f"attr '{attr.name}'"
+    )
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, list):
+        return f"list({_kind_of(value[0])})" if value else "list"
+    kinds = [kind for kind, classes in _CLASSES.items() if type(value) in classes]
+    return kinds[0] if kinds else type(value).__name__
+
+
+def _check_allowed(attr: AttrDef, value: Any) -> None:
+    if attr.allowed is None or value in attr.allowed:
+        return
+    if isinstance(value, DType):
+        got, choices = value.name, ", ".join(dtype.name for dtype in attr.allowed)
+    else:
+        got = f'"{value.decode(errors="replace")}"'
+        choices = ", ".join(f'"{choice.decode()}"' for choice in attr.allowed)
+    raise invalid(
+        f"Value for attr '{attr.name}' of {got} is not in the list of allowed values: "
+        f"{choices}"
+    )

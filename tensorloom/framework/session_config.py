@@ -1,0 +1,153 @@
+"""`ConfigProto`, decoded: what master and worker read of a session's options.
+
+A program that sets no option never loads a protobuf module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+# Values of RewriterConfig.Toggle.
+TOGGLE_DEFAULT: Final = 0
+TOGGLE_ON: Final = 1
+TOGGLE_OFF: Final = 2
+TOGGLE_AGGRESSIVE: Final = 3
+
+DEFAULT_MAX_FOLDED_BYTES: Final = 10 * 1024 * 1024
+
+# Fields of RewriterConfig that are toggles.
+_TOGGLES: Final = (
+    "layout_optimizer",
+    "constant_folding",
+    "shape_optimization",
+    "remapping",
+    "arithmetic_optimization",
+    "dependency_optimization",
+    "loop_optimization",
+    "function_optimization",
+    "debug_stripper",
+    "scoped_allocator_optimization",
+    "pin_to_host_optimization",
+    "implementation_selector",
+    "auto_mixed_precision",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerConfig:
+    """Which graph passes run: `GraphOptions.optimizer_options` and `rewrite_options`."""
+
+    #: False for opt_level L0: no pass runs.
+    enabled: bool = True
+    do_common_subexpression_elimination: bool = True
+    do_constant_folding: bool = True
+    do_function_inlining: bool = True
+    #: A folded constant may be at most this large.
+    max_folded_constant_bytes: int = DEFAULT_MAX_FOLDED_BYTES
+    #: RewriterConfig.disable_meta_optimizer.
+    disable_rewrites: bool = False
+    #: RewriterConfig toggles that are set, by field name.
+    toggles: Mapping[str, int] = field(default_factory=dict)
+
+    def allows(self, toggle: str) -> bool:
+        """Whether the rewrite of that toggle may run (all do by default)."""
+        return (
+            self.enabled
+            and not self.disable_rewrites
+            and self.toggles.get(toggle, TOGGLE_DEFAULT) != TOGGLE_OFF
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """The options of a session."""
+
+    #: The most devices of a type, e.g. {"CPU": 2}.
+    device_count: Mapping[str, int] = field(default_factory=dict)
+    #: Whether an op goes to another device type when the wanted one cannot run it.
+    allow_soft_placement: bool = False
+    log_device_placement: bool = False
+    #: For steps that name no timeout; None: no limit.
+    operation_timeout_s: float | None = None
+    #: Threads of one op, and of ops beside each other; 0: as the system thinks best.
+    intra_op_parallelism_threads: int = 0
+    inter_op_parallelism_threads: int = 0
+    use_per_session_threads: bool = False
+    #: Whether variables are the session's own, not shared through the worker.
+    isolate_session_state: bool = False
+    #: Regular expressions of the devices that the session may see; empty: all.
+    device_filters: tuple[str, ...] = ()
+    #: `GPUOptions` that a device factory reads.
+    gpu_visible_device_list: str = ""
+    gpu_allow_growth: bool = False
+    gpu_memory_fraction: float = 0.0
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    #: GraphOptions.build_cost_model: steps between cost graphs in RunMetadata; 0: none.
+    build_cost_model: int = 0
+    place_pruned_graph: bool = False
+    #: The message itself, for a master elsewhere; None when no option was given.
+    proto: Any = None
+
+    def device_options(self) -> dict[str, Any]:
+        """What `devices.make_devices` takes as options."""
+        return {
+            "visible_device_list": self.gpu_visible_device_list,
+            "allow_growth": self.gpu_allow_growth,
+            "memory_fraction": self.gpu_memory_fraction,
+        }
+
+
+DEFAULT: Final = SessionConfig()
+
+
+def from_proto(config: Any) -> SessionConfig:
+    """Decodes a `ConfigProto`; None gives the defaults."""
+    if config is None:
+        return DEFAULT
+    timeout_ms = config.operation_timeout_in_ms
+    gpu = config.gpu_options
+    return SessionConfig(
+        device_count=dict(config.device_count),
+        allow_soft_placement=config.allow_soft_placement,
+        log_device_placement=config.log_device_placement,
+        operation_timeout_s=timeout_ms / 1000 if timeout_ms > 0 else None,
+        intra_op_parallelism_threads=config.intra_op_parallelism_threads,
+        inter_op_parallelism_threads=config.inter_op_parallelism_threads,
+        use_per_session_threads=config.use_per_session_threads,
+        isolate_session_state=config.isolate_session_state,
+        device_filters=tuple(config.device_filters),
+        gpu_visible_device_list=gpu.visible_device_list,
+        gpu_allow_growth=gpu.allow_growth,
+        gpu_memory_fraction=gpu.per_process_gpu_memory_fraction,
+        optimizer=_decode_optimizer(config.graph_options),
+        build_cost_model=config.graph_options.build_cost_model,
+        place_pruned_graph=config.graph_options.place_pruned_graph,
+        proto=config,
+    )
+
+
+def _decode_optimizer(graph_options: Any) -> OptimizerConfig:
+    options = graph_options.optimizer_options
+    rewrites = graph_options.rewrite_options
+    enabled = options.opt_level != -1  # L0
+    # TensorFlow's do_* fields add passes to those of the level, and L1, the default
+    # level, has them all: so only L0 makes a difference.
+    return OptimizerConfig(
+        enabled=enabled,
+        do_common_subexpression_elimination=(
+            enabled or options.do_common_subexpression_elimination
+        ),
+        do_constant_folding=enabled or options.do_constant_folding,
+        do_function_inlining=enabled or options.do_function_inlining,
+        max_folded_constant_bytes=(
+            options.max_folded_constant_in_bytes or DEFAULT_MAX_FOLDED_BYTES
+        ),
+        disable_rewrites=rewrites.disable_meta_optimizer,
+        toggles={
+            name: getattr(rewrites, name)
+            for name in _TOGGLES
+            if getattr(rewrites, name, TOGGLE_DEFAULT) != TOGGLE_DEFAULT
+        },
+    )

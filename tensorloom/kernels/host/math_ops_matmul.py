@@ -1,0 +1,96 @@
+"""Host kernels of the matrix products, for small matrices and unsigned integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+_WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
+_SHORT_FLOATS = (dtypes.float16, dtypes.bfloat16)
+
+
+def product(dtype: dtypes.DType) -> Compute:
+    """The matrix product in a dtype; short floats add up in float32."""
+    if dtype in _SHORT_FLOATS:
+        to = dtype.np_dtype
+        return lambda a, b: np.matmul(
+            a.astype(np.float32), b.astype(np.float32)
+        ).astype(to)
+    return np.matmul
+
+
+@host_kernel("MatMul")
+def _mat_mul(c: OpKernelConstruction) -> Compute:
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    multiply = product(c["T"])
+
+    def compute(a: Any, b: Any) -> Any:
+        check_matrices(a.shape, b.shape, transpose_a, transpose_b)
+        return multiply(a.T if transpose_a else a, b.T if transpose_b else b)
+
+    return compute
+
+
+host_kernel("MatMul", types=_WIDE_UNSIGNED, large=True)(_mat_mul)
+
+
+def check_matrices(
+    a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool, transpose_b: bool
+) -> None:
+    """Raises MatMul's InvalidArgumentError unless the shapes fit."""
+    for i, shape in enumerate((a, b)):
+        if len(shape) != 2:
+            raise invalid_argument(
+                f"In[{i}] is not a matrix. Instead it has shape {shape_text(shape)}"
+            )
+    if a[0 if transpose_a else 1] != b[1 if transpose_b else 0]:
+        raise invalid_argument(
+            f"Matrix size-incompatible: In[0]: {shape_text(a)}, In[1]: {shape_text(b)}"
+        )
+
+
+def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
+    adj_x, adj_y = c["adj_x"], c["adj_y"]
+    multiply = product(c["T"])
+
+    def compute(x: Any, y: Any) -> Any:
+        check_batches(x.shape, y.shape, adj_x, adj_y)
+        return multiply(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y)
+
+    return compute
+
+
+for _op in ("BatchMatMul", "BatchMatMulV2"):
+    host_kernel(_op)(_batch_mat_mul)
+    host_kernel(_op, types=_WIDE_UNSIGNED, large=True)(_batch_mat_mul)
+
+
+def _adjoint(x: Any) -> Any:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def check_batches(
+    x: tuple[int, ...], y: tuple[int, ...], adj_x: bool, adj_y: bool
+) -> None:
+    """Raises BatchMatMul's InvalidArgumentError unless the shapes fit."""
+    for i, shape in enumerate((x, y)):
+        if len(shape) < 2:
+            raise invalid_argument(f"In[{i}] ndims must be >= 2: {len(shape)}")
+    try:
+        np.broadcast_shapes(x[:-2], y[:-2])
+    except ValueError:
+        raise invalid_argument(
+            "In[0] and In[1] must have compatible batch dimensions: "
+            f"{shape_text(x)} vs. {shape_text(y)}"
+        ) from None
+    inner_x, inner_y = x[-2 if adj_x else -1], y[-1 if adj_y else -2]
+    if inner_x != inner_y:
+        raise invalid_argument(
+            f"In[0] mismatch In[1] shape: {inner_x} vs. {inner_y}: "
+            f"{shape_text(x)} {shape_text(y)} {int(adj_x)} {int(adj_y)}"
+        )

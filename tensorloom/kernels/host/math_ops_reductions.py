@@ -1,0 +1,237 @@
+"""Host kernels of the reductions, ArgMax and ArgMin, and the scans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
+Axes = tuple[int, ...]
+# (values, axes, keepdims) -> reduced values
+Reduction = Callable[[Any, Axes, bool], Any]
+
+
+def reduction_axes(indices: Any, rank: int) -> Axes:
+    """Reduction indices as distinct axes from 0 on.
+
+    Raises:
+      InvalidArgumentError: one is outside [-rank, rank).
+    """
+    listed = indices.tolist()
+    axes = (
+        [listed] if isinstance(listed, int) else np.ravel(listed).astype(int).tolist()
+    )
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise invalid_argument(
+                f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
+            )
+    return tuple(dict.fromkeys(axis % rank for axis in axes))
+
+
+def lowest(dtype: DType) -> Any:
+    """What a maximum starts from: minus infinity, or the least integer."""
+    return -np.inf if dtype.is_floating else dtype.min
+
+
+def highest(dtype: DType) -> Any:
+    """What a minimum starts from: infinity, or the greatest integer."""
+    return np.inf if dtype.is_floating else dtype.max
+
+
+def _reduction(op: str, build: Callable[[DType], Reduction], attr: str = "T") -> None:
+    def factory(c: OpKernelConstruction) -> Compute:
+        keep = c["keep_dims"]
+        reduce = build(c[attr] if attr else dtypes.bool)
+
+        def compute(x: Any, indices: Any) -> Any:
+            return reduce(x, reduction_axes(indices, x.ndim), keep)
+
+        return compute
+
+    host_kernel(op)(factory)
+    if attr:
+        host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)
+
+
+def _sum(dtype: DType) -> Reduction:
+    to = dtype.np_dtype
+    return lambda x, axes, keep: np.add.reduce(x, axes, to, keepdims=keep)
+
+
+def _prod(dtype: DType) -> Reduction:
+    to = dtype.np_dtype
+    return lambda x, axes, keep: np.multiply.reduce(x, axes, to, keepdims=keep)
+
+
+def _max(dtype: DType) -> Reduction:
+    # fmax passes over NaN, as TensorFlow's comparison does.
+    start = dtype.np_dtype.type(lowest(dtype))
+    return lambda x, axes, keep: np.fmax.reduce(x, axes, keepdims=keep, initial=start)
+
+
+def _min(dtype: DType) -> Reduction:
+    start = dtype.np_dtype.type(highest(dtype))
+    return lambda x, axes, keep: np.fmin.reduce(x, axes, keepdims=keep, initial=start)
+
+
+def _mean(dtype: DType) -> Reduction:
+    to = dtype.np_dtype
+
+    def reduce(x: Any, axes: Axes, keep: bool) -> Any:
+        total = np.add.reduce(x, axes, to, keepdims=keep)
+        count = x.size // max(total.size, 1)
+        if dtype.is_integer:
+            # The sum wraps in the dtype itself and the quotient is truncated.
+            return np.trunc(total / max(count, 1)).astype(to)
+        return (total / to.type(count)).astype(to, copy=False)
+
+    return reduce
+
+
+def _euclidean_norm(dtype: DType) -> Reduction:
+    to = dtype.np_dtype
+
+    def reduce(x: Any, axes: Axes, keep: bool) -> Any:
+        squares = x * np.conj(x) if dtype.is_complex else x * x
+        return np.sqrt(np.add.reduce(squares, axes, to, keepdims=keep)).astype(to)
+
+    return reduce
+
+
+_reduction("Sum", _sum)
+_reduction("Prod", _prod)
+_reduction("Max", _max)
+_reduction("Min", _min)
+_reduction("Mean", _mean)
+_reduction("EuclideanNorm", _euclidean_norm)
+_reduction(
+    "All",
+    lambda dtype: lambda x, axes, keep: np.logical_and.reduce(x, axes, keepdims=keep),
+    attr="",
+)
+_reduction(
+    "Any",
+    lambda dtype: lambda x, axes, keep: np.logical_or.reduce(x, axes, keepdims=keep),
+    attr="",
+)
+
+
+# --- positions ------------------------------------------------------------------
+
+
+def arg_axis(dimension: Any, shape: tuple[int, ...]) -> int:
+    """The axis of ArgMax or ArgMin, from 0 on.
+
+    Raises:
+      InvalidArgumentError: it is not an axis of the shape, or it is empty.
+    """
+    axis, rank = int(dimension), len(shape)
+    if not -rank <= axis < rank:
+        raise invalid_argument(
+            f"Expected dimension in the range [{-rank}, {rank}), but got {axis}"
+        )
+    axis %= rank
+    if shape[axis] == 0:
+        raise invalid_argument(
+            f"Reduction axis {axis} is empty in shape {shape_text(shape)}"
+        )
+    return axis
+
+
+def _arg(op: str, function: Callable[..., Any], replacement: float) -> None:
+    def factory(c: OpKernelConstruction) -> Compute:
+        to = c["output_type"].np_dtype
+        floating = c["T"].is_floating
+
+        def compute(x: Any, dimension: Any) -> Any:
+            axis = arg_axis(dimension, x.shape)
+            if floating and np.isnan(x).any():
+                # A comparison with NaN is false, so it is never the extreme one.
+                x = np.where(np.isnan(x), x.dtype.type(replacement), x)
+            return function(x, axis).astype(to)
+
+        return compute
+
+    host_kernel(op)(factory)
+    host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)
+
+
+_arg("ArgMax", np.argmax, -np.inf)
+_arg("ArgMin", np.argmin, np.inf)
+
+
+# --- scans ------------------------------------------------------------------------
+
+
+def scan_axis(axis: Any, rank: int) -> int:
+    """The axis of Cumsum or Cumprod, from 0 on.
+
+    Raises:
+      InvalidArgumentError: it is not a scalar, or not an axis.
+    """
+    if axis.shape != ():
+        raise invalid_argument(
+            f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}"
+        )
+    value = int(axis)
+    if not -rank <= value < rank:
+        raise invalid_argument(
+            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {value}"
+        )
+    return value % rank
+
+
+def _scan(op: str, accumulate: Callable[..., Any], start: int) -> None:
+    def factory(c: OpKernelConstruction) -> Compute:
+        exclusive, reverse, to = c["exclusive"], c["reverse"], c["T"].np_dtype
+
+        def compute(x: Any, axis: Any) -> Any:
+            dim = scan_axis(axis, x.ndim)
+            if reverse:
+                x = np.flip(x, dim)
+            out = accumulate(x, dim, to)
+            if exclusive:
+                out = _shifted(out, dim, start)
+            return np.flip(out, dim) if reverse else out
+
+        return compute
+
+    host_kernel(op)(factory)
+    host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)
+
+
+def _shifted(x: Any, axis: int, start: int) -> Any:
+    """`x` moved up by one along the axis, with `start` in the first place."""
+    out = np.empty_like(x)
+    first = (slice(None),) * axis
+    out[(*first, slice(0, 1))] = start
+    out[(*first, slice(1, None))] = x[(*first, slice(0, -1))]
+    return out
+
+
+_scan("Cumsum", np.add.accumulate, 0)
+_scan("Cumprod", np.multiply.accumulate, 1)
+
+
+@host_kernel("CumulativeLogsumexp")
+def _cumulative_logsumexp(c: OpKernelConstruction) -> Compute:
+    exclusive, reverse = c["exclusive"], c["reverse"]
+
+    def compute(x: Any, axis: Any) -> Any:
+        dim = scan_axis(axis, x.ndim)
+        if reverse:
+            x = np.flip(x, dim)
+        out = np.logaddexp.accumulate(x, dim)
+        if exclusive:
+            out = _shifted(out, dim, x.dtype.type(np.finfo(x.dtype).min))
+        return np.flip(out, dim) if reverse else out
+
+    return compute

@@ -1,0 +1,151 @@
+"""Host kernels of Range, LinSpace, Bincount and Cross, and of sums over a list."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+
+def _require_scalar(name: str, value: Any) -> None:
+    if value.shape != ():
+        raise invalid_argument(
+            f"{name} must be a scalar, not shape {shape_text(value.shape)}"
+        )
+
+
+def range_size(start: Any, limit: Any, delta: Any, is_integer: bool) -> int:
+    """How many values lie in [start, limit) in steps of delta.
+
+    Raises:
+      InvalidArgumentError: delta is 0 or leads away from the limit.
+    """
+    if delta == 0:
+        raise invalid_argument(f"Requires delta != 0: {delta}")
+    if delta > 0 and start > limit:
+        raise invalid_argument(
+            f"Requires start <= limit when delta > 0: {start}/{limit}"
+        )
+    if delta < 0 and start < limit:
+        raise invalid_argument(
+            f"Requires start >= limit when delta < 0: {start}/{limit}"
+        )
+    if is_integer:
+        return -(-abs(int(limit) - int(start)) // abs(int(delta)))
+    return math.ceil(abs((float(limit) - float(start)) / float(delta)))
+
+
+@host_kernel("Range", large=True)
+def _range(c: OpKernelConstruction) -> Compute:
+    dtype = c["Tidx"]
+    to = dtype.np_dtype
+
+    def compute(start: Any, limit: Any, delta: Any) -> Any:
+        for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+            _require_scalar(name, value)
+        size = range_size(start, limit, delta, dtype.is_integer)
+        if dtype.is_integer:
+            return np.arange(size, dtype=to) * delta + start
+        # TensorFlow adds delta again and again; the rounding is part of the result.
+        steps = np.full(size, delta, to)
+        steps[:1] = start
+        return np.add.accumulate(steps)
+
+    return compute
+
+
+@host_kernel("LinSpace", large=True)
+def _lin_space(c: OpKernelConstruction) -> Compute:
+    def compute(start: Any, stop: Any, num: Any) -> Any:
+        for name, value in (("start", start), ("stop", stop), ("num", num)):
+            _require_scalar(name, value)
+        if num <= 0:
+            raise invalid_argument(f"Requires num > 0: {num}")
+        if num == 1:
+            return np.array([start])
+        step = (stop - start) / start.dtype.type(num - 1)
+        out = start + step * np.arange(num).astype(start.dtype)
+        out[-1] = stop
+        return out
+
+    return compute
+
+
+@host_kernel("Bincount", large=True)
+def _bincount(c: OpKernelConstruction) -> Compute:
+    to = c["T"].np_dtype
+
+    def compute(arr: Any, size: Any, weights: Any) -> Any:
+        if size < 0:
+            raise invalid_argument(f"size ({size}) must be non-negative")
+        flat = arr.ravel()
+        if flat.size and flat.min() < 0:
+            raise invalid_argument("Input arr must be non-negative!")
+        kept = flat < size
+        out = np.zeros(size, to)
+        np.add.at(
+            out, flat[kept], weights.ravel()[kept] if weights.size else to.type(1)
+        )
+        return out
+
+    return compute
+
+
+@host_kernel("Cross")
+def _cross(c: OpKernelConstruction) -> Compute:
+    def compute(a: Any, b: Any) -> Any:
+        check_cross(a.shape, b.shape)
+        return np.cross(a, b)
+
+    return compute
+
+
+def check_cross(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """Raises what Cross raises unless both are equal stacks of 3-vectors."""
+    if a != b:
+        raise invalid_argument(
+            f"Both inputs must be of same shape: {shape_text(a)} vs. {shape_text(b)}"
+        )
+    if not a:
+        raise invalid_argument(f"Input must be at least 1D{shape_text(a)}")
+    if a[-1] != 3:
+        raise errors.FailedPreconditionError(
+            None, None, "Cross-products are only defined for 3-element vectors."
+        )
+
+
+_WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
+
+
+@host_kernel("AddN", aliases=True)
+def _add_n(c: OpKernelConstruction) -> Compute:
+    name, op = c.node_name, c.op
+
+    def compute(*inputs: Any) -> Any:
+        check_same_shapes(name, op, inputs)
+        return functools.reduce(operator.add, inputs)
+
+    return compute
+
+
+host_kernel("AddN", types=_WIDE_UNSIGNED, large=True, aliases=True)(_add_n)
+host_kernel("AccumulateNV2", aliases=True)(_add_n)
+
+
+def check_same_shapes(name: str, op: str, inputs: tuple[Any, ...]) -> None:
+    """Raises InvalidArgumentError unless all inputs have the first one's shape."""
+    first = inputs[0].shape
+    for i, value in enumerate(inputs):
+        if value.shape != first:
+            raise invalid_argument(
+                f"Inputs to operation {name} of type {op} must have the same size "
+                f"and shape.  Input 0: {shape_text(first)} != "
+                f"input {i}: {shape_text(value.shape)}"
+            )

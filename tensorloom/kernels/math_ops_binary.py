@@ -1,0 +1,268 @@
+"""Kernels of the binary elementwise ops: arithmetic, comparison, logic, bits."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import torch
+
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_binary import check_select_v2, select
+from tensorloom.kernels.host.math_ops_errors import (
+    broadcasting,
+    check_broadcast,
+    division_by_zero,
+    negative_exponent,
+)
+from tensorloom.kernels.math_ops_dtypes import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    REAL_FLOATS,
+    REALS,
+)
+
+_Binary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+# Up to here an extra pass costs less than asking whether it is needed.
+_SMALL = 4096
+
+
+def _binary(op: str, function: _Binary, types: frozenset[DType] | None) -> None:
+    @kernel(op, types=None if types is None else {"T": types})
+    def _factory(c: OpKernelConstruction) -> Compute:
+        return broadcasting(c, function)
+
+
+for _op, _function in (
+    ("Add", torch.add),
+    ("AddV2", torch.add),
+    ("Sub", torch.sub),
+    ("Mul", torch.mul),
+):
+    _binary(_op, _function, NUMBERS)
+for _op in ("RealDiv", "Div", "TruncateDiv"):
+    _binary(_op, torch.div, FLOATS)
+_binary("Atan2", torch.atan2, REAL_FLOATS)
+_binary("Pow", torch.pow, FLOATS)
+_binary("FloorMod", torch.remainder, REAL_FLOATS)
+_binary("Mod", torch.fmod, REAL_FLOATS)
+_binary("TruncateMod", torch.fmod, REAL_FLOATS)
+_binary("NextAfter", torch.nextafter, REAL_FLOATS)
+_binary("Zeta", torch.special.zeta, REAL_FLOATS)
+_binary("Igamma", torch.special.gammainc, REAL_FLOATS)
+_binary("Igammac", torch.special.gammaincc, REAL_FLOATS)
+
+
+def _floor_div(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.div(x, y).floor_()
+
+
+def _squared_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    d = torch.sub(x, y)
+    return torch.mul(d, d, out=d)
+
+
+def _squared_complex_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    d = torch.sub(x, y)
+    return d * torch.conj_physical(d)
+
+
+_binary("FloorDiv", _floor_div, REAL_FLOATS)
+_binary("SquaredDifference", _squared_difference, REALS)
+_binary("SquaredDifference", _squared_complex_difference, COMPLEX)
+
+
+# --- integer division ----------------------------------------------------------
+
+
+def _integer_division(op: str, function: _Binary) -> None:
+    @kernel(op, types={"T": INTEGERS})
+    def _factory(c: OpKernelConstruction) -> Compute:
+        if c.device_type == "GPU":
+            # As in TensorFlow, the device does not report a zero.
+            return broadcasting(c, function)
+        fail = division_by_zero(op)
+
+        def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            if not y.all():
+                check_broadcast(x.shape, y.shape)
+                if x.numel():
+                    fail()
+            return function(x, y)
+
+        return broadcasting(c, compute)
+
+
+def _truncated_quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.div(x, y, rounding_mode="trunc")
+
+
+_integer_division("FloorDiv", torch.floor_divide)
+_integer_division("FloorMod", torch.remainder)
+for _op in ("Div", "TruncateDiv"):
+    _integer_division(_op, _truncated_quotient)
+for _op in ("Mod", "TruncateMod"):
+    _integer_division(_op, torch.fmod)
+
+
+@kernel("Pow", types={"T": INTEGERS})
+def _integer_pow(c: OpKernelConstruction) -> Compute:
+    def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if y.lt(0).any():
+            negative_exponent()
+        return torch.pow(x, y)
+
+    return broadcasting(c, compute)
+
+
+# --- where one operand decides ---------------------------------------------------
+
+
+def _extreme(op: str, function: _Binary, wins: _Binary) -> None:
+    """Maximum or Minimum: y where it `wins` over x, else x; so a NaN in y loses."""
+
+    def exact(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.where(wins(y, x), y, x)
+
+    def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        # torch's own function differs only for a NaN in y. The sum tells of one, and
+        # reads y in a fraction of the time that writing an output takes.
+        if y.numel() > _SMALL or y.dim() == 0:
+            total = y.sum().item()
+            return function(x, y) if total == total else exact(x, y)
+        return exact(x, y)
+
+    @kernel(op, types={"T": REAL_FLOATS})
+    def _floats(c: OpKernelConstruction) -> Compute:
+        return broadcasting(c, exact if c.device_type == "GPU" else compute)
+
+    _binary(op, function, INTEGERS)
+
+
+_extreme("Maximum", torch.maximum, torch.gt)
+_extreme("Minimum", torch.minimum, torch.lt)
+
+
+def _zero_where(op: str, function: _Binary, by_x: bool) -> None:
+    """`function`, but 0 where x (or y) is 0, whatever the function says there."""
+
+    def exact(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        zero = torch.eq(x if by_x else y, 0)
+        return function(x, y).masked_fill_(zero, 0)
+
+    def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = function(x, y)
+        # A 0 there changes nothing unless the function says inf or NaN somewhere, and
+        # then the sum is not finite.
+        if out.numel() > _SMALL and abs(out.sum().item()) < float("inf"):
+            return out
+        return out.masked_fill_(torch.eq(x if by_x else y, 0), 0)
+
+    @kernel(op, types={"T": FLOATS})
+    def _factory(c: OpKernelConstruction) -> Compute:
+        return broadcasting(c, exact if c.device_type == "GPU" else compute)
+
+
+def _x_log_y(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x * torch.log(y)
+
+
+_zero_where("DivNoNan", torch.div, by_x=False)
+_zero_where("MulNoNan", torch.mul, by_x=False)
+_zero_where("Xdivy", torch.div, by_x=True)
+_zero_where("Xlogy", _x_log_y, by_x=True)
+
+
+# --- comparison and logic -----------------------------------------------------------
+
+for _op, _function in (
+    ("Less", torch.lt),
+    ("LessEqual", torch.le),
+    ("Greater", torch.gt),
+    ("GreaterEqual", torch.ge),
+):
+    _binary(_op, _function, REALS)
+_binary("LogicalAnd", torch.logical_and, None)
+_binary("LogicalOr", torch.logical_or, None)
+
+
+def _equality(op: str, function: _Binary) -> None:
+    @kernel(op)
+    def _factory(c: OpKernelConstruction) -> Compute:
+        checked = broadcasting(c, function)
+        if c.get("incompatible_shape_error", True):
+            return checked
+
+        def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            try:
+                torch.broadcast_shapes(x.shape, y.shape)
+            except RuntimeError:
+                return torch.tensor(op == "NotEqual", device=x.device)
+            return function(x, y)
+
+        return compute
+
+
+_equality("Equal", torch.eq)
+_equality("NotEqual", torch.ne)
+
+
+@kernel("ApproximateEqual", types={"T": NUMBERS})
+def _approximate_equal(c: OpKernelConstruction) -> Compute:
+    tolerance = c["tolerance"]
+    return broadcasting(c, lambda x, y: torch.sub(x, y).abs() < tolerance)
+
+
+@kernel("Select")
+def _select(c: OpKernelConstruction) -> Compute:
+    shapes = [s.dims_tuple for s in c.input_shapes]
+    if None not in shapes and len(set(shapes)) == 1 and None not in shapes[0]:  # type: ignore[operator]
+        return torch.where
+    return lambda cond, x, y: select(cond, x, y, torch.where)
+
+
+@kernel("SelectV2")
+def _select_v2(c: OpKernelConstruction) -> Compute:
+    def compute(cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        try:
+            return torch.where(cond, x, y)
+        except RuntimeError:
+            check_select_v2(cond.shape, x.shape, y.shape)
+            raise
+
+    return compute
+
+
+@kernel("ClipByValue", types={"T": NUMBERS})
+def _clip_by_value(c: OpKernelConstruction) -> Compute:
+    return torch.clamp
+
+
+@kernel("Complex")
+def _complex(c: OpKernelConstruction) -> Compute:
+    def compute(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
+        return torch.complex(*torch.broadcast_tensors(real, imag))
+
+    return broadcasting(c, compute)
+
+
+# --- bits ---------------------------------------------------------------------------
+
+_binary("BitwiseAnd", torch.bitwise_and, INTEGERS)
+_binary("BitwiseOr", torch.bitwise_or, INTEGERS)
+_binary("BitwiseXor", torch.bitwise_xor, INTEGERS)
+
+
+def _shift(op: str, function: _Binary) -> None:
+    @kernel(op, types={"T": INTEGERS})
+    def _factory(c: OpKernelConstruction) -> Compute:
+        bits = c["T"].size * 8 - 1
+        # Out of range is clamped, as in TensorFlow's kernel.
+        return broadcasting(c, lambda x, y: function(x, y.clamp(0, bits)))
+
+
+_shift("LeftShift", operator.lshift)
+_shift("RightShift", operator.rshift)

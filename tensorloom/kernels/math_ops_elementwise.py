@@ -1,0 +1,197 @@
+"""Kernels of the unary elementwise ops, and of Cast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.math_ops_dtypes import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    REAL_FLOATS,
+    TORCH_DTYPES,
+)
+
+_Unary = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _unary(op: str, function: _Unary, types: frozenset[DType] = FLOATS) -> None:
+    kernel(op, types={"T": types})(lambda c: function)
+
+
+def _square(x: torch.Tensor) -> torch.Tensor:
+    return torch.mul(x, x)
+
+
+for _op, _function in (
+    ("Sin", torch.sin),
+    ("Cos", torch.cos),
+    ("Tan", torch.tan),
+    ("Asin", torch.asin),
+    ("Acos", torch.acos),
+    ("Atan", torch.atan),
+    ("Sinh", torch.sinh),
+    ("Cosh", torch.cosh),
+    ("Tanh", torch.tanh),
+    ("Asinh", torch.asinh),
+    ("Acosh", torch.acosh),
+    ("Atanh", torch.atanh),
+    ("Exp", torch.exp),
+    ("Expm1", torch.expm1),
+    ("Log", torch.log),
+    ("Log1p", torch.log1p),
+    ("Sqrt", torch.sqrt),
+    ("Rsqrt", torch.rsqrt),
+    ("Sigmoid", torch.sigmoid),
+    ("Reciprocal", torch.reciprocal),
+    ("Inv", torch.reciprocal),
+):
+    _unary(_op, _function)
+for _op, _function in (
+    ("Floor", torch.floor),
+    ("Ceil", torch.ceil),
+    ("Rint", torch.round),
+    ("Round", torch.round),
+    ("Erf", torch.erf),
+    ("Erfc", torch.erfc),
+    ("Lgamma", torch.lgamma),
+    ("IsNan", torch.isnan),
+    ("IsInf", torch.isinf),
+    ("IsFinite", torch.isfinite),
+    ("BesselI0e", torch.special.i0e),
+    ("BesselI1e", torch.special.i1e),
+    ("Erfinv", torch.erfinv),
+    ("Ndtri", torch.special.ndtri),
+):
+    _unary(_op, _function, REAL_FLOATS)
+_unary("Neg", torch.neg, NUMBERS)
+_unary("Square", _square, NUMBERS)
+_unary("Abs", torch.abs, NUMBERS)
+_unary("Sign", torch.sign, INTEGERS | REAL_FLOATS)
+_unary("Sign", torch.sgn, COMPLEX)
+_unary("Invert", torch.bitwise_not, INTEGERS)
+
+
+@kernel("Digamma", types={"T": REAL_FLOATS})
+def _digamma(c: OpKernelConstruction) -> Compute:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        # TensorFlow says +inf at every pole, and at minus infinity.
+        poles = (x <= 0) & (x == torch.floor(x))
+        return torch.digamma(x).masked_fill_(poles, float("inf"))
+
+    return compute
+
+
+@kernel("LogicalNot")
+def _logical_not(c: OpKernelConstruction) -> Compute:
+    return torch.logical_not
+
+
+@kernel("Conj", types={"T": COMPLEX})
+def _conj(c: OpKernelConstruction) -> Compute:
+    # torch.conj would only mark the tensor, which NumPy cannot read.
+    return torch.conj_physical
+
+
+@kernel("Real", aliases=True)
+def _real(c: OpKernelConstruction) -> Compute:
+    return torch.real
+
+
+@kernel("Imag", aliases=True)
+def _imag(c: OpKernelConstruction) -> Compute:
+    return torch.imag
+
+
+@kernel("Angle")
+def _angle(c: OpKernelConstruction) -> Compute:
+    return torch.angle
+
+
+@kernel("ComplexAbs")
+def _complex_abs(c: OpKernelConstruction) -> Compute:
+    return torch.abs
+
+
+@kernel("Bucketize", types={"T": REAL_FLOATS | INTEGERS})
+def _bucketize(c: OpKernelConstruction) -> Compute:
+    boundaries = torch.tensor(
+        c["boundaries"], dtype=torch.float32, device=c.torch_device
+    )
+    return lambda x: torch.bucketize(x, boundaries, out_int32=True, right=True)
+
+
+# --- gradients of unary ops: f'(x) dy from y = f(x) ------------------------------
+
+_tanh_backward = torch.ops.aten.tanh_backward.default
+_sigmoid_backward = torch.ops.aten.sigmoid_backward.default
+
+
+@kernel("TanhGrad", types={"T": FLOATS})
+def _tanh_grad(c: OpKernelConstruction) -> Compute:
+    return lambda y, dy: _tanh_backward(dy, y)
+
+
+@kernel("SigmoidGrad", types={"T": FLOATS})
+def _sigmoid_grad(c: OpKernelConstruction) -> Compute:
+    return lambda y, dy: _sigmoid_backward(dy, y)
+
+
+def _conjugate(c: OpKernelConstruction) -> _Unary:
+    return torch.conj_physical if c["T"].is_complex else lambda y: y
+
+
+@kernel("SqrtGrad", types={"T": FLOATS})
+def _sqrt_grad(c: OpKernelConstruction) -> Compute:
+    conj = _conjugate(c)
+    return lambda y, dy: (dy * 0.5).div_(conj(y))
+
+
+@kernel("RsqrtGrad", types={"T": FLOATS})
+def _rsqrt_grad(c: OpKernelConstruction) -> Compute:
+    conj = _conjugate(c)
+
+    def compute(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+        y = conj(y)
+        return (y * y).mul_(y).mul_(dy).mul_(-0.5)
+
+    return compute
+
+
+@kernel(("ReciprocalGrad", "InvGrad"), types={"T": FLOATS})
+def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
+    conj = _conjugate(c)
+
+    def compute(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+        y = conj(y)
+        return (y * y).mul_(dy).neg_()
+
+    return compute
+
+
+# --- Cast ---------------------------------------------------------------------------
+
+
+@kernel("Cast")
+def _cast(c: OpKernelConstruction) -> Compute:
+    source, target = c["SrcT"].base_dtype, c["DstT"].base_dtype
+    to = TORCH_DTYPES[target]
+    if target is dtypes.bfloat16 and c.get("Truncate", False):
+        return _truncate_to_bfloat16
+    if source.is_complex and not target.is_complex and not target.is_bool:
+        return lambda x: x.real.to(to, copy=True)
+    if source.is_floating and target is dtypes.uint32:
+        # The low half of the signed conversion, as the CPU's instruction gives it.
+        return lambda x: x.to(torch.int64).to(to)
+    return lambda x: x.to(to, copy=True)
+
+
+def _truncate_to_bfloat16(x: torch.Tensor) -> torch.Tensor:
+    bits = x.to(torch.float32).view(torch.int32).bitwise_right_shift(16)
+    return bits.to(torch.int16).view(torch.bfloat16)

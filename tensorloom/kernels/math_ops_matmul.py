@@ -1,0 +1,85 @@
+"""Kernels of the matrix products, of Cross, and of sums over a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
+from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
+from tensorloom.kernels.math_ops_dtypes import NUMBERS
+
+
+@kernel("MatMul", types={"T": NUMBERS})
+def _mat_mul(c: OpKernelConstruction) -> Compute:
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    known = all(s.is_fully_defined() for s in c.input_shapes)
+
+    def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        if not known:
+            check_matrices(a.shape, b.shape, transpose_a, transpose_b)
+        return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+    return torch.mm if known and not (transpose_a or transpose_b) else compute
+
+
+@kernel(("BatchMatMul", "BatchMatMulV2"), types={"T": NUMBERS})
+def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
+    adj_x, adj_y = c["adj_x"], c["adj_y"]
+
+    def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        check_batches(x.shape, y.shape, adj_x, adj_y)
+        return torch.matmul(x.mH if adj_x else x, y.mH if adj_y else y)
+
+    return compute
+
+
+@kernel("SparseMatMul")
+def _sparse_mat_mul(c: OpKernelConstruction) -> Compute:
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    short = dtypes.bfloat16 in (c["Ta"], c["Tb"])
+
+    def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        if short:
+            a, b = a.float(), b.float()
+        x, y = a.t() if transpose_a else a, b.t() if transpose_b else b
+        if x.shape[1] != y.shape[0]:
+            raise invalid_argument(
+                "Matrix size incompatible: "
+                f"a: {shape_text(a.shape)}, b: {shape_text(b.shape)}"
+            )
+        return torch.mm(x, y)
+
+    return compute
+
+
+@kernel("Cross", types={"T": NUMBERS})
+def _cross(c: OpKernelConstruction) -> Compute:
+    def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        check_cross(tuple(a.shape), tuple(b.shape))
+        return torch.linalg.cross(a, b)
+
+    return compute
+
+
+@kernel(("AddN", "AccumulateNV2"), types={"T": NUMBERS}, aliases=True)
+def _add_n(c: OpKernelConstruction) -> Compute:
+    name, op = c.node_name, c.op
+    shapes = {s.dims_tuple for s in c.input_shapes}
+    known = len(shapes) == 1 and None not in (shapes.pop() or (None,))
+
+    def compute(*inputs: Any) -> torch.Tensor:
+        if not known:
+            check_same_shapes(name, op, inputs)
+        if len(inputs) == 1:
+            return inputs[0]  # type: ignore[no-any-return]
+        total = torch.add(inputs[0], inputs[1])
+        for value in inputs[2:]:
+            total.add_(value)
+        return total
+
+    return torch.add if known and len(c.input_shapes) == 2 else compute

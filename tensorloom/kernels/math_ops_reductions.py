@@ -1,0 +1,212 @@
+"""Kernels of the reductions, ArgMax and ArgMin, and the scans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_reductions import (
+    arg_axis,
+    highest,
+    lowest,
+    reduction_axes,
+    scan_axis,
+)
+from tensorloom.kernels.math_ops_dtypes import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    REAL_FLOATS,
+    REALS,
+    TORCH_DTYPES,
+)
+
+Axes = tuple[int, ...]
+_Reduce = Callable[[torch.Tensor, Axes, bool], torch.Tensor]
+
+
+def _compute(reduce: _Reduce, keep: bool) -> Compute:
+    def compute(x: torch.Tensor, indices: Any) -> torch.Tensor:
+        axes = reduction_axes(indices, x.dim())
+        # No axes means no reduction here; torch would reduce them all.
+        return reduce(x, axes, keep) if axes else x
+
+    return compute
+
+
+def _reduction(
+    op: str, types: frozenset[Any] | None
+) -> Callable[[Callable[[OpKernelConstruction], _Reduce]], None]:
+    def register(build: Callable[[OpKernelConstruction], _Reduce]) -> None:
+        @kernel(
+            op,
+            types=None if types is None else {"T": types},
+            host_inputs=("reduction_indices",),
+            aliases=True,
+        )
+        def _factory(c: OpKernelConstruction) -> Compute:
+            return _compute(build(c), c["keep_dims"])
+
+    return register
+
+
+@_reduction("Sum", FLOATS)
+def _sum(c: OpKernelConstruction) -> _Reduce:
+    return torch.sum
+
+
+@_reduction("Sum", INTEGERS)
+def _integer_sum(c: OpKernelConstruction) -> _Reduce:
+    to = TORCH_DTYPES[c["T"]]  # torch would widen to int64
+    return lambda x, axes, keep: torch.sum(x, axes, keep, dtype=to)
+
+
+@_reduction("Mean", FLOATS)
+def _mean(c: OpKernelConstruction) -> _Reduce:
+    return torch.mean
+
+
+@_reduction("Mean", INTEGERS)
+def _integer_mean(c: OpKernelConstruction) -> _Reduce:
+    to = TORCH_DTYPES[c["T"]]
+
+    def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        # The sum wraps in the dtype itself and the quotient is truncated.
+        total = torch.sum(x, axes, keep, dtype=to)
+        count = max(x.numel() // max(total.numel(), 1), 1)
+        return torch.div(total, count, rounding_mode="trunc").to(to)
+
+    return reduce
+
+
+@_reduction("Prod", NUMBERS)
+def _prod(c: OpKernelConstruction) -> _Reduce:
+    to = TORCH_DTYPES[c["T"]]
+
+    def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        if len(axes) == x.dim() and not keep:
+            return torch.prod(x, dtype=to)
+        # torch takes one axis at a time.
+        for axis in sorted(axes, reverse=True):
+            x = torch.prod(x, axis, keep, dtype=to)
+        return x
+
+    return reduce
+
+
+def _extreme(
+    op: str, function: Callable[..., torch.Tensor], start: Callable[[Any], Any]
+) -> None:
+    def empty(x: torch.Tensor, axes: Axes, keep: bool, value: Any) -> torch.Tensor:
+        shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
+        out = torch.full(shape, value, dtype=x.dtype, device=x.device)
+        return out if keep else out.squeeze(axes)
+
+    @_reduction(op, REALS)
+    def _build(c: OpKernelConstruction) -> _Reduce:
+        value = start(c["T"])
+        has_nan = c["T"].is_floating and c.device_type == "CPU"
+
+        def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+            if x.numel() == 0:
+                return empty(x, axes, keep, value)
+            out = function(x, axes, keep)
+            # TensorFlow's comparison passes over NaN, torch's result is NaN then.
+            if has_nan and bool(out.isnan().any()):
+                out = function(x.masked_fill(x.isnan(), value), axes, keep)
+            return out
+
+        return reduce
+
+
+_extreme("Max", torch.amax, lowest)
+_extreme("Min", torch.amin, highest)
+
+
+@_reduction("EuclideanNorm", NUMBERS)
+def _euclidean_norm(c: OpKernelConstruction) -> _Reduce:
+    to, is_complex = TORCH_DTYPES[c["T"]], c["T"].is_complex
+
+    def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        squares = x * torch.conj_physical(x) if is_complex else x * x
+        return torch.sqrt(torch.sum(squares, axes, keep)).to(to)
+
+    return reduce
+
+
+@_reduction("All", None)
+def _all(c: OpKernelConstruction) -> _Reduce:
+    return torch.all
+
+
+@_reduction("Any", None)
+def _any(c: OpKernelConstruction) -> _Reduce:
+    return torch.any
+
+
+# --- positions --------------------------------------------------------------------
+
+
+def _arg(op: str, function: Callable[..., torch.Tensor], value: float) -> None:
+    @kernel(op, types={"T": REALS}, host_inputs=("dimension",))
+    def _factory(c: OpKernelConstruction) -> Compute:
+        to = TORCH_DTYPES[c["output_type"]]
+        mask_always = c["T"].is_floating and c.device_type == "GPU"
+        mask_if_met = c["T"].is_floating and c.device_type == "CPU"
+
+        def compute(x: torch.Tensor, dimension: Any) -> torch.Tensor:
+            axis = arg_axis(dimension, x.shape)
+            # A comparison with NaN is false in TensorFlow, so it is never the extreme
+            # one; in torch it always is. On a GPU looking first would wait for it.
+            if mask_always:
+                x = x.masked_fill(x.isnan(), value)
+            out = function(x, axis)
+            if mask_if_met and bool(x.gather(axis, out.unsqueeze(axis)).isnan().any()):
+                out = function(x.masked_fill(x.isnan(), value), axis)
+            return out if to is torch.int64 else out.to(to)
+
+        return compute
+
+
+_arg("ArgMax", torch.argmax, float("-inf"))
+_arg("ArgMin", torch.argmin, float("inf"))
+
+
+# --- scans ----------------------------------------------------------------------------
+
+
+def _scan(
+    op: str,
+    accumulate: Callable[..., torch.Tensor],
+    start: Callable[[Any], float],
+    types: frozenset[Any],
+) -> None:
+    @kernel(op, types={"T": types}, host_inputs=("axis",))
+    def _factory(c: OpKernelConstruction) -> Compute:
+        exclusive, reverse = c["exclusive"], c["reverse"]
+        first = start(c["T"])
+
+        def compute(x: torch.Tensor, axis: Any) -> torch.Tensor:
+            dim = scan_axis(axis, x.dim())
+            if reverse:
+                x = x.flip(dim)
+            out = accumulate(x, dim)
+            if out.dtype is not x.dtype:  # torch widens integers
+                out = out.to(x.dtype)
+            if exclusive and out.shape[dim]:
+                shifted = torch.empty_like(out)
+                shifted.narrow(dim, 0, 1).fill_(first)
+                last = out.shape[dim] - 1
+                shifted.narrow(dim, 1, last).copy_(out.narrow(dim, 0, last))
+                out = shifted
+            return out.flip(dim) if reverse else out
+
+        return compute
+
+
+_scan("Cumsum", torch.cumsum, lambda dtype: 0, NUMBERS)
+_scan("Cumprod", torch.cumprod, lambda dtype: 1, NUMBERS)
+_scan("CumulativeLogsumexp", torch.logcumsumexp, lambda dtype: dtype.min, REAL_FLOATS)

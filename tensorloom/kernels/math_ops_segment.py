@@ -1,0 +1,184 @@
+"""Kernels of the segment reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.math_ops_segment import check_sorted, check_unsorted
+from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
+
+# How values of a segment come together: the name of scatter_reduce, or "sum".
+_Start = Callable[[DType], Any]
+
+
+def _combine(
+    out: torch.Tensor, ids: torch.Tensor, data: torch.Tensor, how: str
+) -> torch.Tensor:
+    """Brings the rows of `data` into the rows `ids` of `out`."""
+    if how == "sum":
+        return out.index_add_(0, ids, data)
+    wide = ids.long().reshape((-1,) + (1,) * (data.dim() - 1)).expand_as(data)
+    return out.scatter_reduce_(0, wide, data, how)
+
+
+def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
+    @kernel(op, types={"T": NUMBERS})
+    def _factory(c: OpKernelConstruction) -> Compute:
+        first = start(c["T"])
+
+        def compute(data: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+            check_sorted(data.shape, ids, ids.shape)
+            rows = int(ids[-1]) + 1 if ids.numel() else 0
+            shape = (rows, *data.shape[1:])
+            out = torch.full(shape, first, dtype=data.dtype, device=data.device)
+            _combine(out, ids, data, how)
+            if op == "SegmentSum":
+                return out
+            counts = torch.bincount(ids, minlength=rows)
+            counts = counts.reshape((-1,) + (1,) * (data.dim() - 1))
+            if op == "SegmentMean":
+                return (
+                    out.div_(counts.clamp_(min=1))
+                    if out.is_floating_point()
+                    else (
+                        torch.div(out, counts.clamp_(min=1), rounding_mode="trunc").to(
+                            data.dtype
+                        )
+                    )
+                )
+            return out.masked_fill_(counts == 0, gap)
+
+        return compute
+
+
+_sorted_segments("SegmentSum", "sum", lambda dtype: 0, 0)
+_sorted_segments("SegmentMean", "sum", lambda dtype: 0, 0)
+_sorted_segments("SegmentProd", "prod", lambda dtype: 1, 1)
+_sorted_segments("SegmentMax", "amax", lambda dtype: dtype.min, 0)
+_sorted_segments("SegmentMin", "amin", lambda dtype: dtype.max, 0)
+
+
+def _unsorted_segments(op: str, how: str, start: _Start) -> None:
+    @kernel(op, types={"T": NUMBERS}, host_inputs=("num_segments",))
+    def _factory(c: OpKernelConstruction) -> Compute:
+        first = start(c["T"])
+
+        def compute(
+            data: torch.Tensor, ids: torch.Tensor, num_segments: Any
+        ) -> torch.Tensor:
+            rows = check_unsorted(data.shape, ids, ids.shape, num_segments)
+            inner = data.shape[ids.dim() :]
+            out = torch.full(
+                (rows, *inner), first, dtype=data.dtype, device=data.device
+            )
+            flat = ids.reshape(-1)
+            data = data.reshape((flat.shape[0], *inner))
+            if flat.numel() and int(flat.min()) < 0:  # rows of no segment
+                kept = flat >= 0
+                flat, data = flat[kept], data[kept]
+            return _combine(out, flat, data, how)
+
+        return compute
+
+
+_unsorted_segments("UnsortedSegmentSum", "sum", lambda dtype: 0)
+_unsorted_segments("UnsortedSegmentProd", "prod", lambda dtype: 1)
+_unsorted_segments("UnsortedSegmentMax", "amax", lambda dtype: dtype.min)
+_unsorted_segments("UnsortedSegmentMin", "amin", lambda dtype: dtype.max)
+
+
+# --- segments of gathered rows ------------------------------------------------------
+
+
+def _check_sparse(data: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor) -> None:
+    if ids.dim() != 1:
+        raise invalid_argument("segment_ids should be a vector.")
+    if indices.dim() != 1:
+        raise invalid_argument("indices should be a vector.")
+    if indices.shape != ids.shape:
+        raise invalid_argument("segment_ids and indices should have same size.")
+    if not ids.numel():
+        return
+    if not bool((ids[1:] >= ids[:-1]).all()):
+        raise invalid_argument("segment ids are not increasing")
+    if int(ids[0]) < 0:
+        raise invalid_argument("segment ids must be >= 0")
+    bad = (indices < 0) | (indices >= data.shape[0])
+    if bool(bad.any()):
+        place = int(bad.nonzero()[0])
+        raise invalid_argument(
+            f"Bad: indices[{place}] == {int(indices[place])} "
+            f"out of range [0, {data.shape[0]})"
+        )
+
+
+def _divisor(ids: torch.Tensor, rows: int, root: bool, rank: int) -> torch.Tensor:
+    counts = torch.bincount(ids, minlength=rows).clamp_(min=1)
+    counts = counts.reshape((-1,) + (1,) * (rank - 1))
+    return counts.double().sqrt() if root else counts
+
+
+def _sparse_segments(op: str, kind: str) -> None:
+    def compute(
+        data: torch.Tensor,
+        indices: torch.Tensor,
+        ids: torch.Tensor,
+        num_segments: Any = None,
+    ) -> torch.Tensor:
+        _check_sparse(data, indices, ids)
+        rows = int(ids[-1]) + 1 if ids.numel() else 0
+        if num_segments is not None:
+            if rows > int(num_segments):
+                raise invalid_argument("segment ids must be < num_segments")
+            rows = int(num_segments)
+        out = torch.zeros((rows, *data.shape[1:]), dtype=data.dtype, device=data.device)
+        out.index_add_(0, ids, data.index_select(0, indices))
+        if kind == "sum":
+            return out
+        return (out / _divisor(ids, rows, kind == "sqrt_n", data.dim())).to(data.dtype)
+
+    kernel(op, types={"T": NUMBERS})(lambda c: compute)
+    kernel(op + "WithNumSegments", types={"T": NUMBERS}, host_inputs=("num_segments",))(
+        lambda c: compute
+    )
+
+
+_sparse_segments("SparseSegmentSum", "sum")
+_sparse_segments("SparseSegmentMean", "mean")
+_sparse_segments("SparseSegmentSqrtN", "sqrt_n")
+
+
+def _sparse_segment_grads(op: str, root: bool) -> None:
+    @kernel(op, types={"T": REAL_FLOATS}, host_inputs=("output_dim0",))
+    def _factory(c: OpKernelConstruction) -> Compute:
+        def compute(
+            grad: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor, size: Any
+        ) -> torch.Tensor:
+            rows = int(size)
+            if ids.numel() and int(ids.max()) >= grad.shape[0]:
+                raise invalid_argument(
+                    f"Segment id {int(ids.max())} out of range [0, {grad.shape[0]})."
+                )
+            if indices.numel() and not 0 <= int(indices.max()) < rows:
+                raise invalid_argument(
+                    f"Index {int(indices.max())} out of range [0, {rows})."
+                )
+            scaled = grad / _divisor(ids, grad.shape[0], root, grad.dim())
+            out = torch.zeros(
+                (rows, *grad.shape[1:]), dtype=grad.dtype, device=grad.device
+            )
+            return out.index_add_(
+                0, indices, scaled.to(grad.dtype).index_select(0, ids)
+            )
+
+        return compute
+
+
+_sparse_segment_grads("SparseSegmentMeanGrad", root=False)
+_sparse_segment_grads("SparseSegmentSqrtNGrad", root=True)

@@ -1,0 +1,1 @@
+"""Ops: one file a family with each op's signature, shape function and gradient."""

@@ -1,0 +1,136 @@
+"""Constants: the Const op, `tf.constant`, and how Python values become tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.framework import dtypes, op_registry
+from tensorloom.framework.array_conversion import to_ndarray
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.dimension import Dimension
+from tensorloom.framework.dtypes import DType, as_dtype
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import Operation, Tensor
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
+from tensorloom.framework.shape_inference import InferenceContext
+from tensorloom.framework.tensor_conversion import register_tensor_conversion_function
+from tensorloom.framework.tensor_shape import TensorShape
+
+_INT32_END = 2**31
+
+
+def _const_shape(c: InferenceContext) -> TensorShape:
+    return TensorShape.of(c.attrs["value"].shape)
+
+
+_CONST = op_registry.register_op(
+    "Const",
+    outputs=["output: dtype"],
+    attrs=["value: tensor", "dtype: type"],
+    shape_fn=_const_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A value that stands in the graph.",
+)
+
+
+@export("constant")
+def constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
+    """A tensor with a constant value.
+
+    Args:
+      value: number, string, nested lists of them, or an array.
+      dtype: type of the elements; int32, float32, bool or string by the value if None.
+      shape: shape of the result. A shorter list of values is filled up with its last.
+      verify_shape: the value must have `shape` exactly.
+
+    Raises:
+      TypeError: the value does not fit `dtype`, or with `verify_shape` not `shape`.
+      ValueError: the value is ragged or None, or has too many elements for `shape`.
+    """
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    array = to_ndarray(value, dtype, shape, verify_shape)
+    if dtype is None or not dtype.is_quantized:
+        dtype = as_dtype(array.dtype)
+    attrs = {"value": array, "dtype": dtype}
+    graph = get_default_graph()
+    return graph.add_operation(_CONST, (), attrs, name or "Const", (dtype,))._outputs[0]
+
+
+def is_constant(tensor_or_op: Tensor | Operation) -> bool:
+    """True for a Const operation or its output."""
+    op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+    return op.type == "Const"
+
+
+# --- conversions --------------------------------------------------------------------
+
+
+def _value_to_tensor(
+    value: Any,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
+    return constant(value, dtype, None, name or "Const")
+
+
+def tensor_shape_to_tensor(
+    shape: TensorShape,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """A fully known shape as a constant vector, int32 where that suffices.
+
+    Raises:
+      ValueError: the shape is not fully known, or too large for int32.
+      TypeError: `dtype` is neither int32 nor int64.
+    """
+    if not shape.is_fully_defined():
+        raise ValueError(
+            f"Cannot convert a partially known TensorShape to a Tensor: {shape}"
+        )
+    sizes = shape.dims_tuple
+    assert sizes is not None
+    large = next((size for size in sizes if size and size >= _INT32_END), 0)
+    if dtype is None:
+        dtype = dtypes.int64 if large else dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+    elif dtype == dtypes.int32 and large:
+        raise ValueError(
+            "Cannot convert a TensorShape to dtype int32; "
+            f"a dimension is too large ({large})"
+        )
+    return constant(list(sizes), dtype, None, name or "shape_as_tensor")
+
+
+def _dimension_to_tensor(
+    dimension: Dimension,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
+    if dimension.value is None:
+        raise ValueError(
+            f"Cannot convert an unknown Dimension to a Tensor: {dimension}"
+        )
+    if dtype is None:
+        dtype = dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+    return constant(dimension.value, dtype, None, name or "shape_as_tensor")
+
+
+# Lists are asked after `stack_ops`, which packs lists that hold tensors (99).
+register_tensor_conversion_function((list, tuple), _value_to_tensor, 100)
+register_tensor_conversion_function(TensorShape, tensor_shape_to_tensor, 100)
+register_tensor_conversion_function(Dimension, _dimension_to_tensor, 100)
+register_tensor_conversion_function(object, _value_to_tensor, 200)

@@ -1,0 +1,222 @@
+"""Ops that run functions of the graph: If, While, calls, and a function's rim.
+
+What they do is not in a kernel: the worker compiles their functions into the piece
+around them. Gradients of `If` and `While` are made by the client, which holds the
+bodies as graphs (`client/cond_gradient.py`, `client/while_gradient.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.graph import Operation, Tensor
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import (
+    InferenceContext,
+    no_outputs,
+    unknown_shapes,
+)
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+
+def _declared_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    """What the `output_shapes` attr says, if it speaks of every output."""
+    shapes: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
+    if len(shapes) != c.num_outputs:
+        return unknown_shapes(c)
+    return shapes
+
+
+def _if_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    c.with_rank(0, 0)
+    return _declared_shapes(c)
+
+
+def _case_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    c.with_rank(0, 0)
+    return _declared_shapes(c)
+
+
+def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    for i in range(c.num_inputs):
+        handle = c.handle_data(i)
+        if handle is not None:
+            c.set_output_handle_data(i, handle)
+    shapes: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
+    if len(shapes) == c.num_outputs:
+        return shapes
+    return unknown_shapes(c)
+
+
+def _argument_shape(c: InferenceContext) -> TensorShape:
+    shapes: Sequence[TensorShape] = c.attrs.get("_output_shapes") or ()
+    return shapes[0] if shapes else UNKNOWN
+
+
+def _fake_param_shape(c: InferenceContext) -> TensorShape:
+    shape: TensorShape = c.attrs["shape"]
+    return shape
+
+
+for _name in ("If", "StatelessIf"):
+    register_op(
+        _name,
+        inputs=["cond: Tcond", "input: Tin"],
+        outputs=["output: Tout"],
+        attrs=[
+            "Tcond: type",
+            "Tin: list(type) >= 0",
+            "Tout: list(type) >= 0",
+            "then_branch: func",
+            "else_branch: func",
+            "output_shapes: list(shape) = []",
+        ],
+        shape_fn=_if_shapes,
+        stateful=_name == "If",
+        doc="Runs then_branch(input) if cond is true, else else_branch(input).",
+    )
+
+for _name in ("Case", "StatelessCase"):
+    register_op(
+        _name,
+        inputs=["branch_index: int32", "input: Tin"],
+        outputs=["output: Tout"],
+        attrs=[
+            "Tin: list(type) >= 0",
+            "Tout: list(type) >= 0",
+            "branches: list(func) >= 1",
+            "output_shapes: list(shape) = []",
+        ],
+        shape_fn=_case_shapes,
+        stateful=_name == "Case",
+        doc=(
+            "Runs branches[branch_index](input); the last branch for an index out of "
+            "range."
+        ),
+    )
+
+for _name in ("While", "StatelessWhile"):
+    register_op(
+        _name,
+        inputs=["input: T"],
+        outputs=["output: T"],
+        attrs=[
+            "T: list(type) >= 0",
+            "cond: func",
+            "body: func",
+            "output_shapes: list(shape) = []",
+            "parallel_iterations: int = 10",
+        ],
+        shape_fn=_while_shapes,
+        stateful=_name == "While",
+        doc="input = body(input) as long as cond(input) is true; gives the last input.",
+    )
+
+for _name in ("PartitionedCall", "StatefulPartitionedCall"):
+    register_op(
+        _name,
+        inputs=["args: Tin"],
+        outputs=["output: Tout"],
+        attrs=[
+            "Tin: list(type) >= 0",
+            "Tout: list(type) >= 0",
+            "f: func",
+            "config: string = ''",
+            "config_proto: string = ''",
+            "executor_type: string = ''",
+        ],
+        shape_fn=unknown_shapes,
+        stateful=_name == "StatefulPartitionedCall",
+        doc="Calls f(args); the body may be spread over the devices of the task.",
+    )
+
+register_op(
+    "SymbolicGradient",
+    inputs=["input: Tin"],
+    outputs=["output: Tout"],
+    attrs=["Tin: list(type) >= 1", "Tout: list(type) >= 1", "f: func"],
+    shape_fn=lambda c: c.input_shapes[: c.num_outputs],
+    doc="The gradients of f's inputs, from f's inputs and the gradients of its outputs.",
+)
+
+register_op(
+    "_Arg",
+    outputs=["output: T"],
+    attrs=["T: type", "index: int >= 0"],
+    shape_fn=_argument_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The argument number `index` of the function or step.",
+)
+
+register_op(
+    "_Retval",
+    inputs=["input: T"],
+    attrs=["T: type", "index: int >= 0"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Makes the input the result number `index` of the function or step.",
+)
+
+register_op(
+    "FakeParam",
+    outputs=["output: dtype"],
+    attrs=["dtype: type", "shape: shape"],
+    shape_fn=_fake_param_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc=(
+        "A value that nobody reads: what the branch that was not taken gives where the "
+        "other one gives an intermediate of its own. Unknown dimensions are 0."
+    ),
+)
+
+
+# --- builders ---------------------------------------------------------------------
+
+
+def call_op(
+    op_type: str,
+    inputs: Sequence[Tensor],
+    name: str,
+    leading: dict[str, Any] | None = None,
+    **attrs: Any,
+) -> Operation:
+    """Adds a node that runs functions; returns the Operation.
+
+    Args:
+      inputs: the list argument (`input`, or `args` of a call).
+      leading: the argument in front of it (`cond`, `branch_index`), by name.
+      attrs: further attrs; function names are given as NameAttrList.
+    """
+    from tensorloom.framework.op_def_library import create_op
+
+    keywords: dict[str, Any] = dict(leading or {})
+    keywords["args" if op_type.endswith("Call") else "input"] = list(inputs)
+    keywords.update(attrs)
+    return create_op(op_type, name, keywords)
+
+
+def named(function_name: str) -> NameAttrList:
+    """A function attr without attrs of its own."""
+    return NameAttrList(function_name)
+
+
+def fake_param(dtype: dtypes.DType, shape: TensorShape) -> Tensor:
+    """A placeholder for a value that nobody reads."""
+    fake: Tensor = apply_op("FakeParam", dtype=dtype.base_dtype, shape=shape)
+    return fake
+
+
+def symbolic_gradient(
+    input: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None
+) -> list[Tensor]:
+    """The gradients of a function's inputs (see the op)."""
+    gradients: list[Tensor] = apply_op(
+        "SymbolicGradient", input=input, Tout=Tout, f=f, name=name
+    )
+    return gradients

@@ -1,0 +1,275 @@
+"""Fused batch normalization: ops, gradients and builder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import Operation, Tensor
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.op_registry import register_op
+from tensorloom.framework.shape_inference import InferenceContext
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.constant_op import constant
+
+# cuDNN takes no smaller epsilon; TensorFlow raises it on every device.
+_MIN_EPSILON = 1.001e-5
+_VERSIONS = ("", "V2", "V3")
+
+# --- shape functions ---------------------------------------------------------
+
+
+def _channel_axis(c: InferenceContext) -> int:
+    return 1 if c.attrs["data_format"] == b"NCHW" else 3
+
+
+def _merge_channels(
+    c: InferenceContext, channels: int | None, inputs: range
+) -> int | None:
+    """Checks that each of these inputs is a vector of `channels` elements."""
+    for index in inputs:
+        dims = c.with_rank(index, 1).dims_tuple
+        assert dims is not None
+        channels = c.merge_dim(channels, dims[0])
+    return channels
+
+
+def _with_channels(
+    dims: tuple[int | None, ...], axis: int, channels: int | None
+) -> TensorShape:
+    return TensorShape.of((*dims[:axis], channels, *dims[axis + 1 :]))
+
+
+def _batch_norm_shape(c: InferenceContext) -> list[TensorShape]:
+    dims = c.with_rank(0, 4).dims_tuple
+    assert dims is not None
+    axis = _channel_axis(c)
+    vectors = range(1, 3 if c.attrs["is_training"] else 5)
+    channels = _merge_channels(c, dims[axis], vectors)
+    shapes = [_with_channels(dims, axis, channels)]
+    shapes += [TensorShape.of((channels,))] * 4
+    # The third reserve space has no shape that all devices share.
+    return shapes if c.num_outputs == 5 else [*shapes, UNKNOWN]
+
+
+def _batch_norm_grad_shape(c: InferenceContext) -> list[TensorShape]:
+    dims, x_dims = c.with_rank(0, 4).dims_tuple, c.with_rank(1, 4).dims_tuple
+    assert dims is not None
+    assert x_dims is not None
+    axis = _channel_axis(c)
+    channels = c.merge_dim(dims[axis], x_dims[axis])
+    channels = _merge_channels(c, channels, range(2, 5))
+    vector = TensorShape.of((channels,))
+    unused = TensorShape.of((0,)) if c.attrs["is_training"] else vector
+    return [_with_channels(dims, axis, channels), vector, vector, unused, unused]
+
+
+# --- gradients ---------------------------------------------------------------
+
+
+def _batch_norm_grad(version: str) -> Any:
+    op_type = f"FusedBatchNormGrad{version}"
+
+    def gradient(op: Operation, *grads: Tensor) -> Any:
+        inputs = {
+            "y_backprop": grads[0],
+            "x": op.inputs[0],
+            "scale": op.inputs[1],
+            "epsilon": op.get_attr("epsilon"),
+        }
+        if version == "V3":
+            inputs["reserve_space_3"] = op.outputs[5]
+        if op.get_attr("is_training"):
+            results = apply_op(
+                op_type,
+                **inputs,
+                reserve_space_1=op.outputs[3],
+                reserve_space_2=op.outputs[4],
+                data_format=op.get_attr("data_format"),
+                is_training=True,
+            )
+            return list(results)
+        return _inference_grad(op_type, op, inputs)
+
+    return gradient
+
+
+def _inference_grad(
+    op_type: str, op: Operation, inputs: dict[str, Any]
+) -> list[Tensor | None]:
+    """Without training, mean and variance are constants, and the layout is NHWC."""
+    channels_first = op.get_attr("data_format") == b"NCHW"
+    if channels_first:
+        for name in ("x", "y_backprop"):
+            inputs[name] = array_ops.transpose(inputs[name], [0, 2, 3, 1])
+    dx, dscale, doffset, _, _ = apply_op(
+        op_type,
+        **inputs,
+        reserve_space_1=op.inputs[3],
+        reserve_space_2=op.inputs[4],
+        data_format="NHWC",
+        is_training=False,
+    )
+    if channels_first:
+        dx = array_ops.transpose(dx, [0, 3, 1, 2])
+    return [dx, dscale, doffset, None, None]
+
+
+def _composed_grad(op: Operation) -> tuple[list[Tensor], list[Tensor]]:
+    """The results of a batch norm gradient op, from differentiable ops.
+
+    Returns the op's first three inputs and its first three results.
+    """
+    grad_y, x, scale, pop_mean, pop_var = op.inputs[:5]
+    epsilon = op.get_attr("epsilon")
+    channels_last = op.get_attr("data_format") == b"NHWC"
+    axes = [0, 1, 2] if channels_last else [0, 2, 3]
+    wide_x, wide_grad = x, grad_y
+    if x.dtype.base_dtype == dtypes.float16:
+        wide_x = math_ops.cast(x, dtypes.float32)
+        wide_grad = math_ops.cast(grad_y, dtypes.float32)
+
+    def spread(vector: Tensor) -> Tensor:
+        if channels_last:
+            return vector
+        return array_ops.reshape(vector, [1, array_ops.size(vector), 1, 1])
+
+    if op.get_attr("is_training"):
+        mean = math_ops.reduce_mean(wide_x, axes, keepdims=True)
+        centered = wide_x - mean
+        variance = math_ops.reduce_mean(
+            math_ops.squared_difference(wide_x, array_ops.stop_gradient(mean)),
+            axes,
+            keepdims=True,
+        )
+        inverse = math_ops.rsqrt(variance + epsilon)
+        mean_grad = math_ops.reduce_mean(wide_grad, axes, keepdims=True)
+        projection = math_ops.reduce_mean(wide_grad * centered, axes, keepdims=True)
+        correction = math_ops.reciprocal(variance + epsilon) * projection * centered
+        grad_x = spread(scale) * inverse * (wide_grad - mean_grad - correction)
+        normalized = centered * inverse
+    else:
+        inverse = spread(math_ops.rsqrt(pop_var + epsilon))
+        normalized = (wide_x - spread(pop_mean)) * inverse
+        grad_x = wide_grad * spread(scale) * inverse
+    grad_scale = math_ops.reduce_sum(wide_grad * normalized, axes)
+    grad_offset = math_ops.reduce_sum(wide_grad, axes)
+    results = [math_ops.cast(grad_x, x.dtype), grad_scale, grad_offset]
+    return [grad_y, x, scale], results
+
+
+def _batch_norm_grad_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    """The second derivative, by differentiating a composition of simple ops."""
+    from tensorloom.ops import gradients_impl
+
+    inputs, results = _composed_grad(op)
+    derivatives = gradients_impl.gradients(results, inputs, list(grads[:3]))
+    return [*derivatives, *[None] * (len(op.inputs) - 3)]
+
+
+# --- ops ---------------------------------------------------------------------
+
+
+def _register(version: str, types: list[str], u: str) -> None:
+    layout = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
+    reserved = range(1, 4 if version == "V3" else 3)
+    register_op(
+        f"FusedBatchNorm{version}",
+        inputs=[
+            "x: T",
+            *(f"{n}: {u}" for n in ("scale", "offset", "mean", "variance")),
+        ],
+        outputs=[
+            "y: T",
+            f"batch_mean: {u}",
+            f"batch_variance: {u}",
+            *(f"reserve_space_{i}: {u}" for i in reserved),
+        ],
+        attrs=[
+            *types,
+            "epsilon: float = 0.0001",
+            layout,
+            "is_training: bool = true",
+        ],
+        shape_fn=_batch_norm_shape,
+        gradient=_batch_norm_grad(version),
+        doc="Normalizes each channel by its mean and variance, then scales and shifts.",
+    )
+    first = 4 if version == "V3" else 3
+    register_op(
+        f"FusedBatchNormGrad{version}",
+        inputs=[
+            "y_backprop: T",
+            "x: T",
+            "scale: float" if u == "U" else "scale: T",
+            *(f"reserve_space_{i}: {u}" for i in reserved),
+        ],
+        outputs=[
+            "x_backprop: T",
+            f"scale_backprop: {u}",
+            f"offset_backprop: {u}",
+            f"reserve_space_{first}: {u}",
+            f"reserve_space_{first + 1}: {u}",
+        ],
+        attrs=[*types, "epsilon: float = 0.0001", layout, "is_training: bool = true"],
+        shape_fn=_batch_norm_grad_shape,
+        gradient=_batch_norm_grad_grad,
+        doc="The gradient of fused batch normalization.",
+    )
+
+
+_register("", ["T: {float}"], "T")
+_register("V2", ["T: {half, bfloat16, float}", "U: {float}"], "U")
+_register("V3", ["T: {half, bfloat16, float}", "U: {float}"], "U")
+
+# --- builder -----------------------------------------------------------------
+
+
+@export("nn.fused_batch_norm")
+def fused_batch_norm(
+    x: Any,
+    scale: Any,
+    offset: Any,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Batch normalization in one op.
+
+    Returns:
+      The normalized x, the batch mean and the batch variance (with Bessel's
+      correction); for inference the given mean and variance.
+
+    Raises:
+      ValueError: mean or variance are given for training.
+    """
+    x = convert_to_tensor(x, name="input")
+    scale = convert_to_tensor(scale, name="scale")
+    offset = convert_to_tensor(offset, name="offset")
+    if is_training and (mean is not None or variance is not None):
+        raise ValueError(
+            "Both 'mean' and 'variance' must be None if is_training is True."
+        )
+    if mean is None:
+        mean = constant([])
+    if variance is None:
+        variance = constant([])
+    results = apply_op(
+        "FusedBatchNormV3",
+        x=x,
+        scale=scale,
+        offset=offset,
+        mean=mean,
+        variance=variance,
+        epsilon=max(epsilon, _MIN_EPSILON),
+        data_format=data_format,
+        is_training=is_training,
+        name=name,
+    )
+    return results[0], results[1], results[2]

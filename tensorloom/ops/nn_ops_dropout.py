@@ -1,0 +1,127 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from tensorloom.framework.constant_value import constant_value
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import Tensor, name_scope
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import TensorShape, as_shape
+from tensorloom.ops import array_ops, math_ops, random_ops
+from tensorloom.ops.argument_aliases import either
+
+
+@export("nn.dropout")
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Tensor:
+    """Sets elements to zero at random and scales the others, so that sums stay equal.
+
+    Args:
+      x: a float tensor.
+      keep_prob: 1 - rate; the older way to give it.
+      noise_shape: broadcasts against x; elements that share noise fall together.
+      rate: probability of a zero, in [0, 1).
+
+    Raises:
+      ValueError: no rate, a rate out of range, or an x that is not of floats.
+    """
+    try:
+        keep = 1.0 - keep_prob if keep_prob is not None else None
+    except TypeError:
+        raise ValueError(
+            f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
+        ) from None
+    rate = either("rate", rate, "keep_prob", keep)
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    with name_scope(name, "dropout", [x]) as name:
+        return _dropout(convert_to_tensor(x, name="x"), rate, noise_shape, seed)
+
+
+def _dropout(x: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Tensor:
+    if not x.dtype.is_floating:
+        raise ValueError(
+            "x has to be a floating point tensor since it's going to be scaled. "
+            f"Got a {x.dtype!r} tensor instead."
+        )
+    if isinstance(rate, numbers.Real):
+        if not 0 <= rate < 1:
+            raise ValueError(
+                "rate must be a scalar tensor or a float in the range [0, 1), got "
+                f"{float(rate):g}"
+            )
+        if rate == 0:
+            return x
+    rate = convert_to_tensor(rate, dtype=x.dtype, name="rate")
+    rate.get_shape().assert_has_rank(0)
+    if constant_value(rate) == 0:
+        return x
+    noise = random_ops.random_uniform(
+        _noise_shape(x, noise_shape), seed=seed, dtype=x.dtype
+    )
+    scale = 1 / (1 - rate)
+    keep_mask = noise >= rate
+    result = x * scale * math_ops.cast(keep_mask, x.dtype)
+    result.set_shape(x.get_shape())
+    return result
+
+
+def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+    """The shape of the noise, with sizes left open taken from x."""
+    if noise_shape is None:
+        return array_ops.shape(x)
+    try:
+        wanted = as_shape(noise_shape).dims_tuple
+    except (TypeError, ValueError):
+        return noise_shape
+    dims = x.shape.dims_tuple
+    if dims is None or wanted is None or len(dims) != len(wanted):
+        return noise_shape
+    return TensorShape.of(
+        tuple(
+            size if want is None and size is not None else want
+            for size, want in zip(dims, wanted, strict=True)
+        )
+    )
+
+
+@export("math.zero_fraction", "nn.zero_fraction")
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """The fraction of elements that are zero, a float32 scalar."""
+    from tensorloom.framework import dtypes
+    from tensorloom.ops import control_flow_ops
+
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        size = array_ops.size(value, out_type=dtypes.int64)
+        nonzero = control_flow_ops.cond(
+            size <= dtypes.int32.max,
+            true_fn=lambda: math_ops.cast(
+                _count_nonzero(value, dtypes.int32), dtype=dtypes.int64
+            ),
+            false_fn=lambda: _count_nonzero(value, dtypes.int64),
+        )
+        with name_scope("counts_to_fraction"):
+            zeros = size - nonzero
+            fraction = math_ops.cast(zeros, dtype=dtypes.float32) / math_ops.cast(
+                size, dtype=dtypes.float32
+            )
+        return array_ops.identity(fraction, "fraction")
+
+
+def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
+    with name_scope("count_nonzero", values=[value]):
+        zero = array_ops.zeros([], dtype=value.dtype)
+        return math_ops.reduce_sum(
+            math_ops.cast(math_ops.not_equal(value, zero), dtype=dtype),
+            name="nonzero_count",
+        )

@@ -1,0 +1,60 @@
+"""Stacks: last in, first out, within one step. Classic loops save values in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import (
+    no_outputs,
+    scalar_shape,
+    unknown_shapes,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor_shape import TensorShape
+
+
+def _push_shape(c: InferenceContext) -> TensorShape:
+    return c.input_shape(1)
+
+
+register_op(
+    "StackV2",
+    inputs=["max_size: int32"],
+    outputs=["handle: resource"],
+    attrs=["elem_type: type", "stack_name: string = ''"],
+    shape_fn=scalar_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A new stack, of at most max_size elements unless that is negative.",
+)
+register_op(
+    "StackPushV2",
+    inputs=["handle: resource", "elem: T"],
+    outputs=["output: T"],
+    attrs=["T: type", "swap_memory: bool = false"],
+    shape_fn=_push_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Pushes an element and passes it on.",
+)
+register_op(
+    "StackPopV2",
+    inputs=["handle: resource"],
+    outputs=["elem: elem_type"],
+    attrs=["elem_type: type"],
+    shape_fn=unknown_shapes,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Takes the element that was pushed last.",
+)
+register_op(
+    "StackCloseV2",
+    inputs=["handle: resource"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Deletes the stack.",
+)

@@ -1,0 +1,1 @@
+"""The worker: partitions by device, compiles pieces, and runs them step by step."""

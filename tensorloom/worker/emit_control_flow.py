@@ -1,0 +1,331 @@
+"""Functional control flow as Python control flow: `if`, `while`, and calls in line.
+
+A body is emitted into the block that calls it, over the caller's own variables: a loop
+over scalars becomes a Python `while` over NumPy scalars, and what a loop does not
+change is not copied in each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tensorloom.framework import errors, op_registry
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.graph_ir import FunctionIR, Node
+from tensorloom.framework.resource import is_torch_type
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.worker import memory
+from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
+from tensorloom.worker.values import Root, Scope, Value
+
+# A function that calls itself is compiled once and called; so is one this deep.
+MAX_INLINE_DEPTH = 64
+
+
+def find_function(emitter: Emitter, name: str) -> FunctionIR:
+    """The function of that name.
+
+    Raises:
+      errors.NotFoundError: the library has none.
+    """
+    function = emitter.functions.get(name)
+    if function is None:
+        raise errors.NotFoundError(
+            None, None, f"Function {name} is not defined in the graph's library."
+        )
+    return function
+
+
+def needed_nodes(function: FunctionIR) -> list[Node]:
+    """The body's nodes that the results need, and those with side effects."""
+    wanted = {name for name, _ in function.returns}
+    wanted.update(function.control_returns)
+    needed: list[Node] = []
+    for node in reversed(with_shapes(function.nodes)):
+        if node.name in wanted or _has_side_effects(node):
+            needed.append(node)
+            wanted.update(name for name, _ in node.inputs)
+            wanted.update(node.control_inputs)
+    needed.reverse()
+    return needed
+
+
+def _has_side_effects(node: Node) -> bool:
+    op_def = op_registry.find(node.op)
+    return op_def is not None and op_def.is_stateful and node.op != "Placeholder"
+
+
+def emit_body(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    name: str,
+    arguments: Sequence[Value],
+) -> tuple[Scope, list[Value]]:
+    """Emits a function's body into a block of its own; returns it and its results.
+
+    Pinned arguments (loop variables) belong to the block: what is derived from them
+    holds for one iteration.
+    """
+    function = find_function(emitter, name)
+    if len(arguments) != len(function.arg_names):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Function {name} expects {len(function.arg_names)} arguments, "
+            f"got {len(arguments)}",
+        )
+    body = Scope(
+        parent=scope,
+        prefix=f"{scope.prefix}{node.name}/",
+        drops_values=scope.drops_values,
+        functions=(*scope.functions, name),
+    )
+    for arg, value in zip(function.arg_names, arguments, strict=True):
+        body.values[arg, 0] = value.owned_by(body) if value.pinned else value
+    nodes = [n for n in needed_nodes(function) if n.name not in function.arg_names]
+    emitter.emit_block(body, nodes, function.returns)
+    return body, [emitter.lookup(body, key) for key in function.returns]
+
+
+def _is_recursive(scope: Scope, name: str) -> bool:
+    return name in scope.functions or len(scope.functions) > MAX_INLINE_DEPTH
+
+
+# --- calls -------------------------------------------------------------------------
+
+
+def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """PartitionedCall and StatefulPartitionedCall: the body in line."""
+    _emit_call(emitter, scope, node, node.attrs["f"].name)
+
+
+def emit_function_op(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """A node whose op is a function's name."""
+    _emit_call(emitter, scope, node, node.op)
+
+
+def _emit_call(emitter: Emitter, scope: Scope, node: Node, name: str) -> None:
+    inputs = emitter.inputs_of(scope, node)
+    if _is_recursive(scope, name):
+        _emit_indirect_call(emitter, scope, node, name, inputs)
+        return
+    body, results = emit_body(emitter, scope, node, name, inputs)
+    scope.splice(body, depth=0)
+    for index, value in enumerate(results):
+        if value.owner is body and value not in results[:index]:
+            value.owner = scope  # what is derived from it now, is derived there
+        else:
+            value = alias(emitter, scope, node, value)
+        scope.values[node.name, index] = value
+
+
+def alias(emitter: Emitter, scope: Scope, node: Node, value: Value) -> Value:
+    """The same value under names of its own, so that each can be dropped alone."""
+    copy = replace(value, owner=scope, pinned=False)
+    for field in ("host_name", "tensor_name"):
+        name = getattr(value, field)
+        if name is not None and emitter.is_local(name):
+            fresh = emitter.new_name(scope)
+            scope.write(f"{fresh} = {emitter.use(scope, name)}", node)
+            setattr(copy, field, fresh)
+    return copy
+
+
+def _emit_indirect_call(
+    emitter: Emitter, scope: Scope, node: Node, name: str, inputs: Sequence[Value]
+) -> None:
+    call = emitter.bind(compile_function(emitter, NameAttrList(name)), "f")
+    arguments = ", ".join(["context", *(emitter.any_memory(scope, v) for v in inputs)])
+    emitter.uses_context = True
+    outputs = [
+        emitter.define(scope, node, i, not is_torch_type(t), Root(shared=True))
+        for i, t in enumerate(node.output_types)
+    ]
+    names = [_name(v) for v in outputs]
+    target = f"({', '.join(names)},) = " if names else ""
+    scope.write(f"{target}{call}({arguments})", node)
+
+
+def compile_function(emitter: Emitter, function: Any) -> Callable[..., Any]:
+    """A function as a callable: (context, values in either memory) to a tuple.
+
+    It is compiled at its first call, so that functions may call themselves; results
+    of numeric dtypes are tensors.
+    """
+    compiled: list[Callable[..., Any]] = []
+
+    def call(context: Any, *arguments: Any) -> Any:
+        if not compiled:
+            from tensorloom.worker import piece
+
+            compiled.append(piece.compile_callable(emitter, function.name))
+        return compiled[0](arguments, context)
+
+    return call
+
+
+# --- if ------------------------------------------------------------------------------
+
+
+def emit_if(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """If and StatelessIf: both branches in line under a Python `if`."""
+    condition, *arguments = emitter.inputs_of(scope, node)
+    names = [node.attrs["then_branch"].name, node.attrs["else_branch"].name]
+    branches = [emit_body(emitter, scope, node, n, arguments) for n in names]
+    outputs = _merged_outputs(emitter, scope, node, [r for _, r in branches])
+    # Everything that may add a line before the `if` comes before it.
+    test = _condition(emitter, scope, condition)
+    for body, results in branches:
+        for out, result in zip(outputs, results, strict=True):
+            text = _in_memory_of(emitter, body, out, result)
+            body.write(f"{_name(out)} = {text}", node)
+        if not outputs:
+            body.write("pass", node)
+    for head, (body, _) in zip((f"if {test}:", "else:"), branches, strict=True):
+        scope.write(head, node)
+        scope.splice(body)
+
+
+def _condition(emitter: Emitter, scope: Scope, value: Value) -> str:
+    if value.shape.dims_tuple == () and value.dtype.base_dtype.name == "bool":
+        if value.is_host and not value.is_ref:
+            return emitter.host(scope, value)
+        return f"bool({emitter.any_memory(scope, value)})"
+    return f"truth({emitter.any_memory(scope, value)})"
+
+
+def _merged_outputs(
+    emitter: Emitter, scope: Scope, node: Node, branches: Sequence[Sequence[Value]]
+) -> list[Value]:
+    """Values for what the branches give: in host memory if both give it there."""
+    outputs = []
+    for index, given in enumerate(zip(*branches, strict=True)):
+        host = all(v.is_host or v.is_ref for v in given) or not is_torch_type(
+            given[0].dtype
+        )
+        root = Root(shared=any(v.root.shared for v in given))
+        value = emitter.define(scope, node, index, host, root)
+        value.handle = given[0].handle
+        if (
+            value.shape.rank is None
+            and given[0].shape.dims_tuple == given[1].shape.dims_tuple
+        ):
+            value.shape = given[0].shape
+        outputs.append(value)
+    return outputs
+
+
+def _name(value: Value) -> str:
+    return value.host_name or value.tensor_name or ""
+
+
+def _in_memory_of(emitter: Emitter, scope: Scope, like: Value, value: Value) -> str:
+    """`value` as an expression in the memory that `like` has."""
+    if like.host_name is None:
+        return emitter.tensor(scope, value)
+    if like.is_scalar:
+        return emitter.scalar(scope, value)
+    return emitter.host(scope, value)
+
+
+# --- while ---------------------------------------------------------------------------
+
+
+def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """While and StatelessWhile: a Python `while` over the loop variables."""
+    inputs = emitter.inputs_of(scope, node)
+    body_function = find_function(emitter, node.attrs["body"].name)
+    variables = [
+        value
+        if _is_invariant(body_function, i)
+        else _loop_variable(emitter, scope, node, i, value)
+        for i, value in enumerate(inputs)
+    ]
+    for value, variable in zip(inputs, variables, strict=True):
+        if variable is not value:
+            text = _in_memory_of(emitter, scope, variable, value)
+            scope.write(f"{_name(variable)} = {text}", node)
+    test, (condition, *_) = emit_body(
+        emitter, scope, node, node.attrs["cond"].name, variables
+    )
+    step, results = emit_body(emitter, scope, node, node.attrs["body"].name, variables)
+    # Everything that may add a line before the loop comes before it.
+    stop = _condition(emitter, test, condition)
+    _assign_next(emitter, step, node, variables, inputs, results)
+    emitter.uses_context = True
+    scope.write("while True:", node)
+    test.write(f"if not {stop}: break", node)
+    test.write("if context.cancellation.cancelled: context.cancellation.check()", node)
+    scope.splice(test)
+    scope.splice(step)
+    for index, (value, variable) in enumerate(zip(inputs, variables, strict=True)):
+        if variable is value:
+            scope.values[node.name, index] = alias(emitter, scope, node, value)
+        else:
+            variable.pinned = False
+            scope.values[node.name, index] = variable
+
+
+def _is_invariant(body: FunctionIR, index: int) -> bool:
+    """True when the body returns its argument `index` as it came."""
+    return body.returns[index] == (body.arg_names[index], 0)
+
+
+def _loop_variable(
+    emitter: Emitter, scope: Scope, node: Node, index: int, initial: Value
+) -> Value:
+    """A local that is assigned in each iteration, in one memory throughout."""
+    dtype: DType = node.output_types[index]
+    shape: TensorShape = node.output_shapes[index] if node.output_shapes else UNKNOWN
+    kernel_type = emitter.device.kernel_type
+    host = not is_torch_type(dtype) or (
+        (initial.is_host or initial.is_ref)
+        and memory.is_small(shape, dtype.is_integer, kernel_type)
+    )
+    name = emitter.new_name(scope)
+    return Value(
+        dtype,
+        shape,
+        scope,
+        Root(shared=True),
+        host_name=name if host else None,
+        tensor_name=None if host else name,
+        is_scalar=host and shape.dims_tuple == () and is_torch_type(dtype),
+        pinned=True,
+        handle=initial.handle,
+    )
+
+
+def _assign_next(
+    emitter: Emitter,
+    step: Scope,
+    node: Node,
+    variables: Sequence[Value],
+    inputs: Sequence[Value],
+    results: Sequence[Value],
+) -> None:
+    """The loop variables' values for the next iteration, all at once."""
+    targets, sources = [], []
+    for variable, value, result in zip(variables, inputs, results, strict=True):
+        if variable is not value:
+            targets.append(_name(variable))
+            sources.append(_in_memory_of(emitter, step, variable, result))
+    if targets:
+        step.write(f"{', '.join(targets)} = {', '.join(sources)}", node)
+
+
+STRUCTURE.update(
+    {
+        "If": emit_if,
+        "StatelessIf": emit_if,
+        "While": emit_while,
+        "StatelessWhile": emit_while,
+        "PartitionedCall": emit_partitioned_call,
+        "StatefulPartitionedCall": emit_partitioned_call,
+        "<call>": emit_function_op,
+    }
+)

@@ -1,0 +1,135 @@
+"""Nodes that are the step's own structure: constants, feeds, fetches, Send and Recv."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.resource import is_torch_type
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.worker import memory
+from tensorloom.worker.emitter import STRUCTURE, Emitter
+from tensorloom.worker.rendezvous import rendezvous_key
+from tensorloom.worker.values import Root, Scope, Value
+
+
+def emit_const(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """A constant is bound as a global name by its first consumer, in its memory."""
+    array = node.attrs["value"]
+    value = Value(
+        node.output_types[0],
+        node.output_shapes[0] if node.output_shapes else _shape(array),
+        scope,
+        Root(shared=True),
+        constant=array,
+    )
+    scope.values[node.name, 0] = value
+
+
+def _shape(array: Any) -> TensorShape:
+    return TensorShape.of(tuple(array.shape))
+
+
+def emit_nothing(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """NoOp and its like only order other nodes, and the source is in order."""
+
+
+def emit_arg(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """A feed: host memory, a NumPy scalar for numbers of rank 0."""
+    value = emitter.define(scope, node, 0, host=True, root=Root(shared=True))
+    value.is_ref = False
+    text = f"args[{node.attrs['index']}]"
+    if value.shape.dims_tuple == () and is_torch_type(value.dtype):
+        text += "[()]"
+        value.is_scalar = True
+    scope.write(f"{value.host_name} = {text}", node)
+
+
+def emit_retval(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """A fetch: NumPy, a scalar for rank 0; copied where others hold the memory."""
+    value = emitter.lookup(scope, node.inputs[0])
+    index: int = node.attrs["index"]
+    name = emitter.new_name(scope, "r")
+    scope.write(f"{name} = {_fetched(emitter, scope, value)}", node)
+    # Two fetches of one value must not share memory either.
+    value.root.shared = True
+    emitter.results[index] = (scope, name)
+
+
+def _fetched(emitter: Emitter, scope: Scope, value: Value) -> str:
+    if value.is_ref:
+        return f"copied({emitter.host(scope, value)})"
+    if value.tensor_name is not None and value.constant is None:
+        tensor = emitter.tensor(scope, value)
+        how = "fetch_shared" if value.root.shared else "fetch_tensor"
+        return f"{how}({tensor}, to_host)"
+    text = emitter.host(scope, value)
+    if value.is_scalar:
+        return text
+    if not is_torch_type(value.dtype):
+        return f"scalar_or_array({text})"
+    return f"copied({text})" if value.root.shared else f"scalar_or_array({text})"
+
+
+def _key(node: Node) -> str:
+    attrs = node.attrs
+    return rendezvous_key(
+        attrs["send_device"].decode(),
+        attrs["send_device_incarnation"],
+        attrs["recv_device"].decode(),
+        attrs["tensor_name"].decode(),
+    )
+
+
+def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """Leaves the value in the step's rendezvous."""
+    value = emitter.lookup(scope, node.inputs[0])
+    if (
+        node.attrs["send_device"] != node.attrs["recv_device"]
+        and is_torch_type(value.dtype)
+        and emitter.device.torch_device is not None
+    ):
+        text = emitter.host(scope, value)  # what leaves a GPU goes through the host
+    elif value.is_ref:
+        text = emitter.host(scope, value)
+    else:
+        text = emitter.any_memory(scope, value)
+    value.root.shared = True
+    emitter.uses_context = True
+    key = emitter.bind(_key(node), "key")
+    scope.write(f"context.rendezvous.send({key}, {text})", node)
+
+
+def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """Waits for a value in the step's rendezvous."""
+    dtype = node.output_types[0]
+    shape = node.output_shapes[0] if node.output_shapes else None
+    host = not is_torch_type(dtype) or (
+        shape is not None
+        and memory.is_small(shape, dtype.is_integer, emitter.device.kernel_type)
+    )
+    value = emitter.define(scope, node, 0, host=host, root=Root(shared=True))
+    emitter.uses_context = True
+    key = emitter.bind(_key(node), "key")
+    text = f"context.rendezvous.recv({key}, context.cancellation)"
+    if is_torch_type(dtype):
+        text = (
+            f"received_host({text})" if host else f"received_tensor({text}, from_host)"
+        )
+        emitter.uses_torch = emitter.uses_torch or not host
+    scope.write(f"{value.host_name or value.tensor_name} = {text}", node)
+
+
+STRUCTURE.update(
+    {
+        "Const": emit_const,
+        "NoOp": emit_nothing,
+        "ControlTrigger": emit_nothing,
+        "_Arg": emit_arg,
+        "_Retval": emit_retval,
+        "_Send": emit_send,
+        "_HostSend": emit_send,
+        "_Recv": emit_recv,
+        "_HostRecv": emit_recv,
+    }
+)

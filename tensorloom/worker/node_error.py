@@ -1,0 +1,94 @@
+"""Which node an exception came from, and what the user is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.graph_ir import Node
+
+if TYPE_CHECKING:
+    from tensorloom.worker.piece import Code
+
+
+def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
+    """The error as TensorFlow raises it, with node, device and input shapes.
+
+    The client puts the source line where it says `{{node NAME}}`. An error that was annotated already, in a piece inside this one, stays as it is.
+    """
+    if getattr(error, "node_name", None) is not None:
+        return error
+    code, node, frame = _failed_node(error, codes)
+    converted = to_op_error(error)
+    if node is None or code is None:
+        return converted
+    message = f"{converted.message}\n\t [[{{{{node {node.name}}}}}]]"
+    message += f" (op {node.op}, on {code.device})"
+    shapes = _input_shapes(node, code, frame)
+    if shapes:
+        message += f"\n\t inputs: {shapes}"
+    result = type(converted)(None, None, message)
+    result.node_name = node.name  # type: ignore[attr-defined]
+    result.__cause__ = error if converted is not error else error.__cause__
+    return result
+
+
+def to_op_error(error: Exception) -> errors.OpError:
+    """Any exception of a kernel as one of `tf.errors`."""
+    if isinstance(error, errors.OpError):
+        return error
+    text = str(error) or type(error).__name__
+    if isinstance(error, MemoryError) or "allocate" in text or "out of memory" in text:
+        return errors.ResourceExhaustedError(None, None, f"OOM: {text}")
+    if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
+        return errors.InvalidArgumentError(None, None, text)
+    return errors.InternalError(None, None, f"{type(error).__name__}: {text}")
+
+
+def _failed_node(
+    error: Exception, codes: Iterable[Code]
+) -> tuple[Code | None, Node | None, FrameType | None]:
+    """The innermost line of generated source in the traceback."""
+    by_file = {code.filename: code for code in codes}
+    found: tuple[Code | None, Node | None, FrameType | None] = (None, None, None)
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        code = by_file.get(frame.f_code.co_filename)
+        if code is not None:
+            node = code.node_at(traceback.tb_lineno)
+            if node is not None:
+                found = code, node, frame
+        traceback = traceback.tb_next
+    return found
+
+
+def _input_shapes(node: Node, code: Code, frame: FrameType | None) -> str:
+    """`a:0 float32[2,3], ...` of what the node got, from the failed frame."""
+    if frame is None:
+        return ""
+    line = code.source.splitlines()[frame.f_lineno - 1]
+    call = line.partition("(")[2]
+    names = [n for n in call.rstrip(")").replace(" ", "").split(",") if n]
+    values = [_named_value(frame, name) for name in names if name != "context"]
+    if len(values) != len(node.inputs):
+        return ""
+    return ", ".join(
+        f"{name}:{index} {_format(value)}"
+        for (name, index), value in zip(node.inputs, values, strict=True)
+    )
+
+
+def _named_value(frame: FrameType, name: str) -> Any:
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _format(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return type(value).__name__
+    dtype = str(getattr(value, "dtype", "")).replace("torch.", "")
+    dims = getattr(shape, "dims_tuple", shape)
+    return f"{dtype}[{','.join(str(d) for d in dims or ())}]"

@@ -1,0 +1,117 @@
+"""What generated source calls beside kernels: reads, fetches, truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.resource import Variable
+
+
+def host_constant(array: Any) -> Any:
+    """A constant as kernels get it: read-only, a NumPy scalar for numbers of rank 0."""
+    if array.dtype.names is not None:  # quantized dtypes: their base integers
+        array = array.view(array.dtype[0])
+    if array.ndim == 0 and array.dtype != object:
+        return array[()]
+    array.flags.writeable = False
+    return array
+
+
+def scalar_or_array(value: Any) -> Any:
+    """A host value as a session returns it: rank 0 as a scalar, or bytes."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return value[()]
+    return value
+
+
+def copied(value: Any) -> Any:
+    """A host value that nobody else holds."""
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.ndim else value[()]
+    return value
+
+
+def fetch_tensor(tensor: Any, to_host: Callable[[Any], Any]) -> Any:
+    """A tensor of the step alone as a dense NumPy value, without a copy if possible."""
+    return to_host(tensor.contiguous())
+
+
+def fetch_shared(tensor: Any, to_host: Callable[[Any], Any]) -> Any:
+    """A tensor whose memory others hold, copied once."""
+    value = to_host(tensor)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def uninitialized(variable: Variable) -> errors.FailedPreconditionError:
+    """The error of reading a reference variable before it was assigned."""
+    return errors.FailedPreconditionError(
+        None, None, f"Attempting to use uninitialized value {variable.name}"
+    )
+
+
+def read_host(variable: Variable) -> Any:
+    """The value behind a reference edge, as NumPy."""
+    value = variable.value
+    if value is None:
+        raise uninitialized(variable)
+    if isinstance(value, np.ndarray | np.generic):
+        return value
+    from tensorloom.devices import tensor_memory
+
+    return tensor_memory.array_from_tensor(value.cpu())
+
+
+def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
+    """The value behind a reference edge, as a tensor."""
+    value = variable.value
+    if value is None:
+        raise uninitialized(variable)
+    if isinstance(value, np.ndarray | np.generic):
+        return from_host(value)
+    return value
+
+
+def received_host(value: Any) -> Any:
+    """What another piece sent, as NumPy."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value
+    from tensorloom.devices import tensor_memory
+
+    return tensor_memory.array_from_tensor(value.cpu())
+
+
+def received_tensor(value: Any, from_host: Callable[[Any], Any]) -> Any:
+    """What another piece sent, as a tensor of this device."""
+    if isinstance(value, np.ndarray | np.generic):
+        return from_host(value)
+    return value
+
+
+def truth(value: Any) -> bool:
+    """What `If` and `While` make of a condition that is not a bool scalar.
+
+    A number is true unless zero, a string unless empty, a tensor of higher rank unless
+    it has no elements.
+    """
+    if value.ndim:
+        return int(np.prod(value.shape)) > 0
+    return bool(value.item() if hasattr(value, "item") else value)
+
+
+NAMES: dict[str, Any] = {
+    "scalar_or_array": scalar_or_array,
+    "copied": copied,
+    "fetch_tensor": fetch_tensor,
+    "fetch_shared": fetch_shared,
+    "read_host": read_host,
+    "read_tensor": read_tensor,
+    "received_host": received_host,
+    "received_tensor": received_tensor,
+    "truth": truth,
+    "clock": time.perf_counter_ns,
+}

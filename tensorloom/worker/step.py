@@ -1,0 +1,154 @@
+"""One run of a registered graph: its pieces side by side, cancelled together."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.interfaces import NodeStats, StepMetadata
+from tensorloom.framework.op_kernel import OpKernelContext
+from tensorloom.framework.resource import ResourceManager
+from tensorloom.worker import threads
+from tensorloom.worker.cancellation import CancellationManager
+from tensorloom.worker.piece import Piece
+from tensorloom.worker.rendezvous import Rendezvous
+
+# What a piece raises when another one failed or the step was cancelled.
+_FOLLOWS = (errors.CancelledError, errors.AbortedError)
+
+
+def new_step_id() -> int:
+    """Random, with the top bits zero, as TensorFlow's masters choose it."""
+    return secrets.randbits(56) or 1
+
+
+class Step:
+    """The state that the pieces of one step share."""
+
+    def __init__(self, resources: ResourceManager, step_id: int = 0) -> None:
+        self.step_id = step_id or new_step_id()
+        self.rendezvous = Rendezvous()
+        self.cancellation = CancellationManager()
+        self.resources = resources
+        self.container = f"__per_step_{self.step_id}"
+
+    def context(self, device: str) -> OpKernelContext:
+        """What the kernels of a piece may know of the step."""
+        return OpKernelContext(
+            self.step_id,
+            device,
+            self.rendezvous,
+            self.cancellation,
+            self.resources,
+            self.container,
+        )
+
+    def finish(self) -> None:
+        """Frees what belonged to the step alone."""
+        self.resources.cleanup([self.container])
+
+
+class TracingContext(OpKernelContext):
+    """A context that records when each node of a piece ran."""
+
+    __slots__ = ("_epoch", "metadata", "nodes")
+
+    def __init__(
+        self, context: OpKernelContext, nodes: Sequence[Node], metadata: StepMetadata
+    ) -> None:
+        super().__init__(
+            context.step_id,
+            context.device,
+            context.rendezvous,
+            context.cancellation,
+            context.resources,
+            context.step_container,
+        )
+        self.nodes = nodes
+        self.metadata = metadata
+        self._epoch = time.time_ns() - time.perf_counter_ns()
+
+    def record(self, index: int, start_ns: int) -> None:
+        """Called by the traced source after each node."""
+        node = self.nodes[index]
+        outputs = tuple(
+            (dtype.base_dtype.name, shape.dims_tuple or (), _bytes(dtype, shape))
+            for dtype, shape in zip(
+                node.output_types, node.output_shapes or (), strict=False
+            )
+        )
+        self.metadata.node_stats.append(
+            NodeStats(
+                self.device,
+                node.name,
+                node.op,
+                start_ns + self._epoch,
+                time.perf_counter_ns() + self._epoch,
+                threading.get_ident() & 0xFFFFFFFF,
+                outputs,  # type: ignore[arg-type]
+            )
+        )
+
+
+def _bytes(dtype: dtypes.DType, shape: Any) -> int:
+    dims = shape.dims_tuple
+    if dims is None or None in dims:
+        return 0
+    size = 1
+    for dim in dims:
+        size *= dim
+    return size * max(0, dtype.size or 0)
+
+
+def run_pieces(
+    pieces: Sequence[Piece],
+    feeds: Sequence[Any],
+    step: Step,
+    metadata: StepMetadata | None = None,
+) -> dict[int, Any]:
+    """Runs all pieces of a step; returns the fetches by index.
+
+    Raises:
+      errors.OpError: the first error of a piece, or why the step was cancelled.
+    """
+    results: dict[int, Any] = {}
+    failures: list[Exception] = []
+    pending = threading.Semaphore(0)
+
+    def run(piece: Piece) -> None:
+        context = step.context(piece.device.name)
+        if metadata is not None:
+            context = TracingContext(context, piece.traced_nodes, metadata)
+        try:
+            values = piece.run(feeds, context)
+            results.update(zip(piece.result_indices, values, strict=True))
+        except Exception as error:  # noqa: BLE001 - raised below, in the caller
+            failures.append(error)
+            step.cancellation.cancel(error)
+        finally:
+            pending.release()
+
+    for piece in pieces[1:]:
+        threads.start(lambda piece=piece: run(piece))  # type: ignore[misc]
+    run(pieces[0])
+    for _ in pieces:
+        pending.acquire()
+    step.finish()
+    cause = step.cancellation.cause
+    if isinstance(cause, Exception):
+        # The first cause; what the other pieces raised follows from it.
+        raise next((f for f in failures if _is_cause(f, cause)), cause)
+    if failures:
+        raise failures[0]
+    return results
+
+
+def _is_cause(failure: Exception, cause: Exception) -> bool:
+    return failure is cause or (
+        type(failure) is type(cause) and not isinstance(failure, _FOLLOWS)
+    )

@@ -1,0 +1,53 @@
+"""Threads for pieces and strands: reused, and as many as wait at one time.
+
+A fixed pool would deadlock: every thread of it could be waiting in a queue for what
+the next task brings. An idle thread ends after a while.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final
+
+IDLE_SECONDS: Final = 10.0
+
+_idle: queue.LifoQueue[queue.SimpleQueue[Callable[[], None]]] = queue.LifoQueue()
+
+
+def start(task: Callable[[], None]) -> None:
+    """Runs `task` in another thread, an idle one if there is one.
+
+    The task must not raise.
+    """
+    try:
+        inbox = _idle.get_nowait()
+    except queue.Empty:
+        inbox = queue.SimpleQueue()
+        inbox.put(task)
+        threading.Thread(target=_serve, args=(inbox,), daemon=True).start()
+    else:
+        inbox.put(task)
+
+
+def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        try:
+            task = inbox.get(timeout=IDLE_SECONDS)
+        except queue.Empty:
+            if _retire(inbox):
+                return
+            continue
+        task()
+        del task  # it may hold a step's values
+        _idle.put(inbox)
+
+
+def _retire(inbox: queue.SimpleQueue[Callable[[], None]]) -> bool:
+    """Takes an idle inbox out of the stack; False if somebody just took it."""
+    with _idle.mutex:
+        if inbox not in _idle.queue:
+            return False
+        _idle.queue.remove(inbox)
+        return True

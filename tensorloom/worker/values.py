@@ -1,0 +1,96 @@
+"""What the emitter knows of a run-time value, and the scopes that own them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.tensor_shape import TensorShape
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """The memory behind values that may share it."""
+
+    # True when something outside the step may hold or change the memory: a feed, a
+    # constant, a variable, a queue. A fetch of it is a copy.
+    shared: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """One tensor of the piece: the names it has in the generated source."""
+
+    dtype: DType
+    shape: TensorShape
+    owner: Scope
+    root: Root
+    host_name: str | None = None  # as NumPy, if it was produced or converted so
+    tensor_name: str | None = None  # as a torch tensor
+    # The tensor is known to be a NumPy scalar: inline arithmetic gives those.
+    is_scalar: bool = False
+    # A loop variable: assigned anew in each iteration, so never deleted.
+    pinned: bool = False
+    is_ref: bool = False  # a variable's holder, read where a value is wanted
+    constant: Any = None  # the array of a Const, bound when it is first used
+    # What the handle stands for: (dtype, static shape) of a variable.
+    handle: tuple[DType, TensorShape] | None = None
+
+    def owned_by(self, owner: Scope) -> Value:
+        """The same names, as a value of another block (conversions go there)."""
+        return replace(self, owner=owner, pinned=True)
+
+    @property
+    def is_host(self) -> bool:
+        """True when it is at hand as a NumPy value (or as a constant)."""
+        return self.host_name is not None or self.constant is not None
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """A line of generated source with the node that it computes."""
+
+    text: str
+    node: Node | None
+    depth: int
+
+
+Key = tuple[str, int]  # (node name, output index)
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A block of generated source: a strand of the piece, or a body inside it."""
+
+    parent: Scope | None = None
+    # Prefix of the names of nodes in called functions, for errors and kernels.
+    prefix: str = ""
+    lines: list[Line] = field(default_factory=list)
+    values: dict[Key, Value] = field(default_factory=dict)
+    # Values by the index of the node after which nobody needs them.
+    dying: dict[str, list[Value]] = field(default_factory=dict)
+    # Names that the strand takes from and gives to other strands.
+    imports: set[str] = field(default_factory=set)
+    exports: set[str] = field(default_factory=set)
+    drops_values: bool = True  # False where other strands may need them
+    functions: tuple[str, ...] = ()  # the calls that led here, against recursion
+
+    @property
+    def strand(self) -> Scope:
+        """The outermost scope around this one."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def write(self, text: str, node: Node | None, depth: int = 0) -> None:
+        """Adds a line."""
+        self.lines.append(Line(text, node, depth))
+
+    def splice(self, body: Scope, depth: int = 1) -> None:
+        """Adds the lines of an inner block, indented."""
+        for line in body.lines:
+            line.depth += depth
+        self.lines.extend(body.lines)

@@ -1,0 +1,237 @@
+"""The worker of one task: sessions, registered graphs, resources."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from tensorloom.devices.device import Device
+from tensorloom.framework import errors, graph_partition, node_shapes
+from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
+from tensorloom.framework.resource import ResourceManager
+from tensorloom.framework.session_config import SessionConfig
+from tensorloom.worker import strands
+from tensorloom.worker.cancellation import Deadline
+from tensorloom.worker.piece import Piece
+from tensorloom.worker.step import Step, run_pieces
+
+_NO_OPTIONS = StepOptions()
+
+
+class WorkerSession:
+    """What a session keeps on a worker."""
+
+    def __init__(self, resources: ResourceManager) -> None:
+        self.resources = resources
+        # Kernels with state by (node, device): the same node in several graphs of the
+        # session is the same kernel.
+        self.kernels: dict[tuple[str, str, str], Any] = {}
+        self._lock = threading.Lock()
+        self._running: set[Step] = set()
+        self._closed = False
+
+    def begin(self, step: Step) -> None:
+        """Notes a running step, so that closing the session can cancel it.
+
+        Raises:
+          errors.CancelledError: the session is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise errors.CancelledError(None, None, "Session has been closed.")
+            self._running.add(step)
+
+    def end(self, step: Step) -> None:
+        """Forgets a step."""
+        with self._lock:
+            self._running.discard(step)
+
+    def close(self) -> None:
+        """Cancels the running steps."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for step in running:
+            step.cancellation.cancel(
+                errors.CancelledError(None, None, "Session has been closed.")
+            )
+
+
+class RegisteredGraph:
+    """A graph compiled for the devices of this worker."""
+
+    def __init__(
+        self, worker: Worker, session: WorkerSession, graph: GraphIR
+    ) -> None:
+        self._worker = worker
+        self._session = session
+        self._graph = node_shapes.infer_missing(graph)
+        self.parts = graph_partition.partition(
+            self._graph,
+            lambda node: node.device,
+            {d.name: d.incarnation for d in worker.local_devices},
+        )
+        indices = sorted(
+            n.attrs["index"] for n in graph.nodes.values() if n.op == "_Arg"
+        )
+        # Where feed indices have gaps, values go to their index in a longer list.
+        self._spread = indices if indices != list(range(len(indices))) else None
+        self._pieces = self._compile(traced=False)
+        self._traced: list[Piece] | None = None
+        self._lock = threading.Lock()
+        single = len(self._pieces) == 1 and self._spread is None
+        self._simple = (
+            self._pieces[0] if single and not self._pieces[0].uses_context else None
+        )
+
+    def _compile(self, traced: bool) -> list[Piece]:
+        functions = self._graph.functions
+        blocking = len(self.parts) > 1 and any(
+            strands.is_blocking(node, functions, False)
+            for node in self._graph.nodes.values()
+        )
+        return [
+            Piece(
+                part.nodes,
+                self._worker.device_named(place),
+                self._session.resources,
+                functions,
+                self._session.kernels,
+                blocking_recv=blocking,
+                traced=traced,
+            )
+            for place, part in self.parts.items()
+        ]
+
+    @property
+    def source(self) -> str:
+        """The generated Python source of all pieces."""
+        return "\n".join(piece.source for piece in self._pieces)
+
+    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
+        """Runs one step; see `interfaces.PreparedStep.run`."""
+        if self._simple is not None and step is None:
+            return self._simple.run(feeds, None)
+        return self._run(feeds, step)
+
+    def _run(self, feeds: Sequence[Any], asked: StepContext | None) -> list[Any]:
+        if not self._pieces:
+            return []
+        options = asked.options if asked is not None else _NO_OPTIONS
+        pieces, metadata = self._pieces, None
+        if asked is not None and options.trace:
+            pieces, metadata = self._traced_pieces(), asked.metadata
+        if asked is not None and options.output_partition_graphs:
+            asked.metadata.partition_graphs.extend(self.parts.values())
+        step = Step(self._session.resources, asked.step_id if asked else 0)
+        timeout = options.timeout_s
+        limit = Deadline(step.cancellation, timeout) if timeout else nullcontext()
+        self._session.begin(step)
+        try:
+            with limit:
+                results = run_pieces(pieces, self._by_index(feeds), step, metadata)
+        finally:
+            self._session.end(step)
+        return [results[index] for index in sorted(results)]
+
+    def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
+        if self._spread is None:
+            return feeds
+        spread: list[Any] = [None] * (self._spread[-1] + 1)
+        for index, value in zip(self._spread, feeds, strict=True):
+            spread[index] = value
+        return spread
+
+    def _traced_pieces(self) -> list[Piece]:
+        with self._lock:
+            if self._traced is None:
+                self._traced = self._compile(traced=True)
+            return self._traced
+
+
+class Worker:
+    """The worker of one task, in process. Implements `WorkerInterface`."""
+
+    def __init__(self, task: str, devices: Sequence[Device]) -> None:
+        self._task = task
+        self.local_devices = list(devices)
+        self._by_name = {device.name: device for device in devices}
+        self._shared = ResourceManager()
+        self._sessions: dict[str, WorkerSession] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def task(self) -> str:
+        """The task's name."""
+        return self._task
+
+    def device_named(self, name: str) -> Device:
+        """The device of that full name.
+
+        Raises:
+          errors.InvalidArgumentError: it is not of this worker.
+        """
+        device = self._by_name.get(name)
+        if device is None:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Device '{name}' is not a device of {self._task}; its devices are "
+                f"{', '.join(self._by_name)}",
+            )
+        return device
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        """The devices, CPUs first."""
+        return [
+            DeviceInfo(
+                d.name,
+                d.device_type,
+                d.memory_limit,
+                d.incarnation,
+                d.physical_description,
+                d.kernel_type,
+            )
+            for d in self.local_devices
+        ]
+
+    def create_session(self, session: str, config: SessionConfig) -> None:
+        """Makes the state of a session."""
+        isolated = config.isolate_session_state
+        resources = ResourceManager() if isolated else self._shared
+        with self._lock:
+            self._sessions[session] = WorkerSession(resources)
+
+    def delete_session(self, session: str) -> None:
+        """Cancels the session's running steps and drops its state."""
+        with self._lock:
+            state = self._sessions.pop(session, None)
+        if state is not None:
+            state.close()
+            if state.resources is not self._shared:
+                state.resources.cleanup()
+
+    def register_graph(
+        self, session: str, graph: GraphIR, config: SessionConfig
+    ) -> RegisteredGraph:
+        """Compiles a placed graph; see `interfaces.WorkerInterface`."""
+        with self._lock:
+            state = self._sessions.get(session)
+        if state is None:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session handle is not found: {session}. Possibly this worker "
+                f'("{self._task}") just restarted.',
+            )
+        return RegisteredGraph(self, state, graph)
+
+    def deregister_graph(self, session: str, graph: Any) -> None:
+        """Nothing to free beyond what the object holds."""
+
+    def cleanup_all(self, containers: Sequence[str]) -> None:
+        """Deletes the resources of the containers; of all when there are none."""
+        self._shared.cleanup(containers)

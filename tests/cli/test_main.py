@@ -1,0 +1,37 @@
+"""The command line itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorloom.cli.main import main
+
+
+def test_without_a_command_the_help_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 2
+    assert "run a program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown"),
+    [
+        (["--help"], 0, "COMMAND"),
+        (["--version"], 0, "tensorloom "),
+        (["run", "--help"], 0, "SCRIPT".lower()),
+        (["run"], 2, "required"),
+        (["no-such-command"], 2, "no-such-command"),
+    ],
+)
+def test_arguments(
+    arguments: list[str],
+    status: int,
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == status
+    output = capsys.readouterr()
+    assert shown in output.out + output.err
