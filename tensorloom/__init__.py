@@ -13,11 +13,20 @@ from tensorloom import client, ops, train
 from tensorloom.cluster import local
 from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
+from tensorloom.framework.raw_ops import RawOps
 
 for _package in (ops, client, train):
     import_all(_package)
 local.install()
-export.install(sys.modules[__name__])
+_this = sys.modules[__name__]
+export.install(_this)
+
+# Programs ask for the TensorFlow version whose behaviour they get.
+__version__ = VERSION = "1.15.0"
+
+raw_ops = sys.modules[f"{__name__}.raw_ops"] = RawOps(f"{__name__}.raw_ops")
+# `tf.compat.v1` is this very module.
+_this.compat.v1 = sys.modules[f"{__name__}.compat.v1"] = _this
 
 
 def __getattr__(name: str) -> Any:

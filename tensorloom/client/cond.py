@@ -70,11 +70,11 @@ def cond(
             names, branches, _BRANCH_NAMES, strict=True
         ):
             graph = FuncGraph(graph_name)
-            results.append(_build_branch(graph, function, predicate, word))
+            results.append(build_branch(graph, function, predicate, word))
             graphs.append(graph)
         if not strict:
             results = [_unpack_singleton(r) for r in results]
-        _check_same_results(graphs, results)
+        check_same_results(graphs, results, _BRANCH_NAMES)
         outputs = add_branching_op(
             ("StatelessIf", "If"), {"cond": predicate}, graphs, scope
         )
@@ -103,7 +103,7 @@ def _unpack_singleton(result: Any) -> Any:
     return result
 
 
-def _build_branch(
+def build_branch(
     graph: FuncGraph, function: Callable[[], Any], predicate: Tensor, word: str
 ) -> Any:
     """Builds a branch; returns its result with tensors (of `graph`) as leaves."""
@@ -131,26 +131,32 @@ def _branch_value(value: Any, predicate: Tensor) -> Any:
     return tensor
 
 
-def _check_same_results(graphs: Sequence[FuncGraph], results: list[Any]) -> None:
-    try:
-        nest.assert_same_structure(results[0], results[1], expand_composites=True)
-    except TypeError as error:
-        raise TypeError(
-            f"Incompatible return types of true_fn and false_fn: {error}"
-        ) from None
-    except ValueError as error:
-        raise ValueError(
-            f"Incompatible return values of true_fn and false_fn: {error}"
-        ) from None
+def check_same_results(
+    graphs: Sequence[FuncGraph], results: list[Any], words: Sequence[str]
+) -> None:
+    """Checks that all branches give the same structure of the same dtypes.
+
+    Raises:
+      TypeError, ValueError: see `cond`.
+    """
+    for result, word in zip(results[1:], words[1:], strict=True):
+        pair = f"{words[0]} and {word}"
+        try:
+            nest.assert_same_structure(results[0], result, expand_composites=True)
+        except TypeError as error:
+            raise TypeError(f"Incompatible return types of {pair}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"Incompatible return values of {pair}: {error}") from None
     match_index_types(graphs)
     if not graphs[0].outputs:
-        raise ValueError("true_fn and false_fn must return at least one result.")
-    for x, y in zip(graphs[0].outputs, graphs[1].outputs, strict=True):
-        if x.dtype.base_dtype != y.dtype.base_dtype:
-            raise ValueError(
-                "Outputs of true_fn and false_fn must have the same type: "
-                f"{x.dtype.name}, {y.dtype.name}"
-            )
+        raise ValueError(f"{words[0]} and {words[1]} must return at least one result.")
+    for graph, word in zip(graphs[1:], words[1:], strict=True):
+        for x, y in zip(graphs[0].outputs, graph.outputs, strict=True):
+            if x.dtype.base_dtype != y.dtype.base_dtype:
+                raise ValueError(
+                    f"Outputs of {words[0]} and {word} must have the same type: "
+                    f"{x.dtype.name}, {y.dtype.name}"
+                )
 
 
 # --- parts that the gradient, tf.case and tf.switch_case share ----------------------

@@ -13,11 +13,12 @@ from tensorloom.framework import nest
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops.tensor_array import TensorArray, build_ta_with_new_flow
 
 
 def is_tensor_array(value: Any) -> bool:
     """True for a TensorArray."""
-    return hasattr(value, "flow") and hasattr(value, "with_flow")
+    return isinstance(value, TensorArray)
 
 
 def to_tensor(value: Any) -> Any:
@@ -40,7 +41,7 @@ def flatten(structure: Any) -> list[Any]:
 def pack(structure: Any, tensors: Sequence[Tensor]) -> Any:
     """The tensors in the form of `structure`, flows as TensorArrays again."""
     leaves = [
-        leaf.with_flow(tensor) if is_tensor_array(leaf) else tensor
+        build_ta_with_new_flow(leaf, tensor) if is_tensor_array(leaf) else tensor
         for leaf, tensor in zip(
             nest.flatten(structure, expand_composites=True), tensors, strict=True
         )

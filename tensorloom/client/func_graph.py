@@ -214,9 +214,14 @@ class FuncGraph(Graph):
     # --- the function --------------------------------------------------------------------
 
     def to_function(self, name: str | None = None) -> FunctionIR:
-        """The function as it is now; later changes of this graph do not show in it."""
+        """The function as it is now; later changes of this graph do not show in it.
+
+        It holds what the outputs need and no more: an operation in a branch or a loop
+        that no result depends on does not run.
+        """
         self.is_changed = False
         arguments = {t._op: None for t in self.inputs}
+        needed = _needed(t._op for t in self.outputs)
         return FunctionIR(
             name=name or self.name,
             arg_names=tuple(op._name for op in arguments),
@@ -226,7 +231,7 @@ class FuncGraph(Graph):
             nodes={
                 op._name: self.to_node(op)
                 for op in self._operations
-                if op not in arguments
+                if op in needed and op not in arguments
             },
             returns=tuple((t._op._name, t._value_index) for t in self.outputs),
             is_stateful=self.is_stateful,
@@ -237,6 +242,19 @@ class FuncGraph(Graph):
     def is_stateful(self) -> bool:
         """True when an operation of the body is stateful."""
         return any(op._op_def.is_stateful for op in self._operations)
+
+
+def _needed(roots: Iterable[Operation]) -> set[Operation]:
+    """The operations, and all that they depend on."""
+    needed: set[Operation] = set()
+    stack = list(roots)
+    while stack:
+        op = stack.pop()
+        if op not in needed:
+            needed.add(op)
+            stack.extend([t._op for t in op._inputs])
+            stack.extend(op._control_inputs)
+    return needed
 
 
 def _argument_name(name: str) -> str:

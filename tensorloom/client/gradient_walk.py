@@ -277,7 +277,7 @@ def _zeros_like(tensor: Tensor) -> Tensor:
 def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
     if sum(g is not None for g in gradients) < 2:
         return gradients
-    from tensorloom.client import control_flow_ops
+    from tensorloom.ops import control_flow_ops
 
     gated: Sequence[Any] = control_flow_ops.tuple(gradients)
     return gated

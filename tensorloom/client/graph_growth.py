@@ -10,7 +10,10 @@ import warnings
 from types import CodeType
 
 from tensorloom.framework import source
-from tensorloom.framework.graph import Graph
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Graph
 
 # Growth between runs from one line is a habit, not setup, from this often on.
 _WARN_AT = 10

@@ -7,14 +7,16 @@ the fed values, run the step and pack the results, and look up nothing by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from tensorloom.client.feed_conversion import Converter, feed_converter
-from tensorloom.client.fetch_mapper import FetchPlan, Packer
 from tensorloom.client.session_conversions import expand_feed, expand_feed_key
 from tensorloom.framework import nest
 from tensorloom.framework.graph import Graph, Operation, Tensor
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepSignature
+
+if TYPE_CHECKING:
+    from tensorloom.client.fetch_mapper import FetchPlan, Packer
 
 # From (feed_dict, step) to the results in the structure of the fetches.
 RunFunction = Callable[[Mapping[Any, Any], "StepContext | None"], Any]
@@ -102,6 +104,19 @@ def _fed_tensor(graph: Graph, feed: Any) -> Tensor:
     if not graph.is_feedable(tensor):
         raise ValueError(f"Tensor {tensor} may not be fed.")
     return tensor
+
+
+def fed_tensors(graph: Graph, feeds: Sequence[Any]) -> list[Tensor]:
+    """The tensors that a list of feed keys stands for.
+
+    Raises:
+      TypeError, ValueError: as `FeedPlan`.
+    """
+    return [
+        _fed_tensor(graph, element)
+        for feed in feeds
+        for element in ([feed] if _is_plain(feed) else expand_feed_key(feed))
+    ]
 
 
 def make_run_function(

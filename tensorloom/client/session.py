@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from tensorloom.client import master_factory, session_errors
 from tensorloom.client.fetch_mapper import FetchPlan
@@ -32,6 +31,9 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 
 class SessionInterface:
@@ -192,6 +194,13 @@ class BaseSession(SessionInterface):
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from error.__cause__
 
+    def _guarded(self, run: RunFunction, feed_dict: Any) -> Any:
+        """Runs a plan whose errors get their operation."""
+        try:
+            return run(feed_dict, None)
+        except OpError as error:
+            raise session_errors.with_operation(error, self._graph) from error.__cause__
+
     def _run_with_metadata(
         self, run: RunFunction, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
@@ -242,9 +251,7 @@ class BaseSession(SessionInterface):
         graph = self._graph
         with self._lock, graph._lock:
             count = len(graph._operations)
-            functions = dict(
-                list(graph._functions.items())[self._sent_functions :]
-            )
+            functions = dict(list(graph._functions.items())[self._sent_functions :])
             if self._handle is not None and count == self._sent_operations:
                 if not functions:
                     return self._handle
@@ -535,6 +542,3 @@ def _config_proto() -> Any:
     from tensorloom.protos.config_pb2 import ConfigProto
 
     return ConfigProto
-
-
-FeedDict = Mapping[Any, Any]

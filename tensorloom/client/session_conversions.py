@@ -80,9 +80,7 @@ def register_session_run_conversion_functions(
     """
     for known in _CONVERSIONS:
         if issubclass(known.type, tensor_type):
-            raise ValueError(
-                f"{tensor_type} has already been registered so ignore it."
-            )
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
     _CONVERSIONS.insert(
         0,
         Conversion(

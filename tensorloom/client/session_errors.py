@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 
-from tensorloom.framework.errors import OpError
-from tensorloom.framework.graph import Graph, Operation
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Graph, Operation
+    from tensorloom.framework.errors import OpError
 
 _NODE_MARK = re.compile(r"\{\{node ([^{}\s]+)\}\}")
 

@@ -7,18 +7,26 @@ master get the devices and the kernels here, which they may not import.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from tensorloom.client.master_factory import register_master_factory
+from tensorloom.cluster import host_evaluation
 from tensorloom.devices import cpu, cuda
 from tensorloom.devices.device import make_devices
-from tensorloom.framework import op_kernel
+from tensorloom.framework import constant_value, op_kernel, op_registry
+from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.session_config import SessionConfig
-from tensorloom.master.master import Master
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.master.master import Master, MasterEnvironment
+from tensorloom.worker.emitter import STRUCTURE
 from tensorloom.worker.worker import Worker
 
 # Importing them registers the kinds of device.
 _ = cpu, cuda
+
+_ENVIRONMENT = MasterEnvironment(host_evaluation.evaluate, host_evaluation.has_kernel)
 
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
@@ -28,7 +36,27 @@ def make_local_master(target: str, config: SessionConfig) -> Master:
     if config.intra_op_parallelism_threads and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
-    return Master([Worker(LOCAL_TASK, devices)])
+    return Master([Worker(LOCAL_TASK, devices)], MasterEnvironment(evaluate, has_kernel))
+
+
+def evaluate(node: Node, inputs: Sequence[Any]) -> Sequence[Any] | None:
+    """A node's outputs from constant inputs, by its host kernel; None without one."""
+    shapes = [TensorShape.of(tuple(value.shape)) for value in inputs]
+    return constant_value.evaluate_node(node, list(inputs), shapes)
+
+
+def has_kernel(node: Node, device_type: str) -> bool:
+    """Whether a node can run on a device type.
+
+    On a CPU the answer comes without torch wherever there is a host kernel.
+    """
+    if node.op in STRUCTURE or op_registry.find(node.op) is None:
+        return True  # structure and function calls run wherever their piece does
+    op_kernel.load_host_kernels()
+    if any(op_kernel.find_kernels(node.op, node.attrs, device_type)):
+        return True
+    op_kernel.load_torch_kernels()
+    return any(op_kernel.find_kernels(node.op, node.attrs, device_type))
 
 
 def load_host_kernels() -> None:

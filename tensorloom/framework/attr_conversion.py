@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _func(value: Any, attr: AttrDef) -> NameAttrList:
     )
 
 
-_DECODERS = {
+_DECODERS: dict[str, Callable[[Any, AttrDef], Any]] = {
     "int": _int,
     "float": _float,
     "bool": _bool,

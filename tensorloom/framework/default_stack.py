@@ -63,18 +63,19 @@ def graph_stack() -> list[Graph]:
 
 
 @contextmanager
-def graph_as_default(graph: Graph) -> Iterator[Graph]:
+def graph_as_default(graph: Graph, enforce_nesting: bool = True) -> Iterator[Graph]:
     """Makes `graph` the default graph of this thread."""
     graphs = _stacks.graphs
     graphs.append(graph)
     try:
         yield graph
     finally:
-        if graphs[-1] is not graph:
+        if enforce_nesting and graphs[-1] is not graph:
             raise AssertionError(
                 f"Nesting violated for default stack of {type(graph)} objects"
             )
-        graphs.pop()
+        if graph in graphs:  # without nesting: the innermost of equal entries
+            del graphs[len(graphs) - 1 - graphs[::-1].index(graph)]
 
 
 @export("get_default_session")

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TYPE_CHECKING
 
-from tensorloom.framework.graph_ir import GraphIR
-from tensorloom.framework.session_config import SessionConfig
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
 
 
 @dataclass(frozen=True, slots=True)

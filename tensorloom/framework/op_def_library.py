@@ -126,7 +126,7 @@ def _collect_tensors(
 
 
 def _flat_values(keywords: dict[str, Any]) -> list[Any]:
-    values = []
+    values: list[Any] = []
     for value in keywords.values():
         if isinstance(value, list | tuple):
             values.extend(value)
@@ -190,35 +190,35 @@ def _convert_single(
             f"instead. Error: {error}"
         ) from None
     except ValueError:
-        _raise_mismatch(op_def, arg, value, attrs, inferred)
+        raise _mismatch(op_def, arg, value, attrs, inferred) from None
 
 
-def _raise_mismatch(
+def _mismatch(
     op_def: OpDef,
     arg: ArgDef,
     value: Any,
     attrs: dict[str, Any],
     inferred: dict[str, str],
-) -> Any:
+) -> Exception:
     """Says of which dtype the value is, and of which it should be."""
     try:
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
     except ValueError as error:
-        raise ValueError(
+        return ValueError(
             f"Tried to convert '{arg.name}' to a tensor and failed. Error: {error}"
-        ) from None
+        )
     prefix = (
         f"Input '{arg.name}' of '{op_def.name}' Op has type {observed} that does not "
         "match"
     )
     if arg.type is not None:
-        raise TypeError(f"{prefix} expected type of {arg.type.name}.") from None
+        return TypeError(f"{prefix} expected type of {arg.type.name}.")
     default = _default_type(op_def, arg)
     wanted = attrs.get(arg.type_attr, default)
     origin = inferred.get(arg.type_attr, "Default in OpDef")
-    raise TypeError(
+    return TypeError(
         f"{prefix} type {wanted.name if wanted else '?'} of argument '{origin}'."
-    ) from None
+    )
 
 
 def _infer_single(

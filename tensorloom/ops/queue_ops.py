@@ -94,7 +94,7 @@ register_op(
 def _dequeue_many_shapes(c: InferenceContext) -> Any:
     n = c.input_value(1)
     if n is not None and n < 0:
-        c.fail(f"Dimension must be >= 0 but is {int(n)}")
+        c.fail(f"Input 'n' must be >= 0, but is {int(n)}")
     return _dequeue_shapes(c)
 
 

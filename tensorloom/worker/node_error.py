@@ -29,7 +29,9 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     shapes = _input_shapes(node, code, frame)
     if shapes:
         message += f"\n\t inputs: {shapes}"
-    result = type(converted)(None, None, message)
+    result = errors.exception_type_from_error_code(converted.error_code)(
+        None, None, message
+    )
     result.node_name = node.name  # type: ignore[attr-defined]
     result.__cause__ = error if converted is not error else error.__cause__
     return result

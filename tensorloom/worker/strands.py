@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tensorloom.framework import op_kernel
+from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.worker import threads
 
@@ -73,9 +74,8 @@ def is_blocking(
         return True
     called = [functions[node.op]] if node.op in functions else []
     for value in node.attrs.values():
-        name = getattr(value, "name", None)
-        if name in functions and hasattr(value, "attrs"):
-            called.append(functions[name])
+        if isinstance(value, NameAttrList) and value.name in functions:
+            called.append(functions[value.name])
     return any(
         is_blocking(inner, functions, blocking_recv)
         for function in called

@@ -1,0 +1,54 @@
+"""The client's side of partial runs: structures and feeds over several calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.fetch_mapper import FetchPlan
+from tensorloom.client.run_plan import FeedPlan, fed_tensors
+from tensorloom.framework.interfaces import StepSignature
+
+if TYPE_CHECKING:
+    from tensorloom.client.session import BaseSession
+
+
+class PartialRuns:
+    """The partial runs of a session. The state of each is with the master."""
+
+    def setup(
+        self, session: BaseSession, fetches: FetchPlan, feeds: Sequence[Any]
+    ) -> str:
+        """Announces a partial run; returns its handle."""
+        fed = fed_tensors(session.graph, feeds)
+        announced = set(fed)
+        signature = StepSignature(
+            tuple(sorted(t.name for t in announced)),
+            tuple(sorted(t.name for t in fetches.tensors if t not in announced)),
+            tuple(sorted(op.name for op in fetches.targets)),
+        )
+        handle = session._extend_graph()
+        return session._master.partial_run_setup(handle, signature)
+
+    def run(
+        self,
+        session: BaseSession,
+        partial_handle: str,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any],
+    ) -> Any:
+        """Continues a partial run; returns the values in the structure of `fetches`."""
+        feeds = FeedPlan(session.graph, feed_dict)
+        plan = FetchPlan(session.graph, fetches)
+        if plan.targets:
+            raise RuntimeError("partial_run() requires empty target_list.")
+        fed = dict(zip(feeds.tensors, feeds.convert(feed_dict), strict=True))
+        computed = [t for t in plan.tensors if t not in fed]
+        values = session._master.partial_run(
+            session._extend_graph(),
+            partial_handle,
+            [(tensor.name, value) for tensor, value in fed.items()],
+            [tensor.name for tensor in computed],
+        )
+        results = {**fed, **dict(zip(computed, values, strict=True))}
+        return plan.pack([results[tensor] for tensor in plan.tensors])

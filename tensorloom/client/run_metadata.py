@@ -1,0 +1,107 @@
+"""`RunOptions` and `RunMetadata`: protos to and from what the runtime speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TYPE_CHECKING
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.interfaces import NodeStats, StepContext, StepOptions
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
+
+
+def check_type(run_metadata: Any) -> None:
+    """Raises AttributeError for what is no proto, as TensorFlow does."""
+    run_metadata.ParseFromString  # noqa: B018 - the access is the check
+
+
+def decode_options(options: Any, default: StepOptions | None) -> StepOptions:
+    """Decodes a `RunOptions`; without a timeout of its own the session's counts.
+
+    Raises:
+      AttributeError: it is no proto.
+    """
+    timeout_s = default.timeout_s if default is not None else None
+    if options is None:
+        return default or StepOptions()
+    options.SerializeToString  # noqa: B018 - the access is the check
+    if options.timeout_in_ms > 0:
+        timeout_s = options.timeout_in_ms / 1000
+    return StepOptions(
+        timeout_s=timeout_s,
+        trace=options.trace_level > 0,
+        output_partition_graphs=options.output_partition_graphs,
+    )
+
+
+def fill(run_metadata: Any, step: StepContext, config: SessionConfig) -> None:
+    """Replaces the contents of a `RunMetadata` by what a step recorded."""
+    from tensorloom.protos.config_pb2 import RunMetadata
+
+    filled = RunMetadata()
+    if step.options.trace:
+        filled.step_stats.SetInParent()
+        _fill_step_stats(filled.step_stats, step.metadata.node_stats)
+        if config.build_cost_model > 0:
+            _fill_cost_graph(filled.cost_graph, step.metadata.node_stats)
+    if step.options.output_partition_graphs:
+        _fill_partition_graphs(filled, step.metadata.partition_graphs)
+    run_metadata.ParseFromString(filled.SerializeToString())
+
+
+def _fill_step_stats(step_stats: Any, nodes: Iterable[NodeStats]) -> None:
+    devices: dict[str, Any] = {}
+    for node in sorted(nodes, key=lambda n: n.start_ns):
+        device = devices.get(node.device)
+        if device is None:
+            device = devices[node.device] = step_stats.dev_stats.add()
+            device.device = node.device
+        _fill_node_stats(device.node_stats.add(), node)
+
+
+def _fill_node_stats(proto: Any, node: NodeStats) -> None:
+    duration_ns = node.end_ns - node.start_ns
+    proto.node_name = node.node_name
+    proto.timeline_label = node.label or f"{node.node_name} = {node.op}()"
+    proto.thread_id = node.thread_id
+    proto.all_start_nanos = node.start_ns
+    proto.all_start_micros = node.start_ns // 1000
+    proto.op_start_rel_nanos = 0
+    proto.op_end_rel_nanos = proto.all_end_rel_nanos = duration_ns
+    proto.op_end_rel_micros = proto.all_end_rel_micros = max(1, duration_ns // 1000)
+    for slot, (dtype, shape, size) in enumerate(node.outputs):
+        output = proto.output.add()
+        output.slot = slot
+        description = output.tensor_description
+        description.dtype = dtypes.as_dtype(dtype).as_datatype_enum
+        for dim in shape:
+            description.shape.dim.add().size = dim
+        description.allocation_description.requested_bytes = size
+
+
+def _fill_cost_graph(cost_graph: Any, nodes: Iterable[NodeStats]) -> None:
+    for number, node in enumerate(nodes):
+        proto = cost_graph.node.add()
+        proto.id = number
+        proto.name = node.node_name
+        proto.device = node.device
+        proto.compute_cost = (node.end_ns - node.start_ns) // 1000
+        for dtype, shape, size in node.outputs:
+            output = proto.output_info.add()
+            output.size = size
+            output.alias_input_port = -1
+            output.dtype = dtypes.as_dtype(dtype).as_datatype_enum
+            for dim in shape:
+                output.shape.dim.add().size = dim
+
+
+def _fill_partition_graphs(run_metadata: Any, graphs: Iterable[GraphIR]) -> None:
+    from tensorloom.framework import graph_def
+
+    for graph in graphs:
+        run_metadata.partition_graphs.add().MergeFromString(
+            graph_def.to_proto(graph).SerializeToString()
+        )

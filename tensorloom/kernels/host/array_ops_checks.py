@@ -1,0 +1,304 @@
+"""Shapes, axes and sizes that array kernels meet at run time: checked in one place.
+
+Both the NumPy and the torch kernels ask here, so both say the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tensorloom.framework.dtypes import DType
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+Shape = tuple[int, ...]
+
+
+def positive_axis(axis: Any, rank: int, what: str = "axis") -> int:
+    """An axis counted from the front.
+
+    Raises:
+      InvalidArgumentError: it is not one of `rank` axes.
+    """
+    number = int(axis)
+    if not -rank <= number < rank:
+        raise invalid_argument(
+            f"{what} must be in the range [{-rank}, {rank}), but got {number}"
+        )
+    return number + rank if number < 0 else number
+
+
+def reshaped(shape: Sequence[int], wanted: Any) -> Shape:
+    """The shape that a Reshape gives, its -1 filled in.
+
+    Raises:
+      InvalidArgumentError: the sizes do not fit.
+    """
+    if wanted.ndim != 1:
+        raise invalid_argument(
+            f"sizes input must be 1-D, not {shape_text(wanted.shape)}"
+        )
+    sizes = wanted.tolist()
+    elements = math.prod(shape)
+    unknown = -1
+    known = 1
+    for i, size in enumerate(sizes):
+        if size == -1:
+            if unknown >= 0:
+                raise invalid_argument(
+                    f"Only one input size may be -1, not both {unknown} and {i}"
+                )
+            unknown = i
+        elif size < 0:
+            raise invalid_argument(f"Size {i} must be non-negative, not {size}")
+        else:
+            known *= size
+    if unknown >= 0:
+        _fill_size(sizes, unknown, known, elements)
+    elif known != elements:
+        raise invalid_argument(
+            f"Input to reshape is a tensor with {elements} values, but the requested "
+            f"shape has {known}"
+        )
+    return tuple(sizes)
+
+
+def _fill_size(sizes: list[int], unknown: int, known: int, elements: int) -> None:
+    if known == 0 and elements:
+        raise invalid_argument(
+            "reshape cannot infer the missing input size for an empty tensor unless "
+            "all specified input sizes are non-zero"
+        )
+    sizes[unknown] = elements // known if known else 0
+    if sizes[unknown] * known != elements:
+        raise invalid_argument(
+            f"Input to reshape is a tensor with {elements} values, but the requested "
+            f"shape requires a multiple of {known}"
+        )
+
+
+def squeezed(shape: Sequence[int], dims: Sequence[int]) -> Shape:
+    """The shape without axes of size 1, or without those in `dims`.
+
+    Raises:
+      InvalidArgumentError: an axis in `dims` is not there, or not of size 1.
+    """
+    if not dims:
+        return tuple(size for size in shape if size != 1)
+    rank = len(shape)
+    gone = set()
+    for axis in dims:
+        if not -rank <= axis < rank:
+            raise invalid_argument(
+                f"Tried to squeeze dim index {axis} for tensor with {rank} dimensions."
+            )
+        if shape[axis] != 1:
+            raise invalid_argument(
+                f"Can not squeeze dim[{axis % rank}], expected a dimension of 1, got "
+                f"{shape[axis]}"
+            )
+        gone.add(axis % rank)
+    return tuple(size for i, size in enumerate(shape) if i not in gone)
+
+
+def inserted_axis(axis: Any, rank: int) -> int:
+    """Where ExpandDims puts the new axis.
+
+    Raises:
+      InvalidArgumentError: out of range.
+    """
+    if axis.size != 1:
+        raise invalid_argument("'dim' must be a tensor with a single value")
+    number = int(axis.reshape(-1)[0])
+    if not -1 - rank <= number <= rank:
+        raise invalid_argument(
+            f"Tried to expand dim index {number} for tensor with {rank} dimensions."
+        )
+    return number + rank + 1 if number < 0 else number
+
+
+def shape_vector(value: Any, dtype: DType, device: str, what: str = "dims") -> Shape:
+    """Sizes of a result from a host vector, refused where no memory could hold it.
+
+    Raises:
+      InvalidArgumentError: not a vector, or a negative size.
+      ResourceExhaustedError: too large.
+    """
+    if value.ndim != 1:
+        raise invalid_argument(
+            f"{what} must be a vector, got shape {shape_text(value.shape)}"
+        )
+    shape = tuple(value.tolist())
+    check_shape(shape, dtype, device)
+    return shape
+
+
+def broadcastable(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a shape broadcasts to exactly another."""
+    offset = len(wanted) - len(shape)
+    return offset >= 0 and all(
+        size in (1, wanted[offset + i]) for i, size in enumerate(shape)
+    )
+
+
+def concat_axis(axis: Any, shapes: Sequence[Sequence[int]]) -> int:
+    """The axis of a concatenation, with all shapes checked.
+
+    Raises:
+      InvalidArgumentError: a bad axis, or shapes that differ elsewhere.
+    """
+    if axis.shape != ():
+        raise invalid_argument(
+            "Concat dim tensor should be a scalar integer, but got shape "
+            f"{shape_text(axis.shape)}"
+        )
+    first = shapes[0]
+    rank = len(first)
+    number = int(axis)
+    at = number + rank if number < 0 else number
+    if not 0 <= at < rank:
+        raise invalid_argument(
+            "ConcatOp : Expected concatenating dimensions in the range "
+            f"[{-rank}, {rank}), but got {number}"
+        )
+    for i, shape in enumerate(shapes):
+        if len(shape) != rank:
+            raise invalid_argument(
+                "ConcatOp : Ranks of all input tensors should match: shape[0] = "
+                f"{shape_text(first)} vs. shape[{i}] = {shape_text(shape)}"
+            )
+        if any(a != b for j, (a, b) in enumerate(zip(first, shape)) if j != at):
+            raise invalid_argument(
+                "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                f"{shape_text(first)} vs. shape[{i}] = {shape_text(shape)}"
+            )
+    return at
+
+
+def same_shapes(shapes: Iterable[Sequence[int]]) -> None:
+    """Checks the inputs of a Pack.
+
+    Raises:
+      InvalidArgumentError: they differ.
+    """
+    first, *rest = (tuple(shape) for shape in shapes)
+    for i, shape in enumerate(rest, 1):
+        if shape != first:
+            raise invalid_argument(
+                "Shapes of all inputs must match: values[0].shape = "
+                f"{shape_text(first)} != values[{i}].shape = {shape_text(shape)}"
+            )
+
+
+def split_sizes(sizes: list[int], whole: int, count: int) -> list[int]:
+    """The sizes of SplitV's parts, its -1 filled in.
+
+    Raises:
+      InvalidArgumentError: they do not fit.
+    """
+    if len(sizes) != count:
+        raise invalid_argument(
+            "Length of size_splits should be equal to num_outputs, but got "
+            f"{len(sizes)} and {count}"
+        )
+    given = sum(size for size in sizes if size != -1)
+    missing = sizes.count(-1)
+    if missing > 1:
+        raise invalid_argument(
+            "There can only be one -1 in the input, but more than one were found"
+        )
+    fits = given <= whole if missing else given == whole
+    if not fits:
+        raise invalid_argument(
+            "Determined shape must either match input shape along split_dim exactly "
+            "if fully specified, or be less than the size of the input along "
+            f"split_dim if not fully specified.  Got: {given}"
+        )
+    result = [whole - given if size == -1 else size for size in sizes]
+    for size in result:
+        if size < 0:
+            raise invalid_argument(f"Split size must be >= 0. Got: {size}")
+    return result
+
+
+def paddings_of(paddings: Any, rank: int) -> list[list[int]]:
+    """(before, after) for each axis.
+
+    Raises:
+      InvalidArgumentError: another shape than [rank, 2], or a negative padding.
+    """
+    if paddings.ndim != 2 or paddings.shape[1] != 2:
+        raise invalid_argument(
+            "paddings must be a matrix with 2 columns: "
+            f"{shape_text(paddings.shape)}"
+        )
+    if paddings.shape[0] != rank:
+        raise invalid_argument(
+            "The first dimension of paddings must be the rank of inputs"
+            f"{shape_text(paddings.shape)} {rank}"
+        )
+    rows: list[list[int]] = paddings.tolist()
+    for before, after in rows:
+        if before < 0 or after < 0:
+            raise invalid_argument(f"Paddings must be non-negative: {before} {after}")
+    return rows
+
+
+def permutation(perm: Any, rank: int) -> Shape:
+    """A transposition's axes, counted from the front.
+
+    Raises:
+      InvalidArgumentError: not a permutation of `rank` axes.
+    """
+    if perm.ndim != 1:
+        raise invalid_argument(
+            f"perm must be a vector, not {shape_text(perm.shape)}"
+        )
+    if perm.size != rank:
+        raise invalid_argument(
+            f"transpose expects a vector of size {rank}. But input(1) is a vector of "
+            f"size {perm.size}"
+        )
+    axes = []
+    for axis in perm.tolist():
+        if not -rank <= axis < rank:
+            raise invalid_argument(f"{axis} is out of range [0 .. {rank})")
+        axes.append(axis % rank)
+    missing = set(range(rank)).difference(axes)
+    if missing:
+        raise invalid_argument(f"{min(missing)} is missing from {{{_join(axes)}}}.")
+    return tuple(axes)
+
+
+def _join(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def slice_bounds(shape: Sequence[int], begin: Any, size: Any) -> list[tuple[int, int]]:
+    """(start, stop) on each axis.
+
+    Raises:
+      InvalidArgumentError: not inside the shape.
+    """
+    rank = len(shape)
+    if begin.shape != size.shape or begin.ndim != 1 or begin.size != rank:
+        raise invalid_argument(
+            "Expected begin and size arguments to be 1-D tensors of size "
+            f"{rank}, but got shapes {shape_text(begin.shape)} and "
+            f"{shape_text(size.shape)} instead."
+        )
+    bounds = []
+    for i, (dim, b, s) in enumerate(zip(shape, begin.tolist(), size.tolist())):
+        taken = dim - b if s == -1 else s
+        if not 0 <= b <= dim:
+            raise invalid_argument(
+                f"Expected begin[{i}] in [0, {dim}], but got {b}"
+            )
+        if not (taken >= 0 and b + taken <= dim):
+            raise invalid_argument(
+                f"Expected size[{i}] in [0, {dim - b}], but got {taken}"
+            )
+        bounds.append((b, b + taken))
+    return bounds

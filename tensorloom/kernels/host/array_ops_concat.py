@@ -1,0 +1,367 @@
+"""Host kernels that join and take apart: Concat, Pack, Split, Pad, Tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import array_ops_checks as checks
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.array_ops_fill import empty_of
+from tensorloom.kernels.host.array_ops_shape import scalar_or_array
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+# --- joining ------------------------------------------------------------------------------
+
+
+@host_kernel("ConcatV2")
+def _concat_v2(c: OpKernelConstruction) -> Compute:
+    return lambda *inputs: concat(inputs[:-1], inputs[-1])
+
+
+@host_kernel("Concat")
+def _concat(c: OpKernelConstruction) -> Compute:
+    return lambda axis, *values: concat(values, axis)
+
+
+def concat(values: Sequence[Any], axis: Any) -> Any:
+    """Joins arrays along an axis."""
+    at = checks.concat_axis(axis, [value.shape for value in values])
+    return np.concatenate(values, at)
+
+
+@host_kernel("ParallelConcat")
+def _parallel_concat(c: OpKernelConstruction) -> Compute:
+    return lambda *values: np.concatenate(values)
+
+
+@host_kernel("ConcatOffset")
+def _concat_offset(c: OpKernelConstruction) -> Compute:
+    def compute(axis: Any, *shapes: Any) -> tuple[Any, ...]:
+        return concat_offsets(axis, shapes)
+
+    return compute
+
+
+def concat_offsets(axis: Any, shapes: Sequence[Any]) -> tuple[Any, ...]:
+    """Where each tensor begins in the concatenation of tensors of these shapes.
+
+    Raises:
+      InvalidArgumentError: the shapes differ in another axis than the given one.
+    """
+    first = shapes[0]
+    rank = first.size
+    at = int(axis)
+    if not -rank <= at < rank:
+        raise invalid_argument(f"Concat dim is out of range: {at} vs. {rank}")
+    at %= rank
+    offset = 0
+    results = []
+    for i, shape in enumerate(shapes):
+        _check_alike(first, shape, at, i)
+        begin = np.zeros_like(first)
+        begin[at] = offset
+        results.append(begin)
+        offset += int(shape[at])
+    return tuple(results)
+
+
+def _check_alike(first: Any, shape: Any, axis: int, number: int) -> None:
+    if shape.size != first.size:
+        raise invalid_argument(
+            f"input {number} should contain {first.size} elements, but got {shape.size}"
+        )
+    different = np.flatnonzero(first != shape)
+    for j in different.tolist():
+        if j != axis:
+            raise invalid_argument(
+                f"All dimensions except {axis} must match. Input {number} has shape "
+                f"{shape_text(shape.tolist())} and doesn't match input 0 with shape "
+                f"{shape_text(first.tolist())}."
+            )
+
+
+@host_kernel("Pack")
+def _pack(c: OpKernelConstruction) -> Compute:
+    axis = c["axis"]
+    if all(shape.dims_tuple == () for shape in c.input_shapes) and (
+        c["T"] != dtypes.string
+    ):
+        to = c["T"].np_dtype
+        return lambda *values: np.array(values, to)
+
+    def compute(*values: Any) -> Any:
+        checks.same_shapes([value.shape for value in values])
+        at = pack_axis(axis, values[0].ndim)
+        return np.stack(values, at)
+
+    return compute
+
+
+def pack_axis(axis: int, rank: int) -> int:
+    """The new axis of a Pack, counted from the front.
+
+    Raises:
+      InvalidArgumentError: out of range.
+    """
+    if not -rank - 1 <= axis <= rank:
+        raise invalid_argument(f"axis = {axis} not in [{-rank - 1}, {rank + 1})")
+    return axis + rank + 1 if axis < 0 else axis
+
+
+# --- taking apart ---------------------------------------------------------------------------
+
+
+@host_kernel("Unpack", aliases=True)
+def _unpack(c: OpKernelConstruction) -> Compute:
+    axis, num = c["axis"], c["num"]
+
+    def compute(value: Any) -> tuple[Any, ...]:
+        at = unpack_axis(axis, num, value.shape)
+        moved = np.moveaxis(value, at, 0)
+        if value.ndim > 1:
+            return tuple(moved)
+        if value.dtype == object:
+            return tuple([moved[i : i + 1].reshape(()) for i in range(num)])
+        return tuple(moved)
+
+    return compute
+
+
+def unpack_axis(axis: int, num: int, shape: Sequence[int]) -> int:
+    """The axis along which an Unpack takes apart, counted from the front.
+
+    Raises:
+      InvalidArgumentError: out of range, or not of size `num`.
+    """
+    rank = len(shape)
+    if not -rank <= axis < rank:
+        raise invalid_argument(f"axis = {axis} not in [{-rank}, {rank})")
+    if shape[axis] != num:
+        raise invalid_argument(
+            f"Input shape axis {axis} must equal {num}, got shape {shape_text(shape)}"
+        )
+    return axis % rank
+
+
+@host_kernel("Split", aliases=True)
+def _split(c: OpKernelConstruction) -> Compute:
+    count = c["num_split"]
+
+    def compute(axis: Any, value: Any) -> tuple[Any, ...]:
+        at = split_axis(axis, value.shape, count)
+        return tuple(np.split(value, count, at))
+
+    return compute
+
+
+def split_axis(axis: Any, shape: Sequence[int], count: int) -> int:
+    """The axis of a Split, counted from the front.
+
+    Raises:
+      InvalidArgumentError: not a scalar, out of range, or not a multiple of `count`.
+    """
+    rank = len(shape)
+    if axis.shape != ():
+        raise invalid_argument(
+            f"split_dim must be a scalar but has rank {len(axis.shape)}"
+        )
+    number = int(axis)
+    at = number + rank if number < 0 else number
+    if not 0 <= at < rank:
+        raise invalid_argument(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {number}")
+    if shape[at] % count:
+        raise invalid_argument(
+            "Number of ways to split should evenly divide the split dimension, but got "
+            f"split_dim {at} (size = {shape[at]}) and num_split {count}"
+        )
+    return at
+
+
+@host_kernel("SplitV", aliases=True)
+def _split_v(c: OpKernelConstruction) -> Compute:
+    count = c["num_split"]
+
+    def compute(value: Any, sizes: Any, axis: Any) -> tuple[Any, ...]:
+        at = split_axis(axis, value.shape, 1)
+        parts = checks.split_sizes(sizes.tolist(), value.shape[at], count)
+        return tuple(np.split(value, np.cumsum(parts[:-1], dtype=np.int64), at))
+
+    return compute
+
+
+# --- making larger -----------------------------------------------------------------------------
+
+
+@host_kernel("Pad")
+def _pad(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+    zero = empty_of(dtype)
+    return lambda value, paddings: pad_array(value, paddings, zero, dtype, device)
+
+
+@host_kernel("PadV2")
+def _pad_v2(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(value: Any, paddings: Any, filler: Any) -> Any:
+        return pad_array(value, paddings, filler[()], dtype, device)
+
+    return compute
+
+
+def pad_array(
+    value: Any, paddings: Any, filler: Any, dtype: dtypes.DType, device: str
+) -> Any:
+    """An array with a value around it."""
+    rows = checks.paddings_of(paddings, value.ndim)
+    if not rows:
+        return value.copy()
+    shape = padded_shape(value.shape, rows)
+    check_shape(shape, dtype, device)
+    result = np.empty(shape, value.dtype)
+    result[...] = filler
+    inner = tuple(
+        [slice(b, b + s) for (b, _), s in zip(rows, value.shape, strict=True)]
+    )
+    result[inner] = value
+    return result
+
+
+def padded_shape(shape: Sequence[int], rows: list[list[int]]) -> tuple[int, ...]:
+    """Sizes with what is added before and after."""
+    return tuple([s + b + a for s, (b, a) in zip(shape, rows, strict=True)])
+
+
+@host_kernel("MirrorPad")
+def _mirror_pad(c: OpKernelConstruction) -> Compute:
+    offset = mirror_offset(c["mode"])
+    dtype, device = c["T"], c.device
+
+    def compute(value: Any, paddings: Any) -> Any:
+        rows = mirror_paddings(paddings, value.shape, offset)
+        check_shape(padded_shape(value.shape, rows), dtype, device)
+        for axis, (before, after) in enumerate(rows):
+            index = mirror_index(value.shape[axis], before, after, offset)
+            value = np.take(value, index, axis)
+        return value
+
+    return compute
+
+
+def mirror_offset(mode: bytes) -> int:
+    """1 where the edge is left out (REFLECT), 0 where it is repeated."""
+    return 1 if mode == b"REFLECT" else 0
+
+
+def mirror_paddings(
+    paddings: Any, shape: Sequence[int], offset: int
+) -> list[list[int]]:
+    """(before, after) for each axis.
+
+    Raises:
+      InvalidArgumentError: more than there is to mirror.
+    """
+    rows = checks.paddings_of(paddings, len(shape))
+    for i, (size, (before, after)) in enumerate(zip(shape, rows, strict=True)):
+        if max(before, after) > size - offset:
+            word = "less than" if offset else "no greater than"
+            raise invalid_argument(
+                f"paddings must be {word} the dimension size: {before}, {after} not "
+                f"{word} {size}"
+            )
+        del i
+    return rows
+
+
+def mirror_index(size: int, before: int, after: int, offset: int) -> Any:
+    """The source position of every element along one mirrored axis."""
+    middle = np.arange(size)
+    left = np.arange(before - 1 + offset, offset - 1, -1)
+    right = np.arange(size - 1 - offset, size - 1 - offset - after, -1)
+    return np.concatenate([left, middle, right])
+
+
+@host_kernel("MirrorPadGrad")
+def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
+    offset = mirror_offset(c["mode"])
+
+    def compute(grad: Any, paddings: Any) -> Any:
+        for axis, (before, after) in enumerate(checks.paddings_of(paddings, grad.ndim)):
+            size = grad.shape[axis] - before - after
+            check_mirrored_size(size, before, after, offset)
+            index = mirror_index(size, before, after, offset)
+            moved = np.moveaxis(grad, axis, 0)
+            total = np.zeros((size, *moved.shape[1:]), grad.dtype)
+            np.add.at(total, index, moved)
+            grad = np.moveaxis(total, 0, axis)
+        return grad
+
+    return compute
+
+
+def check_mirrored_size(size: int, before: int, after: int, offset: int) -> None:
+    """Raises InvalidArgumentError unless the paddings are a mirror of `size`."""
+    if size < 0 or max(before, after) > max(size - offset, 0):
+        raise invalid_argument(
+            f"Paddings {before}, {after} are not a mirror of a dimension of {size}"
+        )
+
+
+@host_kernel("Tile")
+def _tile(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(value: Any, multiples: Any) -> Any:
+        times = tile_multiples(value.shape, multiples, dtype, device)
+        return scalar_or_array(np.tile(value, times)) if times else value.copy()
+
+    return compute
+
+
+def tile_multiples(
+    shape: Sequence[int], multiples: Any, dtype: dtypes.DType, device: str
+) -> list[int]:
+    """How often each axis is repeated.
+
+    Raises:
+      InvalidArgumentError: another number than axes, or a negative one.
+    """
+    rank = len(shape)
+    if multiples.ndim != 1 or multiples.size != rank:
+        raise invalid_argument(
+            f"Expected multiples argument to be a vector of length {rank} but got "
+            f"length {multiples.size if multiples.ndim else 0}"
+        )
+    times: list[int] = multiples.tolist()
+    for i, number in enumerate(times):
+        if number < 0:
+            raise invalid_argument(f"Expected multiples[{i}] >= 0, but got {number}")
+    check_shape(tuple([s * t for s, t in zip(shape, times)]), dtype, device)
+    return times
+
+
+@host_kernel("TileGrad")
+def _tile_grad(c: OpKernelConstruction) -> Compute:
+    def compute(grad: Any, multiples: Any) -> Any:
+        times = tile_multiples(grad.shape, multiples, c["T"], c.device)
+        split = tile_split(grad.shape, times)
+        return np.reshape(grad, split).sum(tuple(range(0, len(split), 2)), grad.dtype)
+
+    return compute
+
+
+def tile_split(shape: Sequence[int], times: list[int]) -> list[int]:
+    """[m, a, n, b] for a tensor [m * a, n * b] of copies."""
+    split = []
+    for size, number in zip(shape, times, strict=True):
+        if not number or size % number:
+            raise invalid_argument(
+                f"Expected {size} to be a multiple of {number} in the gradient of Tile"
+            )
+        split += [number, size // number]
+    return split

@@ -1,0 +1,25 @@
+"""FakeParam in host memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import host_kernel
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+
+@host_kernel("FakeParam")
+def fake_param(c: OpKernelConstruction) -> Compute:
+    """Zeros of the shape (0 for unknown dimensions); None for a variant or resource."""
+    dtype = c["dtype"]
+    if dtype in (dtypes.variant, dtypes.resource):
+        return lambda: None
+    dims = tuple(d or 0 for d in c["shape"].dims_tuple or ())
+    value = np.zeros(dims, dtype.as_numpy_dtype)
+    value = value[()] if not dims and dtype != dtypes.string else value
+    return lambda: value

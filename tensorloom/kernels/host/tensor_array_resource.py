@@ -1,0 +1,229 @@
+"""A tensor array as a resource of one step: NumPy values or torch tensors by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.resource import Resource
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.kernels.variable_value import (
+    format_shape,
+    is_host,
+    shape_of,
+    to_tensor,
+)
+
+_UNWRITTEN: Any = object()
+_CLEARED: Any = object()
+
+
+class TensorArrayResource(Resource):
+    """Elements by index, with the rules of reading and writing once."""
+
+    def __init__(
+        self,
+        name: str,
+        dtype: DType,
+        size: int,
+        element_shape: TensorShape,
+        *,
+        dynamic_size: bool,
+        clear_after_read: bool,
+        identical_element_shapes: bool,
+        is_gradient: bool = False,
+    ) -> None:
+        super().__init__("", name)
+        self.dtype = dtype
+        self.element_shape = element_shape
+        self.dynamic_size = dynamic_size
+        self.clear_after_read = clear_after_read
+        self.identical_element_shapes = identical_element_shapes
+        self.is_gradient = is_gradient  # writes to one index add up
+        self.closed = False
+        self._elements: list[Any] = [_UNWRITTEN] * size
+        self._gradients: dict[str, TensorArrayResource] = {}
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def fail(self, text: str) -> errors.InvalidArgumentError:
+        """An error that names the array."""
+        return errors.InvalidArgumentError(
+            None, None, f"TensorArray {self.name}: {text}"
+        )
+
+    # --- writing ---------------------------------------------------------------------
+
+    def write(self, index: int, value: Any, dtype: DType) -> None:
+        """Sets an element; adds to it in an array of gradients.
+
+        Raises:
+          errors.InvalidArgumentError: the index, dtype or shape does not fit, or the
+            element was written before.
+        """
+        self._check_open()
+        if dtype.base_dtype != self.dtype.base_dtype:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self.dtype.name} but Op is trying to write "
+                f"dtype {dtype.name}.",
+            )
+        self._make_room(index)
+        self._check_shape(index, shape_of(value))
+        held = self._elements[index]
+        if held is _CLEARED:
+            raise self.fail(
+                f"Could not write to TensorArray index {index} because it has already "
+                "been read."
+            )
+        if held is _UNWRITTEN:
+            self._elements[index] = value
+        elif self.is_gradient:
+            self._elements[index] = _sum(held, value, index)
+        else:
+            raise self.fail(
+                f"Could not write to TensorArray index {index} because it has already "
+                "been written to."
+            )
+
+    def _make_room(self, index: int) -> None:
+        size = len(self._elements)
+        if index < 0 or (index >= size and not self.dynamic_size):
+            resizable = "" if self.dynamic_size else "not "
+            raise self.fail(
+                f"Tried to write to index {index} but array is {resizable}resizeable "
+                f"and size is: {size}"
+            )
+        if index >= size:
+            self._elements.extend([_UNWRITTEN] * (index + 1 - size))
+
+    def _check_shape(self, index: int, shape: tuple[int, ...]) -> None:
+        found = TensorShape.of(shape)
+        if not self.element_shape.is_compatible_with(found):
+            raise self.fail(
+                f"Could not write to TensorArray index {index} because the value shape "
+                f"is {format_shape(shape)} which is incompatible with the TensorArray's "
+                f"inferred element shape: {_format(self.element_shape)} (consider "
+                "setting infer_shape=False)."
+            )
+        if self.identical_element_shapes:
+            self.element_shape = found
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise self.fail("has already been closed.")
+
+    # --- reading ---------------------------------------------------------------------
+
+    def read(self, index: int) -> Any:
+        """The element; zeros for one that was never written, if the shape is known.
+
+        Raises:
+          errors.InvalidArgumentError: the index does not exist, or the element was
+            read and cleared.
+        """
+        self._check_open()
+        if not 0 <= index < len(self._elements):
+            raise self.fail(
+                f"Tried to read from index {index} but array size is: "
+                f"{len(self._elements)}"
+            )
+        value = self._elements[index]
+        if value is _CLEARED:
+            raise self.fail(
+                f"Could not read index {index} twice because it was cleared after a "
+                "previous read (perhaps try setting clear_after_read = false?)."
+            )
+        if value is _UNWRITTEN:
+            return self._zeros(index)
+        if self.clear_after_read:
+            self._elements[index] = _CLEARED
+        return value
+
+    def _zeros(self, index: int) -> Any:
+        if not self.element_shape.is_fully_defined():
+            raise self.fail(
+                f"Could not read from TensorArray index {index}.  Furthermore, the "
+                f"element shape is not fully defined: {_format(self.element_shape)}.  "
+                "It is possible you are working with a resizeable TensorArray and "
+                "stop_gradients is not allowing the gradients to be written.  If you "
+                "set the full element_shape property on the forward TensorArray, the "
+                "proper all-zeros tensor will be returned instead of incurring this "
+                "error."
+            )
+        dims: Any = self.element_shape.dims_tuple
+        if self.dtype.as_numpy_dtype is np.object_:
+            return np.full(dims, b"", object)
+        return np.zeros(dims, self.dtype.as_numpy_dtype)
+
+    # --- gradients -------------------------------------------------------------------
+
+    def gradient(self, source: str, prepend: tuple[int, ...] = ()) -> Any:
+        """The array of gradients for one gradient computation, made on first use."""
+        self._check_open()
+        found = self._gradients.get(source)
+        if found is None:
+            # The gradient has the size of now, which must not change any more.
+            self.dynamic_size = False
+            shape = TensorShape.of(prepend).concatenate(self.element_shape)
+            found = self._gradients[source] = TensorArrayResource(
+                f"{self.name}@{source}",
+                self.dtype,
+                len(self._elements),
+                shape,
+                dynamic_size=False,
+                clear_after_read=False,
+                identical_element_shapes=self.identical_element_shapes,
+                is_gradient=True,
+            )
+        return found
+
+    def close(self) -> None:
+        """Drops the elements."""
+        self.closed = True
+        self._elements = []
+
+
+def _format(shape: TensorShape) -> str:
+    dims = shape.dims_tuple
+    if dims is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def _sum(held: Any, value: Any, index: int) -> Any:
+    if shape_of(held) != shape_of(value):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Could not aggregate to TensorArray index {index} because the existing "
+            f"shape is {format_shape(shape_of(held))} but the new input shape is "
+            f"{format_shape(shape_of(value))}.",
+        )
+    if is_host(held) and is_host(value):
+        return held + value
+    return to_tensor(held) + to_tensor(value)
+
+
+def stack_values(values: list[Any]) -> Any:
+    """Values of either kind as one, along a new dimension 0."""
+    if all(is_host(v) for v in values):
+        return np.stack(values)
+    import torch
+
+    return torch.stack([to_tensor(v) for v in values])
+
+
+def concat_values(values: list[Any]) -> Any:
+    """Values of either kind as one, along their dimension 0."""
+    if all(is_host(v) for v in values):
+        return np.concatenate(values)
+    import torch
+
+    return torch.cat([to_tensor(v) for v in values])
+

@@ -1,0 +1,61 @@
+"""The kernels of tensor arrays that give torch tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework.op_kernel import kernel
+from tensorloom.kernels.host import tensor_array_ops as host_ops
+from tensorloom.kernels.variable_value import to_tensor
+
+if TYPE_CHECKING:
+    import torch
+
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+# Writing takes values of either kind.
+kernel(
+    "TensorArrayWriteV3",
+    host_inputs=("index", "flow_in"),
+    host_outputs=("flow_out",),
+    any_inputs=("value",),
+    retains=("value",),
+)(host_ops.write)
+kernel(
+    "TensorArrayScatterV3",
+    host_inputs=("indices", "flow_in"),
+    host_outputs=("flow_out",),
+    any_inputs=("value",),
+    retains=("value",),
+)(host_ops.scatter)
+kernel(
+    "TensorArraySplitV3",
+    host_inputs=("lengths", "flow_in"),
+    host_outputs=("flow_out",),
+    any_inputs=("value",),
+    retains=("value",),
+)(host_ops.split)
+
+
+def _converter(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
+    device = c.torch_device if c.device_type != "CPU" else None
+    return lambda value: to_tensor(value, device)
+
+
+@kernel("TensorArrayReadV3", host_inputs=("index", "flow_in"), aliases=True)
+def read(c: OpKernelConstruction) -> Compute:
+    """One element."""
+    return host_ops.make_read(c, _converter(c))
+
+
+@kernel("TensorArrayGatherV3", host_inputs=("indices", "flow_in"))
+def gather(c: OpKernelConstruction) -> Compute:
+    """Several elements as one tensor."""
+    return host_ops.make_gather(c, _converter(c))
+
+
+@kernel("TensorArrayConcatV3", host_inputs=("flow_in",), host_outputs=("lengths",))
+def concat(c: OpKernelConstruction) -> Compute:
+    """All elements along their dimension 0, and their lengths."""
+    return host_ops.make_concat(c, _converter(c))

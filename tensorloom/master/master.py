@@ -1,0 +1,250 @@
+"""The master: keeps sessions, and turns a new signature into registered pieces.
+
+One signature goes prune -> optimize -> place -> partition -> register once; after that
+a step is one call of what came out.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import device_name, errors, graph_partition
+from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.interfaces import (
+    DeviceInfo,
+    PreparedStep,
+    RegisteredGraph,
+    StepSignature,
+    WorkerInterface,
+)
+from tensorloom.master import session_state
+from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
+from tensorloom.master.partial_run import PartialRun
+from tensorloom.master.placer import HasKernel, Placer
+from tensorloom.master.prune import prune
+from tensorloom.master.task_parallel import TaskParallelStep
+
+if TYPE_CHECKING:
+    from tensorloom.framework.session_config import SessionConfig
+
+
+@dataclass(frozen=True, slots=True)
+class MasterEnvironment:
+    """What passes need from outside; the wiring hands it in."""
+
+    #: Computes a node from the values of its inputs, for constant folding; None where
+    #: it cannot.
+    evaluate: Evaluate
+    #: Whether a node has a kernel on a device type.
+    has_kernel: HasKernel
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    """One session. `lock` guards everything but the config."""
+
+    handle: str
+    config: SessionConfig
+    placer: Placer
+    graph: GraphIR = field(default_factory=GraphIR)
+    steps: dict[StepSignature, PreparedStep] = field(default_factory=dict)
+    registered: list[tuple[WorkerInterface, RegisteredGraph]] = field(
+        default_factory=list
+    )
+    partial_runs: dict[str, PartialRun] = field(default_factory=dict)
+    partial_count: int = 0
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class Master:
+    """Implements `MasterInterface` over workers in reach of plain calls."""
+
+    def __init__(
+        self, workers: Sequence[WorkerInterface], environment: MasterEnvironment
+    ) -> None:
+        """Makes a master.
+
+        Args:
+          workers: the first one is the master's own task: feeds and fetches go
+            through its first CPU.
+          environment: what the passes need.
+        """
+        self._workers = {worker.task: worker for worker in workers}
+        self._devices = [d for worker in workers for d in worker.devices()]
+        self._environment = environment
+        self._sessions: dict[str, _Session] = {}
+        self._lock = threading.Lock()
+
+    # --- sessions ------------------------------------------------------------------
+
+    def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
+        """Makes a session; see `MasterInterface`."""
+        extended = session_state.extend(GraphIR(), graph)
+        handle = secrets.token_hex(8)
+        placer = Placer(self._devices, self._environment.has_kernel, config)
+        session = _Session(handle, config, placer)
+        session.graph = extended
+        placer.extend(graph.nodes.values())
+        for worker in self._workers.values():
+            worker.create_session(handle, config)
+        with self._lock:
+            self._sessions[handle] = session
+        return handle
+
+    def extend_session(self, session: str, graph: GraphIR) -> None:
+        """Adds nodes and functions; see `MasterInterface`."""
+        state = self._find(session)
+        with state.lock:
+            state.graph = session_state.extend(state.graph, graph)
+            state.placer.extend(graph.nodes.values())
+
+    def close_session(self, session: str) -> None:
+        """Cancels the session's steps and drops its state.
+
+        Raises:
+          errors.AbortedError: there is no such session.
+        """
+        with self._lock:
+            state = self._sessions.pop(session, None)
+        if state is None:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session {session} is not found. Possibly, this master has restarted.",
+            )
+        for worker, graph in state.registered:
+            worker.deregister_graph(session, graph)
+        for worker in self._workers.values():
+            worker.delete_session(session)
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Empties containers on all workers, then closes all sessions."""
+        for worker in self._workers.values():
+            worker.cleanup_all(containers)
+        with self._lock:
+            handles = list(self._sessions)
+        for handle in handles:
+            self.close_session(handle)
+
+    def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
+        """All devices of all workers."""
+        if session is not None:
+            self._find(session)
+        return self._devices
+
+    def _find(self, handle: str) -> _Session:
+        session = self._sessions.get(handle)
+        if session is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        return session
+
+    # --- steps -----------------------------------------------------------------------
+
+    def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
+        """The registered step of a signature; see `MasterInterface`."""
+        state = self._find(session)
+        step = state.steps.get(signature)
+        if step is None:
+            with state.lock:
+                step = state.steps.get(signature)
+                if step is None:
+                    pruned = prune(state.graph, signature, self._client_device)
+                    step = self._register(state, pruned, signature)
+                    state.steps[signature] = step
+        return step
+
+    @property
+    def _client_device(self) -> str:
+        return self._devices[0].name
+
+    def _register(
+        self, session: _Session, pruned: GraphIR, signature: StepSignature
+    ) -> PreparedStep:
+        target = OptimizeTarget(
+            preserve=frozenset(
+                [name.rpartition(":")[0] for name in signature.fetches]
+                + list(signature.targets)
+            ),
+            config=session.config.optimizer,
+            evaluate=self._environment.evaluate,
+        )
+        placed = session.placer.place(optimize(pruned, target))
+        parts = self._partition(placed)
+        registered: list[RegisteredGraph] = []
+        for task, part in parts.items():
+            worker = self._workers[task]
+            graph = worker.register_graph(session.handle, part, session.config)
+            session.registered.append((worker, graph))
+            registered.append(graph)
+        if len(registered) == 1:
+            return registered[0]
+        return TaskParallelStep(registered, list(parts.values()))
+
+    def _partition(self, placed: GraphIR) -> dict[str, GraphIR]:
+        """The parts by task; the graph itself where there is one task."""
+        if len(self._workers) == 1:
+            return {next(iter(self._workers)): placed}
+        return graph_partition.partition(
+            placed,
+            lambda node: device_name.task_of(node.device),
+            {d.name: d.incarnation for d in self._devices},
+            "_S",
+        )
+
+    # --- partial runs ------------------------------------------------------------------
+
+    def partial_run_setup(self, session: str, signature: StepSignature) -> str:
+        """Begins a partial run; see `MasterInterface`."""
+        state = self._find(session)
+        with state.lock:
+            graph = prune(state.graph, signature, self._client_device)
+            run = PartialRun(graph, signature, self._prepare_part(state, signature))
+            handle = (
+                f"{','.join(signature.feeds)}->{','.join(signature.fetches)}/"
+                f"{','.join(signature.targets)}/{state.partial_count}"
+            )
+            state.partial_count += 1
+            state.partial_runs[handle] = run
+        return handle
+
+    def _prepare_part(
+        self, state: _Session, signature: StepSignature
+    ) -> Callable[[GraphIR, StepSignature], PreparedStep]:
+        def prepare(part: GraphIR, part_signature: StepSignature) -> PreparedStep:
+            # The same part of the same partial run is compiled once.
+            key = StepSignature(
+                (*signature.feeds, "|", *part_signature.feeds),
+                (*signature.fetches, "|", *part_signature.fetches),
+                (*signature.targets, "|", *part_signature.targets),
+            )
+            with state.lock:
+                step = state.steps.get(key)
+                if step is None:
+                    step = self._register(state, part, part_signature)
+                    state.steps[key] = step
+            return step
+
+        return prepare
+
+    def partial_run(
+        self,
+        session: str,
+        partial_handle: str,
+        feeds: Sequence[tuple[str, Any]],
+        fetches: Sequence[str],
+    ) -> list[Any]:
+        """Continues a partial run; see `MasterInterface`."""
+        state = self._find(session)
+        run = state.partial_runs.get(partial_handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
+        values = run.advance(feeds, fetches)
+        if run.is_complete:
+            state.partial_runs.pop(partial_handle, None)
+        return values

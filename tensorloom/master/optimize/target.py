@@ -1,0 +1,45 @@
+"""What passes know beside the graph: names to keep, switches, the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.session_config import OptimizerConfig
+
+# Computes a node's outputs from its inputs' values; None where it cannot.
+Evaluate = Callable[[Node, Sequence[Any]], "Sequence[Any] | None"]
+
+
+def _cannot(node: Node, inputs: Sequence[Any]) -> Sequence[Any] | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeTarget:
+    """The step that a graph is optimized for."""
+
+    #: Names of fetched nodes and targets: they stay in the graph, with their values.
+    preserve: frozenset[str] = frozenset()
+    config: OptimizerConfig = field(default_factory=OptimizerConfig)
+    evaluate: Evaluate = _cannot
+
+    def allows(self, name: str) -> bool:
+        """Whether the pass of that name may run."""
+        config = self.config
+        if name == "common_subexpression":
+            return config.do_common_subexpression_elimination
+        if name == "constant_folding":
+            return config.do_constant_folding and config.toggles.get(name) != 2
+        return config.allows(_TOGGLES.get(name, name))
+
+
+# Which RewriterConfig toggle switches a pass.
+_TOGGLES = {
+    "arithmetic": "arithmetic_optimization",
+    "dependency": "dependency_optimization",
+    "fuse_matmul_bias": "remapping",
+    "fuse_optimizer_updates": "scoped_allocator_optimization",
+}

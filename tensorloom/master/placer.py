@@ -1,0 +1,207 @@
+"""Placement: a full device name for every node of a pruned graph.
+
+before: a@"" -> b@"/gpu:0"
+after:  a@/job:localhost/replica:0/task:0/device:CPU:0
+        -> b@/job:localhost/replica:0/task:0/device:GPU:0
+
+A node goes where its (partial) device string and those of its colocation group allow,
+its kernels exist, and the device type has the highest priority: GPUs before CPUs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tensorloom.framework import errors
+from tensorloom.framework.device_name import DeviceName, parse_full
+from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.master.colocation import ColocationGroups, Group, parse_device
+
+if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import DeviceInfo
+    from tensorloom.framework.session_config import SessionConfig
+
+# Whether a node has a kernel on a device type.
+HasKernel = Callable[[Node, str], bool]
+
+_CPU = "CPU"
+# Kinds that borrow another's kernels are chosen only where a program names them.
+_PRIORITY = {"GPU": 2, _CPU: 1}
+
+
+class Placer:
+    """Places the graphs of one session; stateful groups stay where they were put."""
+
+    def __init__(
+        self,
+        devices: Sequence[DeviceInfo],
+        has_kernel: HasKernel,
+        config: SessionConfig,
+    ) -> None:
+        self._devices = list(devices)
+        self._parsed = {d.name: parse_full(d.name) for d in devices}
+        self._by_priority = sorted(
+            devices, key=lambda d: -_PRIORITY.get(d.device_type, 0)
+        )
+        self._has_kernel = has_kernel
+        self._soft = config.allow_soft_placement
+        self._log = config.log_device_placement
+        self._logged: set[str] = set()
+        self._groups = ColocationGroups(self._soft)
+        # Where kernels exist is asked only if there is a choice of device types.
+        self._single_type = len({d.device_type for d in devices}) == 1
+        if self._log:
+            _log_devices(devices)
+
+    def extend(self, nodes: Iterable[Node]) -> None:
+        """Takes note of new nodes, whether a step needs them or not.
+
+        Raises:
+          errors.InvalidArgumentError: colocated nodes ask for devices that exclude
+            each other.
+        """
+        if len(self._devices) > 1:
+            self._groups.extend(nodes)
+
+    def place(self, graph: GraphIR) -> GraphIR:
+        """The graph with a full device name in every node.
+
+        Raises:
+          errors.InvalidArgumentError: no device fits a node.
+        """
+        if len(self._devices) == 1:
+            placed = self._place_on_only_device(graph)
+        else:
+            placed = [self._placed(node) for node in graph.nodes.values()]
+        if self._log:
+            self._log_placement(placed)
+        return graph.with_nodes(placed)
+
+    def _place_on_only_device(self, graph: GraphIR) -> list[Node]:
+        device = self._devices[0].name
+        checked = {"", device}
+        placed = []
+        for n in graph.nodes.values():
+            if n.device not in checked:
+                self._choose(n, parse_device(n.device, n.name), (n,))
+                checked.add(n.device)
+            if n.device != device:
+                n = Node(
+                    n.name,
+                    n.op,
+                    n.inputs,
+                    n.control_inputs,
+                    device,
+                    n.attrs,
+                    n.output_types,
+                    n.output_shapes,
+                    n.source,
+                )
+            placed.append(n)
+        return placed
+
+    def _placed(self, node: Node) -> Node:
+        device = self._device_of(node)
+        return node if node.device == device else node.replace(device=device)
+
+    def _device_of(self, node: Node) -> str:
+        group = self._groups.group_of(node.name)
+        if group is None:
+            return self._choose(node, parse_device(node.device, node.name), (node,))
+        if group.device is None:
+            group.device = self._place_group(node, group)
+        return group.device
+
+    def _place_group(self, node: Node, group: Group) -> str:
+        return self._choose(node, group.requested, group.members)
+
+    # --- choosing --------------------------------------------------------------------
+
+    def _choose(
+        self, node: Node, requested: DeviceName, members: Sequence[Node]
+    ) -> str:
+        """The device for nodes that belong together; `node` is named in errors."""
+        if requested.is_complete:
+            name = str(requested)
+            if name in self._parsed and self._single_type:
+                return name
+        device = self._find(requested, members)
+        if device is None and self._soft:
+            task = DeviceName(requested.job, requested.replica, requested.task)
+            device = self._find(task, members)
+        if device is None:
+            raise self._error(node, requested, members)
+        return device.name
+
+    def _find(
+        self, requested: DeviceName, members: Sequence[Node]
+    ) -> DeviceInfo | None:
+        for device in self._by_priority:
+            if requested.covers(self._parsed[device.name]) and self._runs_on(
+                device, members, requested
+            ):
+                return device
+        return None
+
+    def _runs_on(
+        self, device: DeviceInfo, members: Sequence[Node], requested: DeviceName
+    ) -> bool:
+        if self._single_type:
+            return True
+        kind = device.kernel_type or device.device_type
+        if requested.type is None and device.device_type not in _PRIORITY:
+            return False
+        return all(self._has_kernel(node, kind) for node in members)
+
+    def _error(
+        self, node: Node, requested: DeviceName, members: Sequence[Node]
+    ) -> errors.OpError:
+        mark = f"{{{{node {node.name}}}}}"
+        matching = [d for d in self._devices if requested.covers(self._parsed[d.name])]
+        if not matching:
+            names = ", ".join(sorted(self._parsed))
+            reason = (
+                f"{mark} was explicitly assigned to {requested} but available devices "
+                f"are [ {names} ]. Make sure the device specification refers to a "
+                "valid device."
+            )
+            if requested.type == "GPU" and not any(
+                d.device_type == "GPU" for d in self._devices
+            ):
+                reason += (
+                    " The requested device appears to be a GPU, but this session has "
+                    "none."
+                )
+        else:
+            kinds = {d.kernel_type or d.device_type for d in matching}
+            lacking = next(
+                m for m in members if not any(self._has_kernel(m, k) for k in kinds)
+            )
+            reason = (
+                f"Could not satisfy explicit device specification '{requested}' "
+                f"because no supported kernel for {', '.join(sorted(kinds))} devices is "
+                f"available: op {lacking.op} of node '{lacking.name}' has none."
+            )
+        return errors.InvalidArgumentError(
+            None,
+            None,
+            f"Cannot assign a device for operation {node.name}: {reason}\n\t "
+            f"[[{mark}]]",
+        )
+
+    # --- the log -----------------------------------------------------------------------
+
+    def _log_placement(self, placed: Iterable[Node]) -> None:
+        for node in placed:
+            if node.name not in self._logged:
+                self._logged.add(node.name)
+                print(f"{node.name}: ({node.op}): {node.device}", file=sys.stderr)
+
+
+def _log_devices(devices: Sequence[DeviceInfo]) -> None:
+    print("Device mapping:", file=sys.stderr)
+    for device in devices:
+        if device.physical_description:
+            print(f"{device.name} -> {device.physical_description}", file=sys.stderr)

@@ -1,0 +1,69 @@
+"""What a master knows of a session: its graph, which only grows."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Mapping
+
+from tensorloom.framework import errors, op_registry
+from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
+
+_LOOP_HEADS = ("Merge", "RefMerge")  # their back edge comes from a later node
+
+
+def extend(graph: GraphIR, addition: GraphIR) -> GraphIR:
+    """The graph with new nodes and functions, in topological order.
+
+    Raises:
+      errors.InvalidArgumentError: a node exists already, an input does not exist, or
+        there is a cycle.
+      errors.NotFoundError: an op is not registered.
+      errors.FailedPreconditionError: the graph needs a newer consumer.
+    """
+    functions = {**graph.functions, **addition.functions}
+    check_ops(addition.nodes.values(), functions)
+    nodes = dict(graph.nodes)
+    for name, node in addition.nodes.items():
+        if name in nodes:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"GraphDef argument to Extend includes node '{name}', which was "
+                "created by a previous call to Create or Extend in this session.",
+            )
+        nodes[name] = node
+    if not _is_sorted(addition.nodes.values(), graph.nodes):
+        nodes = {node.name: node for node in sort_topologically(nodes)}
+    return GraphIR(nodes, functions, addition.producer, addition.min_consumer)
+
+
+def check_ops(nodes: Iterable[Node], functions: Mapping[str, object]) -> None:
+    """Raises NotFoundError for a node whose op is neither registered nor a function."""
+    known: set[str] = set()
+    for node in nodes:
+        op = node.op
+        if op in known:
+            continue
+        if op_registry.find(op) is None and op not in functions:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"Op type not registered '{op}' in binary running on "
+                f"{socket.gethostname()}. Make sure the Op and Kernel are registered "
+                "in the binary running in this process.",
+            )
+        known.add(op)
+
+
+def _is_sorted(nodes: Iterable[Node], earlier: Mapping[str, Node]) -> bool:
+    """Whether each node follows its inputs. A client's graphs nearly always are."""
+    seen = set(earlier)
+    for node in nodes:
+        for name, _ in node.inputs:
+            if name not in seen and node.op not in _LOOP_HEADS:
+                return False
+        for name in node.control_inputs:
+            if name not in seen:
+                return False
+        seen.add(node.name)
+    return True

@@ -1,0 +1,1 @@
+"""Training: optimizers, steps and what belongs to them (`tf.train`)."""

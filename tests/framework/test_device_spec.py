@@ -1,0 +1,81 @@
+"""DeviceSpec and device functions, as recorded from TensorFlow 1.15."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tensorloom.framework import device_spec
+from tensorloom.framework.device_spec import DeviceSpec, MergeDevice, merge_device
+from tests.framework import recorded
+
+NAMES = {"D": DeviceSpec, **vars(device_spec)}
+
+
+@dataclass
+class Node:
+    device: str
+
+
+@pytest.mark.parametrize(("expression", "expected"), recorded.read("device_spec"))
+def test_is_as_recorded(expression: str, expected: str) -> None:
+    assert recorded.outcome(expression, NAMES) == expected
+
+
+def test_setting_a_component_changes_the_string() -> None:
+    spec = DeviceSpec.from_string("/job:a/cpu:0")
+    assert spec.to_string() == "/job:a/device:CPU:0"
+    spec.task = "3"
+    spec.device_type = "gpu"
+    spec.device_index = 1
+    spec.job = "b"
+    spec.replica = 0
+    assert spec.to_string() == "/job:b/replica:0/task:3/device:GPU:1"
+
+
+def test_parse_from_string_forgets_the_old_components() -> None:
+    spec = DeviceSpec(job="x", task=3)
+    assert spec.parse_from_string("/job:a") is spec
+    assert spec.to_string() == "/job:a"
+
+
+def test_merge_from_keeps_what_the_other_leaves_open() -> None:
+    spec = DeviceSpec(job="a", device_type="CPU", device_index=0)
+    spec.merge_from(DeviceSpec(job="b"))
+    assert spec.to_string() == "/job:b/device:CPU:0"
+
+
+def test_repr_tells_the_components() -> None:
+    assert "job=a" in repr(DeviceSpec(job="a"))
+    assert "/job:a" in repr(merge_device("/job:a"))
+
+
+# Outer scope, inner scope, merged: seen in TensorFlow 1.15.
+MERGED = [
+    ("/job:a", "/task:1", "/job:a/task:1"),
+    ("/cpu:0", "/gpu:1", "/device:GPU:1"),
+    ("/job:a/cpu:0", "/device:GPU:*", "/job:a/device:GPU:0"),
+    ("/job:a", "/job:b/task:1", "/job:b/task:1"),
+    ("/job:a/task:2", "", "/job:a/task:2"),
+    ("", "/cpu:0", "/device:CPU:0"),
+]
+
+
+@pytest.mark.parametrize(("outer", "inner", "merged"), MERGED)
+def test_a_device_function_merges(outer: str, inner: str, merged: str) -> None:
+    function = merge_device(outer)
+    assert function(Node(inner)).to_string() == merged
+    assert function.merge_string(inner) == merged
+    assert function.shortcut_string_merge(Node(inner)) == merged
+    assert function.is_null_merge == (outer == "")
+
+
+def test_device_functions_are_shared_and_take_snapshots() -> None:
+    assert merge_device("/job:a") is merge_device("/job:a")
+    spec = DeviceSpec(job="a")
+    function = merge_device(spec)
+    assert merge_device(function) is function
+    spec.job = "b"
+    assert isinstance(function, MergeDevice)
+    assert function.merge_string("") == "/job:a"

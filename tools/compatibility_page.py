@@ -1,0 +1,88 @@
+"""Writes docs/compatibility.md from the registries of ops, gradients and kernels.
+
+Usage: python tools/compatibility_page.py FILE
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tensorloom.framework import op_kernel, op_registry
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, OpDef
+
+HEAD = """\
+# Operations
+
+Made by `make docs` from the registries; do not edit.
+
+- *gradient*: yes; none = explicitly not differentiable; - = asking for it is an error.
+- *CPU*, *GPU*: where a kernel runs. *host*: also computed by a NumPy kernel while the
+  value is small and lives in host memory. *compiled*: the executor turns the node into
+  code of its own (control flow, function arguments, transfers) instead of calling a
+  kernel.
+
+| operation | inputs -> outputs | gradient | kernels | what it does |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    # The package's import fills the op registry, the loaders fill the kernel registry.
+    import tensorloom
+
+    assert tensorloom
+    op_kernel.load_host_kernels()
+    op_kernel.load_torch_kernels()
+    ops = sorted(op_registry.registered_ops().items())
+    rows = "".join(_row(op) for _, op in ops)
+    return f"{HEAD}{rows}\n{len(ops)} operations.\n"
+
+
+def _row(op: OpDef) -> str:
+    cells = (f"`{op.name}`", _signature(op), _gradient(op), _kernels(op), _summary(op))
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _signature(op: OpDef) -> str:
+    inputs = ", ".join(_arguments(op.inputs))
+    outputs = ", ".join(_arguments(op.outputs))
+    return f"({inputs}) -> ({outputs})"
+
+
+def _arguments(args: tuple[op_registry.ArgDef, ...]) -> Iterator[str]:
+    for arg in args:
+        yield arg.name + ("..." if arg.is_list else "")
+
+
+def _gradient(op: OpDef) -> str:
+    if op.gradient is None:
+        return "-"
+    return "none" if op.gradient is NOT_DIFFERENTIABLE else "yes"
+
+
+def _kernels(op: OpDef) -> str:
+    kernels = op_kernel.registered_kernels(op.name)
+    places = {device for kernel in kernels for device in kernel.devices}
+    words = sorted(places)
+    if any(kernel.host for kernel in kernels):
+        words.append("host")
+    return ", ".join(words) or "compiled"
+
+
+def _summary(op: OpDef) -> str:
+    first = op.doc.strip().split("\n")[0]
+    return first.replace("|", "\\|")
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the page into the file named by the only argument."""
+    (path,) = arguments
+    Path(path).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
