@@ -57,20 +57,6 @@ def forward_compatible(year: int, month: int, day: int) -> bool:
     return (year, month, day) < (2019, 11, 1)
 
 
-@export("compat.dimension_at_index")
-def dimension_at_index(shape: Any, index: int) -> Any:
-    """The Dimension at an index of a TensorShape, unknown for unknown rank."""
-    from tensorloom.framework import tensor_shape
-
-    return tensor_shape.dimension_at_index(shape, index)
-
-
-@export("compat.dimension_value", "dimension_value")
-def dimension_value(dimension: Any) -> int | None:
-    """The value of a Dimension (or an int) as an int, None when unknown."""
-    return getattr(dimension, "value", dimension)
-
-
 integral_types: Final = (numbers.Integral, np.integer)
 real_types: Final = (numbers.Real, np.integer, np.floating)
 complex_types: Final = (numbers.Complex, np.number)

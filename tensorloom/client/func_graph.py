@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import op_registry
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.graph_ir import FunctionIR
+from tensorloom.framework.graph_ir import FunctionIR, sort_topologically
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import uid
 from tensorloom.framework.tensor import Tensor
@@ -213,15 +213,21 @@ class FuncGraph(Graph):
 
     # --- the function --------------------------------------------------------------------
 
-    def to_function(self, name: str | None = None) -> FunctionIR:
+    def to_function(
+        self, name: str | None = None, keep_stateful: bool = False
+    ) -> FunctionIR:
         """The function as it is now; later changes of this graph do not show in it.
 
         It holds what the outputs need and no more: an operation in a branch or a loop
-        that no result depends on does not run.
+        that no result depends on does not run. A function that is called keeps its
+        stateful operations too (`keep_stateful`).
         """
         self.is_changed = False
         arguments = {t._op: None for t in self.inputs}
-        needed = _needed(t._op for t in self.outputs)
+        roots = [t._op for t in self.outputs]
+        if keep_stateful:
+            roots += [op for op in self._operations if op._op_def.is_stateful]
+        needed = _needed(roots)
         return FunctionIR(
             name=name or self.name,
             arg_names=tuple(op._name for op in arguments),
@@ -312,14 +318,28 @@ def from_function(
       inputs: what the call passes; all become captures.
     """
     graph = FuncGraph(function.name, outer_graph)
-    tensors: dict[tuple[str, int], Tensor] = {}
-    arguments = zip(function.arg_names, function.arg_types, inputs, strict=True)
-    for name, dtype, outside in arguments:
-        inside = graph.add_argument(dtype, outside.shape, name, outside._handle_data)
-        tensors[name, 0] = inside
+    arguments = [
+        graph.add_argument(dtype, outside.shape, name, outside._handle_data)
+        for name, dtype, outside in zip(
+            function.arg_names, function.arg_types, inputs, strict=True
+        )
+    ]
     graph.reset_captures(zip(inputs, graph.inputs, strict=True))
+    graph.outputs = add_body(graph, function, arguments)
+    graph.structured_outputs = graph.outputs
+    return graph
+
+
+def add_body(
+    graph: Graph, function: FunctionIR, arguments: Sequence[Tensor]
+) -> list[Tensor]:
+    """Adds the nodes of a function to a graph; returns the function's results."""
+    tensors = {
+        (name, 0): tensor
+        for name, tensor in zip(function.arg_names, arguments, strict=True)
+    }
     ops: dict[str, Operation] = {}
-    for node in function.nodes.values():
+    for node in sort_topologically(function.nodes, function.arg_names):
         control = [ops[name] for name in node.control_inputs if name in ops]
         with graph.control_dependencies(control):
             op = graph.add_operation(
@@ -329,10 +349,8 @@ def from_function(
                 node.name,
                 node.output_types,
             )
-        op._device = node.device
+        op._device = op._device or node.device
         ops[node.name] = op
         for i, tensor in enumerate(op._outputs):
             tensors[node.name, i] = tensor
-    graph.outputs = [tensors[ref] for ref in function.returns]
-    graph.structured_outputs = graph.outputs
-    return graph
+    return [tensors[ref] for ref in function.returns]

@@ -41,6 +41,8 @@ TRAINABLE_NAMES = frozenset(
 # bfloat16 lets gradients through, but an output of it that gets none stays without.
 _BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 
@@ -285,7 +287,7 @@ def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
 
 def _function_call_gradient(op: Operation, graph: Graph) -> Any:
     """The gradient function of a call of a function in the library, if it is one."""
-    if op._type in ("PartitionedCall", "StatefulPartitionedCall"):
+    if op._type in _CALLS:
         name = op._attrs["f"].name
     elif graph._is_function(op._type):
         name = op._type

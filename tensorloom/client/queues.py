@@ -440,6 +440,9 @@ class PriorityQueue(QueueBase):
     Args:
       types, shapes: of the components without the priority.
       capacity, names, shared_name, name: see `FIFOQueue`.
+
+    Raises:
+      TypeError: there are no shapes.
     """
 
     def __init__(
@@ -453,13 +456,17 @@ class PriorityQueue(QueueBase):
     ) -> None:
         type_list = _type_list(types)
         shape_list = _shape_list(shapes)
+        if shape_list is None:
+            raise TypeError(
+                "Expected list for 'shapes' argument to 'priority_queue_v2' Op, not None."
+            )
         handle = apply_op(
             "PriorityQueueV2",
             component_types=type_list,
-            shapes=shape_list or [],
+            shapes=shape_list,
             capacity=capacity,
             shared_name=shared_name or "",
             name=name,
         )
-        all_shapes = [TensorShape.of(()), *shape_list] if shape_list else shape_list
+        all_shapes = [TensorShape.of(()), *shape_list]
         super().__init__([dtypes.int64, *type_list], all_shapes, names, handle)

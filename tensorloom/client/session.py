@@ -7,6 +7,7 @@ has not seen it, and then runs prepared steps.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
 from collections.abc import Sequence
@@ -94,7 +95,7 @@ class BaseSession(SessionInterface):
         self._graph = get_default_graph() if graph is None else graph
         self._target = target.encode() if isinstance(target, str) else target or b""
         self._config = config
-        self._decoded_config = _decode_config(config)
+        self._decoded_config = self._decode(config)
         self._default_options: StepOptions | None = None
         if self._decoded_config.operation_timeout_s is not None:
             self._default_options = StepOptions(
@@ -111,6 +112,9 @@ class BaseSession(SessionInterface):
         self._growth = GrowthWatch(self._graph)
         self._partial_runs = PartialRuns()
         self._closed = False
+
+    def _decode(self, config: Any) -> session_config.SessionConfig:
+        return _decode_config(config)
 
     # --- identity ----------------------------------------------------------------
 
@@ -479,6 +483,10 @@ class InteractiveSession(BaseSession):
                 graph, enforce_nesting=False
             )
             self._graph_context.__enter__()
+
+    def _decode(self, config: Any) -> session_config.SessionConfig:
+        # A notebook is full of half-built things: only what is run must be placed.
+        return dataclasses.replace(_decode_config(config), place_pruned_graph=True)
 
     def close(self) -> None:
         """Closes the session; it is no longer the default one."""

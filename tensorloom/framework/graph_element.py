@@ -28,7 +28,8 @@ def find(graph: Graph, obj: Any, allow_tensor: bool, allow_operation: bool) -> A
     )
     converter = getattr(obj, "_as_graph_element", None)
     if converter is not None:
-        obj = converter() or obj
+        converted = converter()  # never tested for truth: it may be a Tensor
+        obj = obj if converted is None else converted
     if isinstance(obj, Tensor) and allow_tensor:
         if obj.graph is not graph:
             raise ValueError(f"Tensor {obj} is not an element of this graph.")

@@ -32,6 +32,10 @@ _NAME: Final = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/>]*")
 # Nodes that the runtime adds may begin with an underscore.
 _INTERNAL_NAME: Final = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\-/>]*")
 
+# A node with more inputs or outputs in one argument than this is not meant: a few
+# bytes of an attr must not become a list of any length.
+_MAX_TENSORS: Final = 2**16
+
 _CLASSES: Final[dict[str, tuple[type, ...]]] = {
     "string": (bytes,),
     "int": (int,),
@@ -157,7 +161,8 @@ def from_proto(
     except InvalidArgumentError as error:
         raise _at_node(error.message, proto, op_def) from None
     if len(input_types) != len(inputs):
-        expected = ", ".join(dtype.name for dtype in input_types)
+        expected = ", ".join(dtype.name for dtype in input_types[:16])
+        expected += ", ..." if len(input_types) > 16 else ""
         raise _at_node(
             f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs "
             "specified",
@@ -203,6 +208,8 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         if attr.name in attrs:
             value = attrs[attr.name]
             _check_attr(attr, value)
+            if attr.type == "int" and value > _MAX_TENSORS:
+                _check_count(op_def, attr.name, value)
             complete[attr.name] = value
         elif attr.has_default:
             complete[attr.name] = attr.default
@@ -211,6 +218,13 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     for name, value in attrs.items():
         complete.setdefault(name, value)
     return complete
+
+
+def _check_count(op_def: OpDef, name: str, value: int) -> None:
+    if any(arg.number_attr == name for arg in (*op_def.inputs, *op_def.outputs)):
+        raise invalid(
+            f"Value for attr '{name}' of {value} is too large for a number of tensors"
+        )
 
 
 def _check_attr(attr: AttrDef, value: Any) -> None:

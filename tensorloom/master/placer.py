@@ -52,6 +52,12 @@ class Placer:
         self._groups = ColocationGroups(self._soft)
         # Where kernels exist is asked only if there is a choice of device types.
         self._single_type = len({d.device_type for d in devices}) == 1
+        # Device strings that some device satisfies, and the first node that asks for
+        # one that none does: TensorFlow places the whole graph, and so does such a
+        # node fail every step, whether the step needs it or not.
+        self._satisfiable = {"", self._devices[0].name}
+        self._misplaced: Node | None = None
+        self._checks_all = not config.place_pruned_graph
         if self._log:
             _log_devices(devices)
 
@@ -62,8 +68,26 @@ class Placer:
           errors.InvalidArgumentError: colocated nodes ask for devices that exclude
             each other.
         """
+        nodes = list(nodes)
         if len(self._devices) > 1:
             self._groups.extend(nodes)
+        if self._checks_all and self._misplaced is None:
+            known = self._satisfiable
+            for node in nodes:
+                if node.device not in known and not self._is_satisfiable(node):
+                    self._misplaced = node
+                    break
+
+    def _is_satisfiable(self, node: Node) -> bool:
+        if self._groups.group_of(node.name) is not None:
+            return True  # the group decides
+        requested = parse_device(node.device, node.name)
+        if self._soft:
+            requested = DeviceName(requested.job, requested.replica, requested.task)
+        found = any(requested.covers(name) for name in self._parsed.values())
+        if found:
+            self._satisfiable.add(node.device)
+        return found
 
     def place(self, graph: GraphIR) -> GraphIR:
         """The graph with a full device name in every node.
@@ -71,6 +95,9 @@ class Placer:
         Raises:
           errors.InvalidArgumentError: no device fits a node.
         """
+        if self._misplaced is not None:
+            node = self._misplaced
+            raise self._error(node, parse_device(node.device, node.name), (node,))
         if len(self._devices) == 1:
             placed = self._place_on_only_device(graph)
         else:
@@ -195,7 +222,7 @@ class Placer:
 
     def _log_placement(self, placed: Iterable[Node]) -> None:
         for node in placed:
-            if node.name not in self._logged:
+            if node.name not in self._logged and node.op not in ("_Arg", "_Retval"):
                 self._logged.add(node.name)
                 print(f"{node.name}: ({node.op}): {node.device}", file=sys.stderr)
 

@@ -85,30 +85,30 @@ def squared_difference_grad(op: Operation, grad: Any) -> _Grads:
 # --- quotients ------------------------------------------------------------------------
 
 
-def _quotient_grad(op: Operation, grad: Any, over_y: Any, divide: Any) -> _Grads:
-    """[dz / y, dz * (-x / y / y)]; the two divisions are the op's own kind."""
+def _quotient_grad(op: Operation, grad: Any, divide: Any) -> _Grads:
+    """[dz / y, dz * (-x / y / y)]; the divisions are the op's own kind."""
     x, y = op.inputs
     to_x, to_y = reductions(x, y)
     x, y = math_ops.conj(x), math_ops.conj(y)
     return [
-        to_x(over_y(grad, y)),
-        to_y(math_ops.mul_no_nan(divide(divide(-x, y), y), grad)),
+        to_x(divide(grad, y)),
+        to_y(grad * divide(divide(-x, y), y)),
     ]
 
 
 def real_div_grad(op: Operation, grad: Any) -> _Grads:
     """Of RealDiv."""
-    return _quotient_grad(op, grad, math_ops.xdivy, math_ops.realdiv)
+    return _quotient_grad(op, grad, math_ops.realdiv)
 
 
 def div_grad(op: Operation, grad: Any) -> _Grads:
     """Of Div."""
-    return _quotient_grad(op, grad, math_ops.xdivy, math_ops.divide)
+    return _quotient_grad(op, grad, math_ops.divide)
 
 
 def div_no_nan_grad(op: Operation, grad: Any) -> _Grads:
     """Of DivNoNan."""
-    return _quotient_grad(op, grad, math_ops.div_no_nan, math_ops.div_no_nan)
+    return _quotient_grad(op, grad, math_ops.div_no_nan)
 
 
 def floor_mod_grad(op: Operation, grad: Any) -> _Grads:
@@ -153,14 +153,13 @@ def pow_grad(op: Operation, grad: Any) -> _Grads:
     x, y = op.inputs
     to_x, to_y = smart_reductions(x, y, grad)
     x, y = math_ops.conj(x), math_ops.conj(y)
-    grad_x = math_ops.mul_no_nan(y * math_ops.pow(x, y - 1), grad)
+    grad_x = grad * y * math_ops.pow(x, y - 1)
     grad_x = to_x.if_needed(grad_x)
     z = math_ops.conj(op.outputs[0])
     mask = math_ops.not_equal(x, 0) if x.dtype.is_complex else x > 0
     safe_x = array_ops.where(mask, x, array_ops.ones_like(x))
     log_x = array_ops.where(mask, math_ops.log(safe_x), array_ops.zeros_like(x))
-    grad_y = math_ops.mul_no_nan(z * log_x, grad)
-    return [grad_x, to_y.if_needed(grad_y)]
+    return [grad_x, to_y.if_needed(grad * z * log_x)]
 
 
 def _extreme_grad(op: Operation, grad: Any, x_wins: Any) -> _Grads:
@@ -191,7 +190,7 @@ def atan2_grad(op: Operation, grad: Any) -> _Grads:
     """[dz x / (x**2 + y**2), -dz y / (x**2 + y**2)] for the inputs (y, x)."""
     y, x = op.inputs
     with control_dependencies([grad]):
-        scaled = math_ops.xdivy(grad, math_ops.square(x) + math_ops.square(y))
+        scaled = grad / (math_ops.square(x) + math_ops.square(y))
         return [x * scaled, -y * scaled]
 
 

@@ -76,9 +76,9 @@ def tanh_grad_of(op: Operation, grad: Tensor) -> Tensor:
 
 
 def exp_grad(op: Operation, grad: Tensor) -> Tensor:
-    """dy * y, and 0 where dy is 0."""
+    """dy * y."""
     with control_dependencies([grad]):
-        return math_ops.mul_no_nan(math_ops.conj(op.outputs[0]), grad)
+        return grad * math_ops.conj(op.outputs[0])
 
 
 # --- second gradients --------------------------------------------------------------------
@@ -97,8 +97,8 @@ def sqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = b / 2a."""
     a, z = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
-        ratio = math_ops.xdivy(grad, a)
-        return [-math_ops.mul_no_nan(z, math_ops.conj(ratio)), 0.5 * ratio]
+        ratio = grad / a
+        return [-math_ops.conj(ratio) * z, 0.5 * ratio]
 
 
 def rsqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
@@ -132,22 +132,22 @@ def sigmoid_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
 
 
 def expm1_grad(op: Operation, grad: Tensor) -> Tensor:
-    """dy * e**x, and 0 where dy is 0."""
+    """dy * e**x."""
     with control_dependencies([grad]):
         x = math_ops.conj(op.inputs[0])
-        return math_ops.mul_no_nan(math_ops.exp(x), grad)
+        return grad * math_ops.exp(x)
 
 
 def log_grad(op: Operation, grad: Tensor) -> Tensor:
-    """dy / x, and 0 where dy is 0."""
+    """dy / x."""
     with control_dependencies([grad]):
-        return math_ops.xdivy(grad, math_ops.conj(op.inputs[0]))
+        return grad * math_ops.reciprocal(math_ops.conj(op.inputs[0]))
 
 
 def log1p_grad(op: Operation, grad: Tensor) -> Tensor:
-    """dy / (1 + x), and 0 where dy is 0."""
+    """dy / (1 + x)."""
     with control_dependencies([grad]):
-        return math_ops.xdivy(grad, 1 + math_ops.conj(op.inputs[0]))
+        return grad * math_ops.reciprocal(1 + math_ops.conj(op.inputs[0]))
 
 
 # --- trigonometry ------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def tan_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / cos(x)**2."""
     with control_dependencies([grad]):
         secant = math_ops.reciprocal(math_ops.cos(math_ops.conj(op.inputs[0])))
-        return math_ops.mul_no_nan(math_ops.square(secant), grad)
+        return math_ops.square(secant) * grad
 
 
 def _one_minus_square_root(op: Operation, grad: Tensor) -> Tensor:
@@ -183,13 +183,14 @@ def _one_minus_square_root(op: Operation, grad: Tensor) -> Tensor:
 def asin_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / sqrt(1 - x**2)."""
     with control_dependencies([grad]):
-        return math_ops.xdivy(grad, _one_minus_square_root(op, grad))
+        return grad * math_ops.reciprocal(_one_minus_square_root(op, grad))
 
 
 def acos_grad(op: Operation, grad: Tensor) -> Tensor:
     """-dy / sqrt(1 - x**2)."""
     with control_dependencies([grad]):
-        return -math_ops.xdivy(grad, _one_minus_square_root(op, grad))
+        inverse = math_ops.reciprocal(_one_minus_square_root(op, grad))
+        return -grad * inverse
 
 
 def atan_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -221,7 +222,7 @@ def asinh_grad(op: Operation, grad: Tensor) -> Tensor:
 def acosh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / sinh(y)."""
     with control_dependencies([grad]):
-        return math_ops.xdivy(grad, math_ops.sinh(math_ops.conj(op.outputs[0])))
+        return grad / math_ops.sinh(math_ops.conj(op.outputs[0]))
 
 
 def atanh_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -257,7 +258,7 @@ def lgamma_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * digamma(x)."""
     with control_dependencies([grad]):
         x = math_ops.conj(op.inputs[0])
-        return math_ops.mul_no_nan(math_ops.digamma(x), grad)
+        return grad * math_ops.digamma(x)
 
 
 def digamma_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -265,7 +266,7 @@ def digamma_grad(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         x = math_ops.conj(op.inputs[0])
         order = array_ops.constant(1, dtype=x.dtype)
-        return math_ops.mul_no_nan(math_ops.polygamma(order, x), grad)
+        return grad * math_ops.polygamma(order, x)
 
 
 def bessel_i0e_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -273,7 +274,7 @@ def bessel_i0e_grad(op: Operation, grad: Tensor) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         slope = math_ops.bessel_i1e(x) - math_ops.sign(x) * y
-        return math_ops.mul_no_nan(slope, grad)
+        return grad * slope
 
 
 def bessel_i1e_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -288,4 +289,4 @@ def bessel_i1e_grad(op: Operation, grad: Tensor) -> Tensor:
             math_ops.sign(safe_x) + math_ops.reciprocal(safe_x)
         )
         slope = array_ops.where(not_tiny, slope, 0.5 + zeros)
-        return math_ops.mul_no_nan(slope, grad)
+        return grad * slope

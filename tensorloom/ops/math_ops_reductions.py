@@ -144,12 +144,11 @@ def _all_axes(x: Any, axis: Any) -> Any:
     """`axis`, or for None every axis: a constant where the rank is known."""
     if axis is not None:
         return axis
-    rank = x.shape.rank if hasattr(x, "shape") else np.ndim(x)
+    # Only for tensors: TensorFlow makes a Range for variables, arrays and lists.
+    rank = x.shape.rank if isinstance(x, Tensor) else None
     if isinstance(x, SparseTensor):
         sizes = x.dense_shape.shape.dims_tuple
         rank = sizes[0] if sizes else None
-    elif not isinstance(x, Tensor | np.ndarray | np.generic):
-        rank = convert_to_tensor(x).shape.rank
     if rank is None:
         return math_ops.range(0, array_ops.rank(x))
     return array_ops.constant(np.arange(rank), dtype=dtypes.int32)

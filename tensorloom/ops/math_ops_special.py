@@ -36,8 +36,8 @@ def _igamma_grad(op: Operation, grad: Tensor) -> list[Tensor]:
             -x + (a - 1) * math_ops.log(x) - math_ops.lgamma(a)
         )
         return [
-            to_a(math_ops.mul_no_nan(partial_a, grad)),
-            to_x(math_ops.mul_no_nan(partial_x, grad)),
+            to_a(partial_a * grad),
+            to_x(partial_x * grad),
         ]
 
 
@@ -53,7 +53,7 @@ def _zeta_grad(op: Operation, grad: Tensor) -> _Grads:
     with control_dependencies([grad]):
         x, q = math_ops.conj(x), math_ops.conj(q)
         partial_q = -x * zeta(x + 1, q)
-        return [None, to_q(math_ops.mul_no_nan(partial_q, grad))]
+        return [None, to_q(partial_q * grad)]
 
 
 def _polygamma_grad(op: Operation, grad: Tensor) -> _Grads:
@@ -62,7 +62,7 @@ def _polygamma_grad(op: Operation, grad: Tensor) -> _Grads:
     with control_dependencies([grad]):
         n, x = math_ops.conj(n), math_ops.conj(x)
         partial_x = polygamma(n + 1, x)
-        return [None, to_x(math_ops.mul_no_nan(partial_x, grad))]
+        return [None, to_x(partial_x * grad)]
 
 
 def _betainc_grad(op: Operation, grad: Tensor) -> _Grads:
@@ -72,7 +72,7 @@ def _betainc_grad(op: Operation, grad: Tensor) -> _Grads:
     partial_x = math_ops.exp(
         (b - 1) * math_ops.log(1 - x) + (a - 1) * math_ops.log(x) - log_beta
     )
-    return [None, None, to_x(math_ops.mul_no_nan(partial_x, grad))]
+    return [None, None, to_x(partial_x * grad)]
 
 
 # --- definitions ----------------------------------------------------------------------

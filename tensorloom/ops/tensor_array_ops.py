@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
+# TensorFlow keeps the shape of the string handles of old.
+_HANDLE = TensorShape.of((2,))
+
 # --- shape functions -----------------------------------------------------------
 
 
@@ -25,14 +28,14 @@ def _create_shape(c: InferenceContext) -> list[TensorShape]:
     if c.attrs["identical_element_shapes"]:
         data = HandleData(c.attrs["dtype"], c.attrs["element_shape"])
         c.set_output_handle_data(0, data)
-    return [SCALAR, SCALAR]
+    return [_HANDLE, SCALAR]
 
 
 def _grad_shape(c: InferenceContext) -> list[TensorShape]:
     data = c.handle_data(0)
     if data is not None and c.op_name == "TensorArrayGradV3":
         c.set_output_handle_data(0, data)
-    return [SCALAR, SCALAR]
+    return [_HANDLE, SCALAR]
 
 
 def _write_shape(c: InferenceContext) -> TensorShape:

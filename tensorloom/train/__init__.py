@@ -1,1 +1,1 @@
-"""Training: optimizers, steps and what belongs to them (`tf.train`)."""
+"""Training: optimizers, global step, learning-rate schedules, queues' threads."""

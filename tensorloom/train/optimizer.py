@@ -26,11 +26,11 @@ from tensorloom.framework.graph import (
     init_scope,
     name_scope,
 )
-from tensorloom.framework.indexed_slices import IndexedSlices
-from tensorloom.framework.tensor_conversion import (
-    convert_to_tensor,
+from tensorloom.framework.indexed_slices import (
+    IndexedSlices,
     convert_to_tensor_or_indexed_slices,
 )
+from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import (
     array_ops,
     control_flow_ops,

@@ -15,7 +15,7 @@ from tensorloom.client.variable_scope import (
     variable_scope,
 )
 from tensorloom.client.variables import SaveSliceInfo, Variable
-from tensorloom.framework.graph import colocate_with, get_default_graph
+from tensorloom.framework.graph import colocate_with
 from tensorloom.ops import array_ops, init_ops
 
 
@@ -27,7 +27,7 @@ def colocated(primary: Any) -> Iterator[None]:
         with colocate_with(primary):
             return next_creator(**options)
 
-    with get_default_graph().as_default(), variable_creator_scope(creator):
+    with variable_creator_scope(creator):
         yield
 
 

@@ -67,22 +67,35 @@ def split(
 def is_blocking(
     node: Node, functions: Mapping[str, FunctionIR], blocking_recv: bool
 ) -> bool:
-    """True for ops that may wait for something outside their inputs."""
-    if node.op in ("_Recv", "_HostRecv"):
-        return blocking_recv
-    if any(k.blocking for k in op_kernel.registered_kernels(node.op)):
-        return True
-    called = [functions[node.op]] if node.op in functions else []
+    """True for ops that may wait for something outside their inputs.
+
+    So may a node whose functions do, whatever they call in turn.
+    """
+    seen: set[str] = set()
+    pending = [node]
+    while pending:
+        inner = pending.pop()
+        if inner.op in ("_Recv", "_HostRecv"):
+            if blocking_recv:
+                return True
+        elif any(k.blocking for k in op_kernel.registered_kernels(inner.op)):
+            return True
+        for name in _called(inner, functions):
+            if name not in seen:
+                seen.add(name)
+                pending.extend(functions[name].nodes.values())
+    return False
+
+
+def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
+    """The functions that a node names, as its op or in its attrs."""
+    if not functions:
+        return []
+    called = [node.op] if node.op in functions else []
     for value in node.attrs.values():
         if isinstance(value, NameAttrList) and value.name in functions:
-            called.append(functions[value.name])
-    return any(
-        is_blocking(inner, functions, blocking_recv)
-        for function in called
-        if function.name != node.name
-        for inner in function.nodes.values()
-        if inner.op != function.name
-    )
+            called.append(value.name)
+    return called
 
 
 class _Run:

@@ -169,6 +169,11 @@ MALFORMED = [
     (b("a,a", T + attr("foo", "i: 1")), "NodeDef mentions attr 'foo'"),
     (b("a", T + attr("N", "i: 0"), "Split"), "of 0 must be at least minimum 1"),
     (b("a", T + attr("N", "b: true"), "Split"), "type 'bool' when 'int' expected"),
+    (
+        b("a", T + attr("N", f"i: {2**62}"), "Split"),
+        "too large for a number of tensors",
+    ),
+    (b("a", T + attr("N", "i: 99"), "Merge"), "float32, ...' do not match 1 inputs"),
     (b("a", attr("mode", 's: "FOO"'), "Pad"), 'of "FOO" is not in the list of allowed'),
     (b("a", attr("sizes", "list { i: 1 }"), "Pad"), "Length for attr 'sizes' of 1"),
     (b("a", attr("sizes", "list { f: 1 f: 2 }"), "Pad"), "type 'float' when 'int'"),

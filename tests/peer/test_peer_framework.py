@@ -204,7 +204,7 @@ def test_messages_survive_tensorflow_1(peer115: Peer) -> None:
 _PARTS = ("tensorflow", "tensorboard.compat.proto.event_pb2", "tensorloom.protos")
 
 
-@pytest.mark.parametrize("order", itertools.permutations(_PARTS), ids=" ".join)
+@pytest.mark.parametrize("order", list(itertools.permutations(_PARTS)), ids=" ".join)
 def test_all_live_in_one_process(order: tuple[str, ...]) -> None:
     python = python_of("2.21")
     if python is None:

@@ -1,0 +1,189 @@
+"""Kernels that join and take apart: Concat, Pack, Split, Pad, Tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host import array_ops_checks as checks
+from tensorloom.kernels.host import array_ops_concat as host
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
+
+# --- joining ----------------------------------------------------------------------------
+
+
+@kernel("ConcatV2", host_inputs=("axis",))
+def _concat_v2(c: OpKernelConstruction) -> Compute:
+    return lambda *inputs: _concat_tensors(inputs[:-1], inputs[-1])
+
+
+@kernel("Concat", host_inputs=("concat_dim",))
+def _concat(c: OpKernelConstruction) -> Compute:
+    return lambda axis, *values: _concat_tensors(values, axis)
+
+
+def _concat_tensors(values: Sequence[torch.Tensor], axis: Any) -> torch.Tensor:
+    at = checks.concat_axis(axis, [value.shape for value in values])
+    return torch.cat(list(values), at)
+
+
+@kernel("ParallelConcat")
+def _parallel_concat(c: OpKernelConstruction) -> Compute:
+    return lambda *values: torch.cat(values)
+
+
+@kernel("Pack")
+def _pack(c: OpKernelConstruction) -> Compute:
+    axis = c["axis"]
+
+    def compute(*values: torch.Tensor) -> torch.Tensor:
+        checks.same_shapes([value.shape for value in values])
+        return torch.stack(values, host.pack_axis(axis, values[0].dim()))
+
+    return compute
+
+
+# --- taking apart -------------------------------------------------------------------------
+
+
+@kernel("Unpack", aliases=True)
+def _unpack(c: OpKernelConstruction) -> Compute:
+    axis, num = c["axis"], c["num"]
+
+    def compute(value: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return value.unbind(host.unpack_axis(axis, num, value.shape))
+
+    return compute
+
+
+@kernel("Split", host_inputs=("split_dim",), aliases=True)
+def _split(c: OpKernelConstruction) -> Compute:
+    count = c["num_split"]
+
+    def compute(axis: Any, value: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        at = host.split_axis(axis, value.shape, count)
+        size = value.shape[at] // count
+        return value.split([size] * count, at)
+
+    return compute
+
+
+@kernel("SplitV", host_inputs=("size_splits", "split_dim"), aliases=True)
+def _split_v(c: OpKernelConstruction) -> Compute:
+    count = c["num_split"]
+
+    def compute(value: torch.Tensor, sizes: Any, axis: Any) -> tuple[torch.Tensor, ...]:
+        at = host.split_axis(axis, value.shape, 1)
+        parts = checks.split_sizes(sizes.tolist(), value.shape[at], count)
+        return value.split(parts, at)
+
+    return compute
+
+
+# --- making larger --------------------------------------------------------------------------
+
+
+@kernel("Pad", host_inputs=("paddings",))
+def _pad(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(value: torch.Tensor, paddings: Any) -> torch.Tensor:
+        rows = checks.paddings_of(paddings, value.dim())
+        check_shape(host.padded_shape(value.shape, rows), dtype, device)
+        return _pad_tensor(value, rows, 0)
+
+    return compute
+
+
+@kernel("PadV2", host_inputs=("paddings", "constant_values"))
+def _pad_v2(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(value: torch.Tensor, paddings: Any, filler: Any) -> torch.Tensor:
+        rows = checks.paddings_of(paddings, value.dim())
+        check_shape(host.padded_shape(value.shape, rows), dtype, device)
+        return _pad_tensor(value, rows, filler.item())
+
+    return compute
+
+
+def _pad_tensor(value: torch.Tensor, rows: list[list[int]], filler: Any) -> torch.Tensor:
+    flat = [number for row in reversed(rows) for number in row]
+    if not flat:
+        return value.clone()
+    if isinstance(filler, complex) or value.is_complex():
+        shape = host.padded_shape(value.shape, rows)
+        result = value.new_full(shape, filler)
+        inner = [slice(b, b + s) for (b, _), s in zip(rows, value.shape, strict=True)]
+        result[tuple(inner)] = value
+        return result
+    return torch.nn.functional.pad(value, flat, value=filler)
+
+
+@kernel("MirrorPad", host_inputs=("paddings",))
+def _mirror_pad(c: OpKernelConstruction) -> Compute:
+    offset = host.mirror_offset(c["mode"])
+    dtype, device = c["T"], c.device
+
+    def compute(value: torch.Tensor, paddings: Any) -> torch.Tensor:
+        rows = host.mirror_paddings(paddings, value.shape, offset)
+        check_shape(host.padded_shape(value.shape, rows), dtype, device)
+        for axis, (before, after) in enumerate(rows):
+            if before or after:
+                index = host.mirror_index(value.shape[axis], before, after, offset)
+                value = value.index_select(axis, _index(index, value.device))
+        return value.clone() if not rows else value
+
+    return compute
+
+
+def _index(array: Any, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(array).to(device)
+
+
+@kernel("MirrorPadGrad", host_inputs=("paddings",))
+def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
+    offset = host.mirror_offset(c["mode"])
+
+    def compute(grad: torch.Tensor, paddings: Any) -> torch.Tensor:
+        for axis, (before, after) in enumerate(checks.paddings_of(paddings, grad.dim())):
+            size = grad.shape[axis] - before - after
+            host.check_mirrored_size(size, before, after, offset)
+            index = host.mirror_index(size, before, after, offset)
+            shape = list(grad.shape)
+            shape[axis] = size
+            total = grad.new_zeros(shape)
+            grad = total.index_add_(axis, _index(index, grad.device), grad)
+        return grad
+
+    return compute
+
+
+@kernel("Tile", host_inputs=("multiples",))
+def _tile(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(value: torch.Tensor, multiples: Any) -> torch.Tensor:
+        times = host.tile_multiples(value.shape, multiples, dtype, device)
+        return value.repeat(times) if times else value.clone()
+
+    return compute
+
+
+@kernel("TileGrad", host_inputs=("multiples",))
+def _tile_grad(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+    to = TORCH_DTYPES[dtype]
+
+    def compute(grad: torch.Tensor, multiples: Any) -> torch.Tensor:
+        times = host.tile_multiples(grad.shape, multiples, dtype, device)
+        if not times:
+            return grad.clone()
+        split = host.tile_split(grad.shape, times)
+        return grad.reshape(split).sum(list(range(0, len(split), 2)), dtype=to)
+
+    return compute

@@ -1,0 +1,209 @@
+"""Kernels that pick by value: Where, searchsorted, labels, diagonals and bands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.array_ops_gather import as_signed
+from tensorloom.kernels.host import array_ops_matrix as matrix
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.array_ops_select import (
+    check_bound_shapes,
+    check_partitions,
+    stitch_plan,
+)
+from tensorloom.kernels.math_ops_dtypes import REALS, TORCH_DTYPES
+
+
+@kernel("Where")
+def _where(c: OpKernelConstruction) -> Compute:
+    return lambda value: torch.nonzero(as_signed(value))
+
+
+@kernel(["LowerBound", "UpperBound"], types={"T": REALS - {dtypes.bfloat16}})
+def _bound(c: OpKernelConstruction) -> Compute:
+    to = TORCH_DTYPES[c["out_type"]]
+    right = c.op == "UpperBound"
+
+    def compute(rows: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        check_bound_shapes(rows.shape, values.shape)
+        return torch.searchsorted(
+            rows.contiguous(), values.contiguous(), right=right
+        ).to(to)
+
+    return compute
+
+
+# --- labels ----------------------------------------------------------------------------------
+
+
+@kernel("DynamicPartition", host_inputs=("partitions",))
+def _dynamic_partition(c: OpKernelConstruction) -> Compute:
+    count = c["num_partitions"]
+
+    def compute(data: torch.Tensor, partitions: Any) -> tuple[torch.Tensor, ...]:
+        check_partitions(data.shape, partitions, count)
+        labels = torch.tensor(partitions.reshape(-1), device=data.device)
+        rows = data.reshape((labels.numel(), *data.shape[partitions.ndim :]))
+        return tuple([rows[labels == i] for i in range(count)])
+
+    return compute
+
+
+@kernel(["DynamicStitch", "ParallelDynamicStitch"], host_inputs=("indices",))
+def _dynamic_stitch(c: OpKernelConstruction) -> Compute:
+    count = c["N"]
+    to = TORCH_DTYPES[c["T"]]
+
+    def compute(*inputs: Any) -> torch.Tensor:
+        indices, data = inputs[:count], inputs[count:]
+        rows, inner = stitch_plan(indices, [part.shape for part in data])
+        result = torch.zeros((rows, *inner), dtype=to, device=data[0].device)
+        target = as_signed(result)
+        for index, part in zip(indices, data, strict=True):
+            flat = torch.tensor(index.reshape(-1), device=result.device).long()
+            values = as_signed(part.reshape((flat.numel(), *inner)))
+            if flat.numel():
+                target[flat] = values
+        return result
+
+    return compute
+
+
+# --- diagonals and bands ------------------------------------------------------------------------
+
+
+@kernel("Diag")
+def _diag(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(diagonal: torch.Tensor) -> torch.Tensor:
+        shape = tuple(diagonal.shape)
+        if not shape:
+            raise matrix.invalid_argument("Input must be at least rank 1, got 0")
+        check_shape(shape + shape, dtype, device)
+        return torch.diag(diagonal.reshape(-1)).reshape(shape + shape)
+
+    return compute
+
+
+@kernel("DiagPart", aliases=True)
+def _diag_part(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor) -> torch.Tensor:
+        half = matrix.diag_half(value.shape)
+        side = 1
+        for size in half:
+            side *= size
+        return value.reshape(side, side).diagonal().reshape(half)
+
+    return compute
+
+
+@kernel("MatrixBandPart", host_inputs=("num_lower", "num_upper"))
+def _matrix_band_part(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor, lower: Any, upper: Any) -> torch.Tensor:
+        low, high = matrix.band_limits(value.shape, lower, upper)
+        inside = torch.from_numpy(matrix.in_band(value.shape, low, high))
+        return value.masked_fill(~inside.to(value.device), 0)
+
+    return compute
+
+
+def _diagonals(value: torch.Tensor, lower: int, upper: int, padding: Any) -> torch.Tensor:
+    row, column, valid = matrix.diagonal_index(*value.shape[-2:], lower, upper)
+    place = value.device
+    mask = torch.from_numpy(valid).to(place)
+    rows = torch.from_numpy(row * valid).to(place)
+    columns = torch.from_numpy(column * valid).to(place)
+    taken = value[..., rows, columns].masked_fill(~mask, padding)
+    return taken[..., 0, :] if lower == upper else taken
+
+
+@kernel("MatrixDiagPart")
+def _matrix_diag_part(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor) -> torch.Tensor:
+        matrix.check_diag_band(value.shape, 0, 0)
+        return _diagonals(value, 0, 0, 0)
+
+    return compute
+
+
+@kernel("MatrixDiagPartV2", host_inputs=("k", "padding_value"))
+def _matrix_diag_part_v2(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor, k: Any, padding: Any) -> torch.Tensor:
+        lower, upper = matrix.diag_band(k)
+        matrix.check_diag_band(value.shape, lower, upper)
+        return _diagonals(value, lower, upper, padding.item())
+
+    return compute
+
+
+def _put_diagonals(
+    result: torch.Tensor, diagonal: torch.Tensor, lower: int, upper: int
+) -> torch.Tensor:
+    """Writes diagonals into matrices that are the caller's own."""
+    row, column, valid = matrix.diagonal_index(*result.shape[-2:], lower, upper)
+    place = result.device
+    mask = torch.from_numpy(valid).to(place)
+    packed = diagonal.unsqueeze(-2) if lower == upper else diagonal
+    rows = torch.from_numpy(row[valid]).to(place)
+    columns = torch.from_numpy(column[valid]).to(place)
+    as_signed(result)[..., rows, columns] = as_signed(packed)[..., mask]
+    return result
+
+
+@kernel("MatrixDiag")
+def _matrix_diag(c: OpKernelConstruction) -> Compute:
+    def compute(diagonal: torch.Tensor) -> torch.Tensor:
+        if not diagonal.dim():
+            raise matrix.invalid_argument(
+                "diagonal must be at least 1-dim, received shape: []"
+            )
+        return torch.diag_embed(diagonal)
+
+    return compute
+
+
+@kernel("MatrixDiagV2", host_inputs=("k", "num_rows", "num_cols", "padding_value"))
+def _matrix_diag_v2(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+
+    def compute(
+        diagonal: torch.Tensor, k: Any, rows: Any, columns: Any, padding: Any
+    ) -> torch.Tensor:
+        lower, upper = matrix.diag_band(k)
+        batch, sides = matrix.diag_matrix_shape(
+            diagonal.shape, lower, upper, rows, columns
+        )
+        check_shape((*batch, *sides), dtype, device)
+        result = diagonal.new_full((*batch, *sides), padding.item())
+        return _put_diagonals(result, diagonal, lower, upper)
+
+    return compute
+
+
+@kernel("MatrixSetDiag")
+def _matrix_set_diag(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
+        return _set_diag(value, diagonal, 0, 0)
+
+    return compute
+
+
+@kernel("MatrixSetDiagV2", host_inputs=("k",))
+def _matrix_set_diag_v2(c: OpKernelConstruction) -> Compute:
+    def compute(value: torch.Tensor, diagonal: torch.Tensor, k: Any) -> torch.Tensor:
+        return _set_diag(value, diagonal, *matrix.diag_band(k))
+
+    return compute
+
+
+def _set_diag(
+    value: torch.Tensor, diagonal: torch.Tensor, lower: int, upper: int
+) -> torch.Tensor:
+    matrix.check_set_diag(value.shape, diagonal.shape, lower, upper)
+    return _put_diagonals(value.clone(), diagonal, lower, upper)

@@ -1,0 +1,284 @@
+"""Host kernels that take and put elements by index: Gather, GatherNd, ScatterNd."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import array_ops_checks as checks
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.array_ops_fill import base_dtype, empty_of
+from tensorloom.kernels.host.array_ops_shape import scalar_or_array
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+# --- gather -----------------------------------------------------------------------------
+
+
+@host_kernel("Gather")
+def _gather(c: OpKernelConstruction) -> Compute:
+    return lambda params, indices: gather(params, indices, 0, 0)
+
+
+@host_kernel("GatherV2")
+def _gather_v2(c: OpKernelConstruction) -> Compute:
+    batch_dims = c["batch_dims"]
+
+    def compute(params: Any, indices: Any, axis: Any) -> Any:
+        at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
+        return gather(params, indices, at, batch)
+
+    return compute
+
+
+def gather_axes(
+    params: Sequence[int], indices: Sequence[int], axis: Any, batch_dims: int
+) -> tuple[int, int]:
+    """(axis, batch axes), counted from the front.
+
+    Raises:
+      InvalidArgumentError: they do not fit the shapes.
+    """
+    if not params:
+        raise invalid_argument("params must be at least 1 dimensional")
+    if axis.shape != ():
+        raise invalid_argument("axis must be scalar")
+    rank = len(params)
+    if not -rank <= axis < rank:
+        raise invalid_argument(
+            f"Expected axis in the range [{-rank}, {rank}), but got {int(axis)}"
+        )
+    at = int(axis) % rank
+    batch = batch_dims
+    if batch:
+        if not -len(indices) <= batch <= len(indices):
+            raise invalid_argument(
+                f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}], "
+                f"but got {batch}"
+            )
+        batch %= max(len(indices), 1)
+        if batch_dims == len(indices):
+            batch = batch_dims
+        _check_batch(params, indices, at, batch)
+    return at, batch
+
+
+def _check_batch(
+    params: Sequence[int], indices: Sequence[int], axis: int, batch: int
+) -> None:
+    if batch >= len(params):
+        raise invalid_argument(
+            f"batch_dims ({batch}) must be less than rank(params) ({len(params)})."
+        )
+    if axis < batch:
+        raise invalid_argument(
+            f"batch_dims ({batch}) must be less than or equal to axis ({axis})."
+        )
+    for i in range(batch):
+        if params[i] != indices[i]:
+            raise invalid_argument(
+                f"params.shape[{i}]: {params[i]} should be equal to indices.shape[{i}]:"
+                f" {indices[i]}"
+            )
+
+
+def gather(params: Any, indices: Any, axis: int, batch: int) -> Any:
+    """Slices of an array along an axis."""
+    check_indices(indices, params.shape[axis])
+    if not batch:
+        if params.dtype == object and params.ndim == 1 and not np.ndim(indices):
+            return params[int(indices) : int(indices) + 1].reshape(())
+        return np.take(params, indices, axis)
+    # The axis moved behind the batch, taken there, and the middle moved back in front.
+    moved = np.moveaxis(params, axis, batch)
+    rows = _batch_grid(params.shape[:batch], np.ndim(indices))
+    taken = moved[(*rows, np.asarray(indices))]
+    inner = np.ndim(indices) - batch
+    source = list(range(batch, batch + inner))
+    target = list(range(axis, axis + inner))
+    return np.moveaxis(taken, source, target)
+
+
+def _batch_grid(sizes: Sequence[int], rank: int) -> list[Any]:
+    return [
+        np.arange(size).reshape((1,) * i + (size,) + (1,) * (rank - i - 1))
+        for i, size in enumerate(sizes)
+    ]
+
+
+def check_indices(indices: Any, limit: int) -> None:
+    """Raises InvalidArgumentError unless all indices are in [0, limit)."""
+    if not indices.ndim:
+        if not 0 <= indices < limit:
+            raise invalid_argument(f"indices = {indices} is not in [0, {limit})")
+        return
+    bad = np.argwhere((indices < 0) | (indices >= limit))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        at = ",".join(map(str, place))
+        raise invalid_argument(
+            f"indices[{at}] = {indices[place]} is not in [0, {limit})"
+        )
+
+
+# --- coordinates --------------------------------------------------------------------------
+
+
+@host_kernel("GatherNd")
+def _gather_nd(c: OpKernelConstruction) -> Compute:
+    def compute(params: Any, indices: Any) -> Any:
+        flat, shape = gather_nd_plan(params.shape, indices)
+        depth = indices.shape[-1]
+        rows = np.reshape(params, (math.prod(params.shape[:depth]), *params.shape[depth:]))
+        return scalar_or_array(rows[flat].reshape(shape))
+
+    return compute
+
+
+def gather_nd_plan(
+    shape: Sequence[int], indices: Any
+) -> tuple[Any, tuple[int, ...]]:
+    """(flat row of each coordinate, shape of the result).
+
+    Raises:
+      InvalidArgumentError: a coordinate out of range, or too many coordinates.
+    """
+    if not indices.ndim:
+        raise invalid_argument("indices must be at least a vector")
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise invalid_argument(
+            f"index innermost dimension length must be <= params rank; saw: {depth} "
+            f"vs. {len(shape)}"
+        )
+    flat = flat_rows(indices, shape, "params", gathers=True)
+    return flat, (*indices.shape[:-1], *shape[depth:])
+
+
+def flat_rows(
+    indices: Any, shape: Sequence[int], what: str, gathers: bool = False
+) -> Any:
+    """Coordinates in the last axis of `indices` as numbers of rows.
+
+    Raises:
+      InvalidArgumentError: one is out of range.
+    """
+    depth = indices.shape[-1]
+    outer = shape[:depth]
+    coordinates = np.asarray(indices, np.int64).reshape(-1, depth)
+    limits = np.array(outer, np.int64)
+    bad = np.flatnonzero(((coordinates < 0) | (coordinates >= limits)).any(axis=1))
+    if len(bad):
+        place = np.unravel_index(bad[0], indices.shape[:-1]) if indices.ndim > 1 else ()
+        at = ",".join(str(int(i)) for i in place)
+        found = ", ".join(str(i) for i in coordinates[bad[0]].tolist())
+        where = f"indices[{at}] = " if at else "indices = "
+        if gathers:
+            raise invalid_argument(
+                f"{where}[{found}] does not index into param shape {shape_text(shape)}"
+            )
+        raise invalid_argument(
+            f"{where}[{found}] does not index into shape {shape_text(shape)}"
+        )
+    strides = np.ones(depth, np.int64)
+    for i in range(depth - 2, -1, -1):
+        strides[i] = strides[i + 1] * outer[i + 1]
+    return coordinates @ strides
+
+
+# --- scatter --------------------------------------------------------------------------------
+
+
+def check_scatter(shape: Sequence[int], indices: Any, updates: Sequence[int]) -> None:
+    """Checks the shapes of a ScatterNd.
+
+    Raises:
+      InvalidArgumentError: they do not fit.
+    """
+    if not indices.ndim:
+        raise invalid_argument(
+            "Indices shape must have rank at least one. Found:"
+            f"{shape_text(indices.shape)}"
+        )
+    if not updates and not indices.ndim:
+        raise invalid_argument("Updates shape must have rank at least one.")
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise invalid_argument(
+            f"The last dimension of indices ({depth}) must be <= the rank of the shape "
+            f"{shape_text(shape)}"
+        )
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    if tuple(updates) != wanted:
+        raise invalid_argument(
+            "Must have updates.shape = indices.shape[:batch_dim] + "
+            f"params_shape[slice_dim:], got updates.shape: {shape_text(updates)}, "
+            f"indices.shape: {shape_text(indices.shape)}, params_shape: "
+            f"{shape_text(shape)}, slice_dim: {depth}, and batch_dim: "
+            f"{len(indices.shape) - 1}"
+        )
+    if math.prod(shape) == 0 and math.prod(updates):
+        raise invalid_argument(
+            "Indices and updates specified for empty output tensor"
+        )
+
+
+@host_kernel("ScatterNd")
+def _scatter_nd(c: OpKernelConstruction) -> Compute:
+    dtype, device = c["T"], c.device
+    combine = _COMBINE["Add"] if dtype != dtypes.string else _put
+
+    def compute(indices: Any, updates: Any, shape: Any) -> Any:
+        sizes = checks.shape_vector(shape, dtype, device, "Shape")
+        check_shape(sizes, dtype, device)
+        check_scatter(sizes, indices, updates.shape)
+        result = np.full(sizes, empty_of(dtype), base_dtype(dtype))
+        return _scatter(result, indices, updates, combine)
+
+    return compute
+
+
+def _scatter(result: Any, indices: Any, updates: Any, combine: Callable[..., Any]) -> Any:
+    """Combines updates into an array that is the caller's own."""
+    shape = result.shape
+    depth = indices.shape[-1]
+    if math.prod(updates.shape):
+        rows = flat_rows(indices, shape, "shape")
+        flat = result.reshape((math.prod(shape[:depth]), *shape[depth:]))
+        combine(flat, rows, np.reshape(updates, (len(rows), *shape[depth:])))
+    return scalar_or_array(result)
+
+
+def _put(target: Any, rows: Any, values: Any) -> None:
+    target[rows] = values
+
+
+_COMBINE: dict[str, Callable[..., Any]] = {
+    "Update": _put,
+    "Add": np.add.at,
+    "Sub": np.subtract.at,
+    "Min": np.minimum.at,
+    "Max": np.maximum.at,
+}
+
+
+def _tensor_scatter(name: str) -> Callable[[OpKernelConstruction], Compute]:
+    combine = _COMBINE[name]
+
+    def factory(c: OpKernelConstruction) -> Compute:
+        def compute(tensor: Any, indices: Any, updates: Any) -> Any:
+            check_scatter(tensor.shape, indices, updates.shape)
+            return _scatter(np.array(tensor), indices, updates, combine)
+
+        return compute
+
+    return factory
+
+
+for _name in _COMBINE:
+    host_kernel(f"TensorScatter{_name}")(_tensor_scatter(_name))
+host_kernel("ScatterNdNonAliasingAdd")(_tensor_scatter("Add"))

@@ -1,0 +1,227 @@
+"""Host kernels that pick by value: Where, Unique, ListDiff, searchsorted, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import array_ops_checks as checks
+from tensorloom.kernels.host.array_ops_fill import base_dtype
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+
+@host_kernel("Where")
+def _where(c: OpKernelConstruction) -> Compute:
+    def compute(value: Any) -> Any:
+        if not value.ndim:
+            return np.zeros((1 if value else 0, 0), np.int64)
+        return np.argwhere(value)
+
+    return compute
+
+
+# --- unique -----------------------------------------------------------------------------------
+
+
+@host_kernel(["Unique", "UniqueWithCounts"])
+def _unique(c: OpKernelConstruction) -> Compute:
+    to = c["out_idx"].np_dtype
+    counts = c.op == "UniqueWithCounts"
+
+    def compute(x: Any) -> tuple[Any, ...]:
+        if x.ndim != 1:
+            raise invalid_argument("unique expects a 1D vector.")
+        return _in_order(x, x, 0, to, counts)
+
+    return compute
+
+
+def _in_order(
+    values: Any, keys: Any, axis: int, to: Any, counts: bool
+) -> tuple[Any, ...]:
+    """(unique slices in order of appearance, which each is, how often)."""
+    if not len(keys):
+        nothing = np.zeros(0, to)
+        return (values, nothing, nothing) if counts else (values, nothing)
+    _, first, index, count = np.unique(
+        keys,
+        axis=0 if keys.ndim > 1 else None,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        equal_nan=False,
+    )
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    result = np.take(values, first[order], axis)
+    numbers = place[index.reshape(-1)].astype(to)
+    if not counts:
+        return result, numbers
+    return result, numbers, count[order].astype(to)
+
+
+@host_kernel(["UniqueV2", "UniqueWithCountsV2"])
+def _unique_v2(c: OpKernelConstruction) -> Compute:
+    to = c["out_idx"].np_dtype
+    counts = c.op == "UniqueWithCountsV2"
+
+    def compute(x: Any, axis: Any) -> tuple[Any, ...]:
+        at = _unique_axis(x, axis)
+        keys = x
+        if x.ndim > 1:
+            keys = np.moveaxis(x, at, 0).reshape(x.shape[at], -1)
+            if keys.dtype == object:
+                rows = np.empty(len(keys), object)
+                rows[:] = [tuple(row) for row in keys.tolist()]
+                keys = rows
+        return _in_order(x, keys, at, to, counts)
+
+    return compute
+
+
+def _unique_axis(x: Any, axis: Any) -> int:
+    if axis.ndim != 1 or axis.size > 1:
+        raise invalid_argument(
+            f"axis expects a 1D vector with at most one element, got shape "
+            f"{shape_text(axis.shape)}"
+        )
+    if axis.size == 0:
+        if x.ndim != 1:
+            raise invalid_argument("unique expects a 1D vector.")
+        return 0
+    return checks.positive_axis(axis[0], x.ndim)
+
+
+@host_kernel("ListDiff")
+def _list_diff(c: OpKernelConstruction) -> Compute:
+    to = c["out_idx"].np_dtype
+
+    def compute(x: Any, y: Any) -> tuple[Any, Any]:
+        for name, value in (("x", x), ("y", y)):
+            if value.ndim != 1:
+                raise invalid_argument(f"{name} should be a 1D vector.")
+        kept = np.flatnonzero(~np.isin(x, y))
+        return x[kept], kept.astype(to)
+
+    return compute
+
+
+# --- bounds -------------------------------------------------------------------------------------
+
+
+@host_kernel(["LowerBound", "UpperBound"])
+def _bound(c: OpKernelConstruction) -> Compute:
+    to = c["out_type"].np_dtype
+    side: Any = "left" if c.op == "LowerBound" else "right"
+
+    def compute(rows: Any, values: Any) -> Any:
+        check_bound_shapes(rows.shape, values.shape)
+        result = np.empty(values.shape, to)
+        for i, row in enumerate(rows):
+            result[i] = np.searchsorted(row, values[i], side)
+        return result
+
+    return compute
+
+
+def check_bound_shapes(rows: Sequence[int], values: Sequence[int]) -> None:
+    """Raises InvalidArgumentError unless both are matrices of as many rows."""
+    if len(rows) != 2 or len(values) != 2 or rows[0] != values[0]:
+        raise invalid_argument(
+            "Leading dim_size of both tensors must match."
+        )
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@host_kernel("DynamicPartition")
+def _dynamic_partition(c: OpKernelConstruction) -> Compute:
+    count = c["num_partitions"]
+
+    def compute(data: Any, partitions: Any) -> tuple[Any, ...]:
+        check_partitions(data.shape, partitions, count)
+        labels = np.reshape(partitions, -1)
+        rows = np.reshape(data, (labels.size, *data.shape[partitions.ndim :]))
+        return tuple([rows[labels == i] for i in range(count)])
+
+    return compute
+
+
+def check_partitions(shape: Sequence[int], partitions: Any, count: int) -> None:
+    """Checks the labels of a DynamicPartition.
+
+    Raises:
+      InvalidArgumentError: a label out of range, or shapes that do not fit.
+    """
+    prefix = tuple(partitions.shape)
+    if tuple(shape[: len(prefix)]) != prefix:
+        raise invalid_argument(
+            "data.shape must start with partitions.shape, got data.shape = "
+            f"{shape_text(shape)}, partitions.shape = {shape_text(prefix)}"
+        )
+    bad = np.argwhere((partitions < 0) | (partitions >= count))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        at = f"[{','.join(map(str, place))}]" if place else ""
+        label = np.asarray(partitions)[place]
+        raise invalid_argument(
+            f"partitions{at} = {label} is not in [0, {count})"
+        )
+
+
+@host_kernel(["DynamicStitch", "ParallelDynamicStitch"])
+def _dynamic_stitch(c: OpKernelConstruction) -> Compute:
+    count = c["N"]
+    to = base_dtype(c["T"])
+
+    def compute(*inputs: Any) -> Any:
+        indices, data = inputs[:count], inputs[count:]
+        rows, inner = stitch_plan(indices, [part.shape for part in data])
+        result = np.zeros((rows, *inner), to)
+        if to == np.dtype(object):
+            result[...] = b""
+        for index, part in zip(indices, data, strict=True):
+            flat = np.reshape(index, -1)
+            result[flat] = np.reshape(part, (flat.size, *inner))
+        return result
+
+    return compute
+
+
+def stitch_plan(
+    indices: Sequence[Any], shapes: Sequence[Sequence[int]]
+) -> tuple[int, tuple[int, ...]]:
+    """(rows of the result, shape of a row).
+
+    Raises:
+      InvalidArgumentError: a negative index, or shapes that do not fit.
+    """
+    rows = 0
+    inner: tuple[int, ...] | None = None
+    for i, (index, shape) in enumerate(zip(indices, shapes, strict=True)):
+        rank = index.ndim
+        if tuple(shape[:rank]) != tuple(index.shape):
+            raise invalid_argument(
+                f"data[{i}].shape = {shape_text(shape)} does not start with "
+                f"indices[{i}].shape = {shape_text(index.shape)}"
+            )
+        rest = tuple(shape[rank:])
+        if inner is None:
+            inner = rest
+        elif rest != inner:
+            raise invalid_argument(
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{i}].shape[{rank}:], "
+                f"got data[0].shape = {shape_text(shapes[0])}, data[{i}].shape = "
+                f"{shape_text(shape)}"
+            )
+        if index.size:
+            least = int(np.min(index))
+            if least < 0:
+                raise invalid_argument(f"indices[{i}] is out of range: {least}")
+            rows = max(rows, int(np.max(index)) + 1)
+    return rows, inner or ()

@@ -1,0 +1,127 @@
+"""Kernels of activation functions over torch tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.nn_ops_checks import same_shape_error
+from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, REALS
+
+_aten = torch.ops.aten
+_Gradient = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+# Klambauer et al., "Self-Normalizing Neural Networks": alpha and scale.
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _relu6(x: torch.Tensor) -> torch.Tensor:
+    return torch.clamp(x, 0, 6)
+
+
+def _softsign(x: torch.Tensor) -> torch.Tensor:
+    return x / (x.abs() + 1)
+
+
+def _softplus(x: torch.Tensor) -> torch.Tensor:
+    return torch.logaddexp(x, torch.zeros((), dtype=x.dtype, device=x.device))
+
+
+for _op, _function, _types in (
+    ("Relu", torch.relu, REALS | {dtypes.qint8}),
+    ("Relu6", _relu6, REALS),
+    ("Elu", _aten.elu, REAL_FLOATS),
+    ("Selu", torch.selu, REAL_FLOATS),
+    ("Softplus", _softplus, REAL_FLOATS),
+    ("Softsign", _softsign, REAL_FLOATS),
+):
+    kernel(_op, types={"T": _types})(
+        lambda c, function=_function: function  # type: ignore[misc]
+    )
+
+
+@kernel("LeakyRelu", types={"T": REAL_FLOATS})
+def leaky_relu(c: OpKernelConstruction) -> Compute:
+    """Features where positive, alpha * features elsewhere."""
+    alpha = c["alpha"]
+
+    def compute(features: torch.Tensor) -> torch.Tensor:
+        return _aten.leaky_relu(features, alpha)  # type: ignore[no-any-return]
+
+    return compute
+
+
+# --- gradients ---------------------------------------------------------------
+
+
+def _gradient(op: str, function: _Gradient, types: frozenset[dtypes.DType]) -> None:
+    """Registers a gradient of two tensors of one shape."""
+
+    def factory(c: OpKernelConstruction) -> Compute:
+        name = c.node_name
+
+        def compute(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+            if gradients.shape != features.shape:
+                raise same_shape_error(name, op, gradients.shape, features.shape)
+            return function(gradients, features)
+
+        return compute
+
+    kernel(op, types={"T": types})(factory)
+
+
+def _relu_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    return _aten.threshold_backward(gradients, features, 0)  # type: ignore[no-any-return]
+
+
+def _relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    return _aten.hardtanh_backward(gradients, features, 0, 6)  # type: ignore[no-any-return]
+
+
+def _integer_relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    return torch.where((features > 0) & (features < 6), gradients, 0)
+
+
+def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    return _aten.elu_backward(gradients, 1, 1, 1, True, outputs)  # type: ignore[no-any-return]
+
+
+def _selu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    return _aten.elu_backward(  # type: ignore[no-any-return]
+        gradients, SELU_ALPHA, SELU_SCALE, 1, True, outputs
+    )
+
+
+def _softplus_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    return gradients * torch.sigmoid(features)
+
+
+def _softsign_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    return gradients / torch.square(features.abs() + 1)
+
+
+_gradient("ReluGrad", _relu_grad, REALS)
+_gradient("Relu6Grad", _integer_relu6_grad, REALS - REAL_FLOATS)
+_gradient("Relu6Grad", _relu6_grad, REAL_FLOATS)
+_gradient("EluGrad", _elu_grad, REAL_FLOATS)
+_gradient("SeluGrad", _selu_grad, REAL_FLOATS)
+_gradient("SoftplusGrad", _softplus_grad, REAL_FLOATS)
+_gradient("SoftsignGrad", _softsign_grad, REAL_FLOATS)
+
+
+@kernel("LeakyReluGrad", types={"T": REAL_FLOATS})
+def leaky_relu_grad(c: OpKernelConstruction) -> Compute:
+    """Gradients where features are positive, alpha * gradients elsewhere."""
+    alpha, name = c["alpha"], c.node_name
+
+    def compute(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+        if gradients.shape != features.shape:
+            raise same_shape_error(
+                name, "LeakyReluGrad", gradients.shape, features.shape
+            )
+        return _aten.leaky_relu_backward(gradients, features, alpha, False)  # type: ignore[no-any-return]
+
+    return compute

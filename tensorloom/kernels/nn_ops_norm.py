@@ -1,0 +1,205 @@
+"""Normalization and L2 kernels over torch tensors."""
+
+from __future__ import annotations
+
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS
+from tensorloom.kernels.nn_ops_window import from_nchw, nchw_shape, to_nchw
+
+_aten = torch.ops.aten
+
+
+@kernel("L2Loss", types={"T": REAL_FLOATS})
+def l2_loss(c: OpKernelConstruction) -> Compute:
+    """Half the sum of squares."""
+
+    def compute(t: torch.Tensor) -> torch.Tensor:
+        flat = t.reshape(-1)
+        if t.dtype.itemsize < 4:
+            flat = flat.float()
+        return (torch.dot(flat, flat) * 0.5).to(t.dtype)
+
+    return compute
+
+
+# --- batch normalization -----------------------------------------------------
+
+
+@kernel(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
+def fused_batch_norm(c: OpKernelConstruction) -> Compute:
+    """(y, mean, variance, then what the gradient needs: mean, variance, nothing)."""
+    data_format, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+    extra = c.op.endswith("V3")
+
+    def compute(
+        x: torch.Tensor,
+        scale: torch.Tensor,
+        offset: torch.Tensor,
+        mean: torch.Tensor,
+        variance: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        _check_batch_norm(x, scale, offset, mean, variance, training, data_format)
+        unused = (scale.new_zeros(()),) if extra else ()
+        if not x.numel():
+            empty = torch.full_like(scale, float("nan")) if training else mean
+            other = empty if training else variance
+            return (torch.empty_like(x), empty, other, empty, other, *unused)
+        nchw = to_nchw(x, data_format)
+        if not training:
+            y, _, _ = _aten.native_batch_norm(
+                nchw, scale, offset, mean, variance, False, 0.0, epsilon
+            )
+            y = from_nchw(y, data_format)
+            return (y, mean, variance, mean, variance, *unused)
+        y, batch_mean, inverse = _aten.native_batch_norm(
+            nchw, scale, offset, None, None, True, 0.0, epsilon
+        )
+        population = inverse.pow(-2).sub_(epsilon).clamp_(min=0)
+        count = x.numel() // scale.numel()
+        corrected = population * (count / max(count - 1, 1))
+        y = from_nchw(y, data_format)
+        return (y, batch_mean, corrected, batch_mean, population, *unused)
+
+    return compute
+
+
+def _check_batch_norm(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    training: bool,
+    data_format: bytes,
+) -> None:
+    if x.dim() != 4:
+        raise invalid(f"input must be 4-dimensional{text(x.shape)}")
+    vectors = [("scale", scale), ("offset", offset)]
+    if not training:
+        vectors += [("estimated_mean", mean), ("estimated_variance", variance)]
+    elif mean.numel() or variance.numel():
+        raise invalid("estimated_mean must be empty for training" + text(mean.shape))
+    channels = nchw_shape(x.shape, data_format)[1]
+    for name, vector in vectors:
+        if vector.dim() != 1:
+            raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
+        if vector.shape[0] != channels:
+            raise invalid(
+                f"{name} must have the same number of elements as the channels of x, "
+                f"got {vector.shape[0]} and {channels}"
+            )
+
+
+@kernel(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"])
+def fused_batch_norm_grad(c: OpKernelConstruction) -> Compute:
+    """Gradients of x, scale and offset; then two outputs that hold nothing."""
+    data_format, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+
+    def compute(
+        y_backprop: torch.Tensor,
+        x: torch.Tensor,
+        scale: torch.Tensor,
+        mean: torch.Tensor,
+        variance: torch.Tensor,
+        *unused: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        _check_batch_norm_grad(y_backprop, x, scale, mean, variance, data_format)
+        empty = scale.new_zeros((0,)) if training else torch.zeros_like(scale)
+        if not x.numel():
+            zeros = torch.zeros_like(scale)
+            return torch.empty_like(x), zeros, zeros, empty, empty
+        dx, dscale, doffset = _aten.native_batch_norm_backward(
+            to_nchw(y_backprop, data_format),
+            to_nchw(x, data_format),
+            scale,
+            mean,
+            variance,
+            mean,
+            torch.rsqrt(variance + epsilon),
+            training,
+            epsilon,
+            (True, True, True),
+        )
+        return from_nchw(dx, data_format), dscale, doffset, empty, empty
+
+    return compute
+
+
+def _check_batch_norm_grad(
+    y_backprop: torch.Tensor,
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    data_format: bytes,
+) -> None:
+    if y_backprop.dim() != 4:
+        raise invalid(f"input must be 4-dimensional{text(y_backprop.shape)}")
+    if x.shape != y_backprop.shape:
+        raise invalid(
+            f"x and y_backprop must have the same shape, got {text(x.shape)} and "
+            f"{text(y_backprop.shape)}"
+        )
+    channels = nchw_shape(x.shape, data_format)[1]
+    for name, vector in (("scale", scale), ("mean", mean), ("variance", variance)):
+        if vector.dim() != 1 or vector.shape[0] != channels:
+            raise invalid(
+                f"{name} must be a vector of {channels} elements, got shape "
+                f"{text(vector.shape)}"
+            )
+
+
+# --- local response normalization --------------------------------------------
+
+
+def _window_sums(values: torch.Tensor, radius: int) -> torch.Tensor:
+    """Sums over the channels within `radius` of each, channels last."""
+    channels = values.shape[-1]
+    padded = torch.nn.functional.pad(values.cumsum(-1), (1, 0))
+    index = torch.arange(channels, device=values.device)
+    upper = (index + radius + 1).clamp(max=channels)
+    lower = (index - radius).clamp(min=0)
+    return padded.index_select(-1, upper) - padded.index_select(-1, lower)
+
+
+@kernel("LRN")
+def local_response_normalization(c: OpKernelConstruction) -> Compute:
+    """input / (bias + alpha * window sum of input ** 2) ** beta."""
+    radius, bias, alpha, beta = _lrn_attrs(c)
+
+    def compute(image: torch.Tensor) -> torch.Tensor:
+        if image.dim() != 4:
+            raise invalid("in must be 4-dimensional")
+        wide = image.double() if image.dtype == torch.float32 else image.float()
+        norm = bias + alpha * _window_sums(wide.square(), radius)
+        return (wide * norm.pow(-beta)).to(image.dtype)
+
+    return compute
+
+
+@kernel("LRNGrad")
+def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
+    """The gradient of LRN."""
+    radius, bias, alpha, beta = _lrn_attrs(c)
+
+    def compute(
+        grads: torch.Tensor, image: torch.Tensor, output: torch.Tensor
+    ) -> torch.Tensor:
+        for value in (grads, image, output):
+            if value.dim() != 4 or value.shape != image.shape:
+                raise invalid("inputs must be 4-dimensional and of one shape")
+        dtype = image.dtype
+        wide, grad, out = image.double(), grads.double(), output.double()
+        norm = bias + alpha * _window_sums(wide.square(), radius)
+        neighbours = _window_sums(grad * out / norm, radius)
+        result = grad * norm.pow(-beta) - 2 * alpha * beta * wide * neighbours
+        return result.to(dtype)
+
+    return compute
+
+
+def _lrn_attrs(c: OpKernelConstruction) -> tuple[int, float, float, float]:
+    return c["depth_radius"], c["bias"], c["alpha"], c["beta"]

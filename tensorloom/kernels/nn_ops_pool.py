@@ -1,0 +1,495 @@
+"""Pooling kernels over torch tensors, forward and backward.
+
+torch pads both sides of an axis alike; one more element behind it is what its ceil
+mode gives. What neither can express is padded first.
+
+MaxPoolGrad gets the pool's input and output, torch's backward wants the indices of the
+maxima. torch computes them in the forward pass anyway, so they ride along on the
+output tensor; where that is not the output of the very input, they are computed again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.nn_ops_window import (
+    AxisWindows,
+    axis_windows,
+    empty_nchw,
+    from_nchw,
+    nchw_shape,
+    spatial,
+    to_nchw,
+)
+
+_aten = torch.ops.aten
+_Shape = tuple[int, ...]
+_HostArray = np.ndarray[Any, np.dtype[Any]]
+_FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
+_TORCH_NUMBERS = _FLOATS | {
+    dtypes.int8,
+    dtypes.int16,
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.uint8,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The attrs of a pooling node, decoded."""
+
+    data_format: bytes
+    window: tuple[int, int]
+    stride: tuple[int, int]
+    padding: bytes
+
+    def plan(self, shape: _Shape) -> Plan:
+        """For an NCHW shape."""
+        rows, columns = (
+            axis_windows(
+                shape[2 + axis], self.window[axis], self.stride[axis], 1, self.padding
+            )
+            for axis in (0, 1)
+        )
+        for ceil_mode in (False, True):
+            if all(
+                _torch_outputs(shape[2 + axis], self, axis, axis_plan, ceil_mode)
+                == axis_plan.outputs
+                for axis, axis_plan in ((0, rows), (1, columns))
+            ):
+                padding = (rows.before, columns.before)
+                return Plan(padding, ceil_mode, None, rows, columns)
+        extra = (columns.before, columns.after, rows.before, rows.after)
+        return Plan((0, 0), False, extra, rows, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One pooling of known sizes, in torch's terms."""
+
+    padding: tuple[int, int]
+    ceil_mode: bool
+    # What is padded first (left, right, top, bottom), or None.
+    extra: tuple[int, int, int, int] | None
+    rows: AxisWindows
+    columns: AxisWindows
+
+    @property
+    def outputs(self) -> tuple[int, int]:
+        """Height and width of the result."""
+        return self.rows.outputs, self.columns.outputs
+
+
+def _torch_outputs(
+    size: int, geometry: Geometry, axis: int, windows: AxisWindows, ceil_mode: bool
+) -> int:
+    """How many windows torch would see with padding `before` on both sides."""
+    window, stride, pad = geometry.window[axis], geometry.stride[axis], windows.before
+    room = size + 2 * pad - window
+    if not ceil_mode:
+        return room // stride + 1
+    outputs = -(-room // stride) + 1
+    # A window that starts behind the input and its padding does not count.
+    return outputs - 1 if (outputs - 1) * stride >= size + pad else outputs
+
+
+def _geometry(c: OpKernelConstruction) -> Geometry:
+    data_format = c["data_format"]
+    window = spatial(c["ksize"], data_format)
+    stride = spatial(c["strides"], data_format)
+    if min(c["ksize"]) <= 0:
+        raise _invalid(f"Sliding window ksize must be positive, got {c['ksize']}")
+    if min(c["strides"]) <= 0:
+        raise _invalid(f"Sliding window stride must be positive, got {c['strides']}")
+    if c["ksize"][0] != 1 or c["strides"][0] != 1:
+        raise errors.UnimplementedError(
+            None, None, "Pooling is not yet supported on the batch dimension."
+        )
+    return Geometry(data_format, window, stride, c["padding"])
+
+
+def _depth_window(c: OpKernelConstruction) -> int:
+    """The window over channels; with one, there is none over height and width."""
+    axis = 1 if c["data_format"] == b"NCHW" else 3
+    window, stride = c["ksize"][axis], c["strides"][axis]
+    if window == 1:
+        return 1
+    if spatial(c["ksize"], c["data_format"]) != (1, 1):
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "MaxPooling supports exactly one of pooling across depth or pooling across "
+            "width/height.",
+        )
+    if window != stride:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "Depthwise max pooling requires the depth window to equal the depth stride",
+        )
+    return int(window)
+
+
+def _invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _check_rank(shape: Sequence[int]) -> None:
+    if len(shape) != 4:
+        raise _invalid(
+            f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0"
+        )
+
+
+# --- max pooling -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Maxima:
+    """Where the maxima of a pool's output are; set on that tensor."""
+
+    image: weakref.ReferenceType[torch.Tensor]
+    geometry: Geometry
+    indices: torch.Tensor
+
+
+@kernel("MaxPool", types={"T": _TORCH_NUMBERS})
+def max_pool(c: OpKernelConstruction) -> Compute:
+    """The maximum of each window."""
+    geometry, depth = _geometry(c), _depth_window(c)
+    if depth > 1:
+        return _depth_max_pool(depth, geometry.data_format)
+    data_format = geometry.data_format
+
+    @lru_cache(maxsize=64)
+    def plan_for(shape: _Shape) -> Plan:
+        _check_rank(shape)
+        return geometry.plan(nchw_shape(shape, data_format))
+
+    def compute(image: torch.Tensor) -> torch.Tensor:
+        plan = plan_for(image.shape)
+        if not image.numel() or 0 in plan.outputs:
+            return _no_windows(image, plan, data_format)
+        values, indices = _with_indices(image, plan, geometry)
+        output = from_nchw(values, data_format)
+        output.__dict__["maxima"] = _Maxima(weakref.ref(image), geometry, indices)
+        return output
+
+    return compute
+
+
+def _with_indices(
+    image: torch.Tensor, plan: Plan, geometry: Geometry
+) -> tuple[torch.Tensor, torch.Tensor]:
+    nchw = to_nchw(image, geometry.data_format)
+    if plan.extra is not None:
+        nchw = _aten.constant_pad_nd(nchw, plan.extra, _lowest(image.dtype))
+    return _aten.max_pool2d_with_indices(  # type: ignore[no-any-return]
+        nchw, geometry.window, geometry.stride, plan.padding, (1, 1), plan.ceil_mode
+    )
+
+
+def _lowest(dtype: torch.dtype) -> float:
+    if dtype.is_floating_point:
+        return -float("inf")
+    return torch.iinfo(dtype).min
+
+
+def _no_windows(image: torch.Tensor, plan: Plan, data_format: bytes) -> torch.Tensor:
+    batch, channels = nchw_shape(image.shape, data_format)[:2]
+    result = image.new_zeros((batch, channels, *plan.outputs))
+    return from_nchw(result, data_format)
+
+
+def _depth_max_pool(window: int, data_format: bytes) -> Compute:
+    axis = 1 if data_format == b"NCHW" else 3
+
+    def compute(image: torch.Tensor) -> torch.Tensor:
+        _check_rank(image.shape)
+        return _depth_windows(image, window, axis).amax(axis + 1)
+
+    return compute
+
+
+def _depth_windows(image: torch.Tensor, window: int, axis: int) -> torch.Tensor:
+    """The channels as [windows, window]."""
+    if image.shape[axis] % window:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "Depthwise max pooling requires the depth window to evenly divide the "
+            "input depth",
+        )
+    return image.unflatten(axis, (image.shape[axis] // window, window))
+
+
+@kernel("MaxPoolGrad", types={"T": _FLOATS})
+def max_pool_grad(c: OpKernelConstruction) -> Compute:
+    """The gradient goes to the first maximum of each window."""
+    geometry, depth = _geometry(c), _depth_window(c)
+    if depth > 1:
+        return _depth_max_pool_grad(depth, geometry.data_format)
+    data_format = geometry.data_format
+
+    @lru_cache(maxsize=64)
+    def plan_for(image: _Shape, grad: _Shape) -> Plan:
+        return _max_grad_plan(geometry, image, grad)
+
+    def compute(
+        image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
+    ) -> torch.Tensor:
+        plan = plan_for(image.shape, grad.shape)
+        if not image.numel() or not grad.numel():
+            return torch.zeros_like(image)
+        indices = _indices(image, output, plan, geometry)
+        return _scatter_max(image, grad, indices, plan, geometry)
+
+    return compute
+
+
+def _max_grad_plan(geometry: Geometry, image: _Shape, grad: _Shape) -> Plan:
+    """Checks the shapes of the pool's input and of the gradient of its output."""
+    if len(image) != 4:
+        raise _invalid("tensor_in must be 4-dimensional")
+    if len(grad) != 4:
+        raise _invalid("out_backprop must be 4-dimensional")
+    shape = nchw_shape(image, geometry.data_format)
+    plan = geometry.plan(shape)
+    expected = (*shape[:2], *plan.outputs)
+    if nchw_shape(grad, geometry.data_format) != expected:
+        raise _invalid(
+            f"Expected grad shape to be {list(expected)}, but got {list(grad)} "
+            "(batch, channels, height, width)"
+        )
+    return plan
+
+
+def _indices(
+    image: torch.Tensor, output: torch.Tensor, plan: Plan, geometry: Geometry
+) -> torch.Tensor:
+    maxima: _Maxima | None = output.__dict__.get("maxima")
+    if (
+        maxima is not None
+        and maxima.image() is image
+        and maxima.geometry == geometry
+    ):
+        return maxima.indices
+    return _with_indices(image, plan, geometry)[1]
+
+
+def _scatter_max(
+    image: torch.Tensor,
+    grad: torch.Tensor,
+    indices: torch.Tensor,
+    plan: Plan,
+    geometry: Geometry,
+) -> torch.Tensor:
+    data_format = geometry.data_format
+    nchw = to_nchw(image, data_format)
+    height, width = nchw.shape[2:]
+    if plan.extra is not None:
+        left, right, top, bottom = plan.extra
+        shape = (*nchw.shape[:2], height + top + bottom, width + left + right)
+        nchw = empty_nchw(shape, image, data_format)
+    result = _aten.max_pool2d_with_indices_backward(
+        to_nchw(grad, data_format),
+        nchw,
+        geometry.window,
+        geometry.stride,
+        plan.padding,
+        (1, 1),
+        plan.ceil_mode,
+        indices,
+    )
+    if plan.extra is not None:
+        result = result[:, :, top : top + height, left : left + width]
+    return from_nchw(result, data_format)
+
+
+def _depth_max_pool_grad(window: int, data_format: bytes) -> Compute:
+    axis = 1 if data_format == b"NCHW" else 3
+
+    def compute(
+        image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
+    ) -> torch.Tensor:
+        windows = _depth_windows(image, window, axis)
+        index = windows.argmax(axis + 1, keepdim=True)
+        result = torch.zeros_like(windows)
+        result.scatter_(axis + 1, index, grad.unsqueeze(axis + 1))
+        return result.flatten(axis, axis + 1)
+
+    return compute
+
+
+@kernel("MaxPoolGradGrad", types={"T": _FLOATS})
+def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
+    """What `grad` holds at the first maximum of each window."""
+    geometry = _geometry(c)
+    data_format = geometry.data_format
+
+    def compute(
+        image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
+    ) -> torch.Tensor:
+        _check_rank(image.shape)
+        if image.shape != grad.shape:
+            raise _invalid("tensor_in and out_grad_backprop must have the same shape")
+        plan = geometry.plan(nchw_shape(image.shape, data_format))
+        if not image.numel() or 0 in plan.outputs:
+            return _no_windows(image, plan, data_format)
+        indices = _indices(image, output, plan, geometry)
+        nchw = to_nchw(grad, data_format)
+        if plan.extra is not None:
+            nchw = _aten.constant_pad_nd(nchw, plan.extra)
+        picked = nchw.flatten(2).gather(2, indices.flatten(2)).view(indices.shape)
+        return from_nchw(picked, data_format)
+
+    return compute
+
+
+# --- average pooling ---------------------------------------------------------
+
+
+def _check_depth(c: OpKernelConstruction) -> None:
+    if _depth_window(c) > 1:
+        raise errors.UnimplementedError(
+            None, None, "Non-spatial pooling is not yet supported. Volunteers? :)"
+        )
+
+
+@kernel("AvgPool", types={"T": _FLOATS})
+def avg_pool(c: OpKernelConstruction) -> Compute:
+    """The mean of each window, of what is not padding."""
+    geometry = _geometry(c)
+    _check_depth(c)
+    data_format = geometry.data_format
+
+    @lru_cache(maxsize=64)
+    def plan_for(shape: _Shape) -> Plan:
+        _check_rank(shape)
+        return geometry.plan(nchw_shape(shape, data_format))
+
+    def compute(image: torch.Tensor) -> torch.Tensor:
+        plan = plan_for(image.shape)
+        if not image.numel() or 0 in plan.outputs:
+            return _no_windows(image, plan, data_format)
+        nchw = to_nchw(image, data_format)
+        if plan.extra is None:
+            result = _aten.avg_pool2d(
+                nchw,
+                geometry.window,
+                geometry.stride,
+                plan.padding,
+                plan.ceil_mode,
+                False,
+            )
+        else:
+            result = _aten.avg_pool2d(
+                _aten.constant_pad_nd(nchw, plan.extra),
+                geometry.window,
+                geometry.stride,
+                (0, 0),
+                False,
+                True,
+                1,
+            ) / _counts(nchw, plan, geometry)
+        return from_nchw(result, data_format)
+
+    return compute
+
+
+def _counts(nchw: torch.Tensor, plan: Plan, geometry: Geometry) -> torch.Tensor:
+    """How many elements of each window are not padding, [height, width]."""
+    rows, columns = (
+        _axis_counts(nchw.shape[2 + axis], geometry, axis, windows, nchw)
+        for axis, windows in ((0, plan.rows), (1, plan.columns))
+    )
+    return rows[:, None] * columns
+
+
+def _axis_counts(
+    size: int,
+    geometry: Geometry,
+    axis: int,
+    windows: AxisWindows,
+    like: torch.Tensor,
+) -> torch.Tensor:
+    starts = np.arange(windows.outputs) * geometry.stride[axis] - windows.before
+    ends = np.minimum(starts + geometry.window[axis], size)
+    counts = ends - np.maximum(starts, 0)
+    return torch.from_numpy(counts).to(like.device, like.dtype)
+
+
+@kernel("AvgPoolGrad", types={"T": _FLOATS}, host_inputs=("orig_input_shape",))
+def avg_pool_grad(c: OpKernelConstruction) -> Compute:
+    """The gradient, spread evenly over each window."""
+    geometry = _geometry(c)
+    _check_depth(c)
+    data_format, device, dtype = geometry.data_format, c.device, c["T"]
+
+    @lru_cache(maxsize=64)
+    def plan_for(sizes: _Shape, grad: _Shape) -> tuple[Plan, _Shape]:
+        check_shape(sizes, dtype, device)
+        return _max_grad_plan(geometry, sizes, grad), nchw_shape(sizes, data_format)
+
+    def compute(orig_input_shape: _HostArray, grad: torch.Tensor) -> torch.Tensor:
+        array = np.asarray(orig_input_shape)
+        if array.shape != (4,):
+            raise _invalid("out_backprop must be 1-dimensional and 4 elements")
+        sizes = tuple(array.tolist())
+        plan, shape = plan_for(sizes, grad.shape)
+        if not grad.numel() or 0 in shape:
+            return grad.new_zeros(sizes)
+        result = _spread(to_nchw(grad, data_format), shape, plan, geometry)
+        return from_nchw(result, data_format)
+
+    return compute
+
+
+def _spread(
+    grad: torch.Tensor, shape: _Shape, plan: Plan, geometry: Geometry
+) -> torch.Tensor:
+    if plan.extra is None:
+        return _aten.avg_pool2d_backward(  # type: ignore[no-any-return]
+            grad,
+            empty_nchw(shape, grad, geometry.data_format),
+            geometry.window,
+            geometry.stride,
+            plan.padding,
+            plan.ceil_mode,
+            False,
+            None,
+        )
+    left, right, top, bottom = plan.extra
+    height, width = shape[2:]
+    padded = (*shape[:2], height + top + bottom, width + left + right)
+    like = empty_nchw(padded, grad, geometry.data_format)
+    counts = _counts(empty_nchw(shape, grad, geometry.data_format), plan, geometry)
+    result = _aten.avg_pool2d_backward(
+        to_nchw_like(grad / counts, geometry.data_format),
+        like,
+        geometry.window,
+        geometry.stride,
+        (0, 0),
+        False,
+        True,
+        1,
+    )
+    return result[:, :, top : top + height, left : left + width]  # type: ignore[no-any-return]
+
+
+def to_nchw_like(value: torch.Tensor, data_format: bytes) -> torch.Tensor:
+    """An NCHW tensor in the memory format of the data format."""
+    if data_format == b"NCHW":
+        return value.contiguous()
+    return value.contiguous(memory_format=torch.channels_last)

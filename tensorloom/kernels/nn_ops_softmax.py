@@ -1,0 +1,96 @@
+"""Softmax and its cross entropies over torch tensors."""
+
+from __future__ import annotations
+
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.nn_ops_checks import (
+    check_cross_entropy,
+    check_logits,
+    check_sparse_cross_entropy,
+    label_error,
+)
+
+_aten = torch.ops.aten
+
+
+@kernel("Softmax")
+def softmax(c: OpKernelConstruction) -> Compute:
+    """exp(logits), each row scaled to sum to 1."""
+
+    def compute(logits: torch.Tensor) -> torch.Tensor:
+        check_logits(logits.shape)
+        return _aten._softmax(logits, -1, False)  # type: ignore[no-any-return]
+
+    return compute
+
+
+@kernel("LogSoftmax")
+def log_softmax(c: OpKernelConstruction) -> Compute:
+    """log(softmax(logits))."""
+
+    def compute(logits: torch.Tensor) -> torch.Tensor:
+        check_logits(logits.shape)
+        return _aten._log_softmax(logits, -1, False)  # type: ignore[no-any-return]
+
+    return compute
+
+
+@kernel("SoftmaxCrossEntropyWithLogits")
+def softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
+    """The loss of each row, and its gradient with respect to the logits."""
+
+    def compute(
+        features: torch.Tensor, labels: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if features.shape != labels.shape or features.dim() != 2:
+            check_cross_entropy(features.shape, labels.shape)
+            features, labels = torch.broadcast_tensors(features, labels)
+        log_probabilities = _aten._log_softmax(features, -1, False)
+        loss = (log_probabilities * labels).sum(1).neg_()
+        return loss, log_probabilities.exp_().sub_(labels)
+
+    return compute
+
+
+@kernel("SparseSoftmaxCrossEntropyWithLogits")
+def sparse_softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
+    """The loss of each row for one class index, and its gradient."""
+    on_cpu = c.device_type == "CPU"
+
+    def compute(
+        features: torch.Tensor, labels: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        check_sparse_cross_entropy(features.shape, labels.shape)
+        if not features.numel():
+            return features.new_empty((0,)), torch.empty_like(features)
+        classes = features.shape[1]
+        index = labels.long()
+        valid = None
+        if on_cpu:
+            low, high = torch.aminmax(index)
+            if low.item() < 0 or high.item() >= classes:
+                raise _label_error(labels, classes)
+        else:
+            # As on TensorFlow's GPU, a bad label gives NaN: no synchronisation.
+            valid = (index >= 0) & (index < classes)
+            index = index.clamp(0, classes - 1)
+        column = index.unsqueeze(1)
+        log_probabilities = _aten._log_softmax(features, -1, False)
+        loss = log_probabilities.gather(1, column).squeeze(1).neg_()
+        backprop = log_probabilities.exp_()
+        backprop.scatter_add_(1, column, backprop.new_full((), -1).expand_as(column))
+        if valid is not None:
+            nan = float("nan")
+            loss = torch.where(valid, loss, nan)
+            backprop = torch.where(valid.unsqueeze(1), backprop, nan)
+        return loss, backprop
+
+    return compute
+
+
+def _label_error(labels: torch.Tensor, classes: int) -> Exception:
+    values = labels.tolist()
+    bad = next(v for v in values if not 0 <= v < classes)
+    return label_error(bad, classes, values)

@@ -1,0 +1,92 @@
+"""Kernels for the largest elements of rows, over torch tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
+from tensorloom.kernels.math_ops_dtypes import REALS
+
+
+@kernel("TopKV2", types={"T": REALS}, host_inputs=("k",))
+def top_k(c: OpKernelConstruction) -> Compute:
+    """The k largest elements of each row; of equal ones the first come first."""
+    on_cpu = c.device_type == "CPU"
+
+    def compute(value: torch.Tensor, k: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        array = np.asarray(k)
+        count = int(array) if not array.ndim else 0
+        check_top_k(value.shape, array.shape, count)
+        return _largest(value, count, on_cpu)
+
+    return compute
+
+
+@kernel("TopK", types={"T": REALS})
+def top_k_v1(c: OpKernelConstruction) -> Compute:
+    """TopKV2 with k as an attr."""
+    count, on_cpu = c["k"], c.device_type == "CPU"
+
+    def compute(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        check_top_k(value.shape, (), count)
+        return _largest(value, count, on_cpu)
+
+    return compute
+
+
+def _largest(
+    value: torch.Tensor, count: int, on_cpu: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    size = value.shape[-1]
+    if on_cpu and 4 * count < size:
+        # Selection does not keep equal elements in order; where one more than asked
+        # for shows that there are none, it is much faster than sorting.
+        values, indices = torch.topk(value, count + 1)
+        if not bool((values[..., 1:] == values[..., :-1]).any()):
+            return values[..., :count].contiguous(), indices[..., :count].int()
+    values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
+    return values[..., :count].contiguous(), indices[..., :count].int()
+
+
+@kernel("InTopKV2", host_inputs=("k",))
+def in_top_k(c: OpKernelConstruction) -> Compute:
+    """Whether each target is among the k largest of its row."""
+
+    def compute(
+        predictions: torch.Tensor, targets: torch.Tensor, k: Any
+    ) -> torch.Tensor:
+        array = np.asarray(k)
+        check_in_top_k(predictions.shape, targets.shape, array.shape)
+        return _is_in_top(predictions, targets, int(array))
+
+    return compute
+
+
+@kernel("InTopK")
+def in_top_k_v1(c: OpKernelConstruction) -> Compute:
+    """InTopKV2 with k as an attr."""
+    count = c["k"]
+
+    def compute(predictions: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        check_in_top_k(predictions.shape, targets.shape, ())
+        return _is_in_top(predictions, targets, count)
+
+    return compute
+
+
+def _is_in_top(
+    predictions: torch.Tensor, targets: torch.Tensor, count: int
+) -> torch.Tensor:
+    """False also for targets that are no class, and rows that are not finite."""
+    classes = predictions.shape[1]
+    if not predictions.numel():
+        return torch.zeros(targets.shape, dtype=torch.bool, device=targets.device)
+    index = targets.long()
+    valid = (index >= 0) & (index < classes)
+    chosen = predictions.gather(1, index.clamp(0, classes - 1).unsqueeze(1))
+    better = (predictions > chosen).sum(1)
+    return valid & predictions.isfinite().all(1) & (better < count)
