@@ -246,6 +246,9 @@ def add_branching_op(
             **branch_attrs(op_type, [g.name for g in graphs]),
         )
         _copy_handle_data(graphs[0], op)
+        for graph in graphs:
+            # What the call passes: itself a capture if this is a body, too.
+            graph.reset_captures(zip(op.inputs[1:], graph.inputs, strict=True))
         op.__dict__["_branch_graphs"] = tuple(graphs)
         return [identity_ops.identity(t) for t in op.outputs]
 

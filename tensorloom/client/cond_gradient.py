@@ -12,30 +12,34 @@ from typing import Any
 from tensorloom.client import cond, func_graph, gradients, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradient_walk import is_trainable
+from tensorloom.client.gradient_walk import is_trainable, zeros_of_variable
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import fill_ops, functional_ops, resource_variable_ops
+from tensorloom.ops import fill_ops, functional_ops
 
 
 @RegisterGradient("If")
 @RegisterGradient("StatelessIf")
 def _if_grad(op: Operation, *grads: Any) -> list[Any]:
-    return _branching_grad(op, grads, ("StatelessIf", "If"), "cond")
+    return _branching_grad(op, grads, ("StatelessIf", "If"), "cond", None)
 
 
 @RegisterGradient("Case")
 @RegisterGradient("StatelessCase")
 def _case_grad(op: Operation, *grads: Any) -> list[Any]:
-    return _branching_grad(op, grads, ("StatelessCase", "Case"), "branch_index")
+    return _branching_grad(op, grads, ("Case", "Case"), "branch_index", "gradient")
 
 
 def _branching_grad(
-    op: Operation, grads: Sequence[Any], op_types: tuple[str, str], selector: str
+    op: Operation,
+    grads: Sequence[Any],
+    op_types: tuple[str, str],
+    selector: str,
+    name: str | None,
 ) -> list[Any]:
     branches = branch_graphs(op)
     dense = [convert_to_tensor(g) if g is not None else None for g in grads]
@@ -50,7 +54,7 @@ def _branching_grad(
     input_grads: list[Any] = [None] * len(op.inputs)
     if wanted:
         outputs = cond.add_branching_op(
-            op_types, {selector: op.inputs[0]}, graphs, None
+            op_types, {selector: op.inputs[0]}, graphs, name
         )
         packed = nest.pack_sequence_as(
             graphs[0].structured_outputs, outputs, expand_composites=True
@@ -122,7 +126,7 @@ class BranchGradient(GradientGraph):
         return [g if is_trainable(x) else None for x, g in zip(xs, result, strict=True)]
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:
-        """Captures and results are there around the forward node."""
+        """Arguments and results are there around the forward node."""
         outside = self.forward.original_of(tensor)
         if outside is not None:
             return outside
@@ -182,11 +186,6 @@ def zeros_for(tensor: Tensor) -> Tensor:
     """Zeros as the gradient of a tensor, or of the variable behind a handle."""
     zeros: Tensor
     if tensor.dtype == dtypes.resource:
-        data = tensor._handle_data
-        zeros = fill_ops.zeros(
-            resource_variable_ops.variable_shape(tensor),
-            dtype=data.dtype if data is not None else dtypes.float32,
-        )
-        return zeros
+        return zeros_of_variable(tensor)
     zeros = fill_ops.zeros_like(tensor)
     return zeros

@@ -49,6 +49,8 @@ class FuncGraph(Graph):
         self._originals: dict[Tensor, Tensor] = {}  # inside -> outside
         # True when a finished operation has changed since the last `to_function`.
         self.is_changed = False
+        # True while each operation was made after its inputs.
+        self._is_sorted = True
         self._seed = outer._seed
         # One library and one set of collections for a graph and all its bodies: a
         # variable made in a branch is a variable of the program.
@@ -210,6 +212,7 @@ class FuncGraph(Graph):
 
     def _changed(self, op: Operation) -> None:
         self.is_changed = True
+        self._is_sorted = False
 
     # --- the function --------------------------------------------------------------------
 
@@ -228,17 +231,21 @@ class FuncGraph(Graph):
         if keep_stateful:
             roots += [op for op in self._operations if op._op_def.is_stateful]
         needed = _needed(roots)
+        nodes = {
+            op._name: self.to_node(op)
+            for op in self._operations
+            if op in needed and op not in arguments
+        }
+        if not self._is_sorted:
+            names = [op._name for op in arguments]
+            nodes = {n.name: n for n in sort_topologically(nodes, names)}
         return FunctionIR(
             name=name or self.name,
             arg_names=tuple(op._name for op in arguments),
             arg_types=tuple(t._dtype for t in self.inputs),
             output_names=_output_names(self.outputs),
             output_types=tuple(t._dtype.base_dtype for t in self.outputs),
-            nodes={
-                op._name: self.to_node(op)
-                for op in self._operations
-                if op in needed and op not in arguments
-            },
+            nodes=nodes,
             returns=tuple((t._op._name, t._value_index) for t in self.outputs),
             is_stateful=self.is_stateful,
             arg_shapes=tuple(t._shape for t in self.inputs),

@@ -192,7 +192,7 @@ class GradientWalk:
         own = graph_mutation.own_output_count(op)
         arguments = [
             _zeros_like(output)
-            if g is None and output._value_index < own and is_trainable(output)
+            if g is None and output._value_index < own and _takes_zeros(output)
             else g
             for output, g in zip(op._outputs, received, strict=True)
         ]
@@ -260,19 +260,30 @@ class GradientWalk:
 _NOWHERE: AbstractContextManager[None] = nullcontext()
 
 
+def _takes_zeros(output: Tensor) -> bool:
+    """Handles of other resources than variables have no gradient, not even zeros."""
+    if output._dtype == dtypes.resource:
+        return output._handle_data is not None
+    return is_trainable(output)
+
+
 def _zeros_like(tensor: Tensor) -> Tensor:
     """The gradient of an output that the ys do not depend on."""
-    zeros: Tensor
     if tensor._dtype == dtypes.resource:
-        from tensorloom.ops import fill_ops, resource_variable_ops
+        return zeros_of_variable(tensor)
+    zeros: Tensor = apply_op("ZerosLike", x=tensor, name="zeros_like")
+    return zeros
 
-        data = tensor._handle_data
-        zeros = fill_ops.zeros(
-            resource_variable_ops.variable_shape(tensor),
-            dtype=data.dtype if data is not None else dtypes.float32,
-        )
-        return zeros
-    zeros = apply_op("ZerosLike", x=tensor, name="zeros_like")
+
+def zeros_of_variable(handle: Tensor) -> Tensor:
+    """Zeros of the shape and dtype of the variable behind a handle."""
+    from tensorloom.ops import fill_ops
+
+    data = handle._handle_data
+    zeros: Tensor = fill_ops.zeros(
+        apply_op("VariableShape", input=handle),
+        dtype=data.dtype if data is not None else dtypes.float32,
+    )
     return zeros
 
 

@@ -188,6 +188,7 @@ class BodyGradient(GradientGraph):
             empty = list_ops.empty_tensor_list(
                 tensor.shape,
                 tensor.dtype.base_dtype,
+                max_num_elements=self.op.inputs[1],
                 name=f"{tensor.name}/accumulator".replace(":", "_"),
             )
         for graph in (body, self._cond_graph):

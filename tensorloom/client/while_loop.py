@@ -135,8 +135,13 @@ class _Loop:
     def _arguments(self, graph: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
         shapes = [SCALAR, SCALAR, *self.shapes]
         return [
-            graph.add_argument(t.dtype, shape, t.op.name, t._handle_data)
-            for t, shape in zip(tensors, shapes, strict=True)
+            graph.add_argument(
+                t.dtype,
+                shape,
+                t.op.name if i < FIRST_LOOP_VAR else "placeholder",
+                t._handle_data,
+            )
+            for i, (t, shape) in enumerate(zip(tensors, shapes, strict=True))
         ]
 
     def _user_arguments(self, arguments: Sequence[Tensor]) -> Any:
@@ -313,6 +318,10 @@ def add_while_op(
             output_shapes=[t.shape for t in body_graph.inputs],
             parallel_iterations=parallel_iterations,
         )
+    for graph in graphs:
+        # What the call passes: itself a capture if this is a body, too.
+        pairs = zip(op.inputs, graph.inputs, strict=True)
+        graph.reset_captures((o, t) for o, t in pairs if t in graph._originals)
     for inside, outside in zip(body_graph.outputs, op.outputs, strict=True):
         if outside._handle_data is None:
             outside._handle_data = inside._handle_data

@@ -130,6 +130,8 @@ def _pending_inputs(tensor: Tensor) -> list[Tensor] | None:
     op = tensor._op
     if op._op_def.is_stateful or not op._inputs:
         return [] if op._type == "Const" else None
+    if op._type == "PlaceholderWithDefault":
+        return None  # a feed may replace its value
     if any(not _is_small(t._shape) for t in op._outputs):
         return None
     pending = []

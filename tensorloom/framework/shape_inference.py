@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tensorloom.framework.dtypes import DType
-from tensorloom.framework.op_registry import OpDef
+from tensorloom.framework.op_registry import OpDef, ShapeFn
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
 Dims = tuple[int | None, ...]
@@ -220,34 +220,83 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
     try:
         shapes = op_def.shape_fn(context)
     except ShapeError as error:
-        raise ValueError(error_text(str(error), context)) from None
+        raise ValueError(_error_text(str(error), op_def.shape_fn, context)) from None
     if isinstance(shapes, TensorShape):
         shapes = (shapes,)
     assert len(shapes) == count, f"shape function of {op_def.name}"
     return shapes
 
 
-def error_text(message: str, context: InferenceContext) -> str:
-    """TensorFlow's wording around a shape function's message."""
+class _Recording:
+    """A context that notes which input values a shape function asks for.
+
+    Without `sighted` it knows no values, only shapes.
+    """
+
+    def __init__(self, context: InferenceContext, sighted: bool) -> None:
+        self._context = context
+        self._sighted = sighted
+        self.values: dict[int, np.ndarray[Any, Any]] = {}
+        self.partial_shapes: dict[int, TensorShape] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
+        value = self._context.input_value(index) if self._sighted else None
+        if value is not None:
+            self.values[index] = value
+        return value
+
+    def input_value_as_shape(self, index: int) -> TensorShape:
+        if self._sighted:
+            shape = self._context.input_value_as_shape(index)
+            if shape.rank is not None:
+                self.partial_shapes[index] = shape
+            return shape
+        length = self._context.input_shapes[index].dims_tuple
+        if length is None or len(length) != 1 or length[0] is None:
+            return UNKNOWN
+        return TensorShape.of((None,) * length[0])
+
+
+def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> str:
+    """TensorFlow's wording around a shape function's message.
+
+    TensorFlow infers from shapes first, and computes input values when that is not
+    enough; its message shows the values that were needed.
+    """
+    for sighted in (False, True):
+        recording = _Recording(context, sighted)
+        try:
+            shape_fn(recording)
+        except ShapeError as error:
+            message = str(error)
+            break
     shapes = ", ".join(format_shape(s) for s in context.input_shapes)
-    values = [
-        f"input[{i}] = {_format_value(value)}"
-        for i in range(context.num_inputs)
-        if (value := context.input_value(i)) is not None and value.size <= 8
-    ]
     text = (
         f"{message} for '{context.node_name}' (op: '{context.op_name}') "
         f"with input shapes: {shapes}"
     )
+    values = [f"input[{i}] = <{_summary(v)}>" for i, v in recording.values.items()]
     if values:
         text += " and with computed input tensors: " + ", ".join(values)
+    partial = [
+        f"input[{i}] = {format_shape(s)}" for i, s in recording.partial_shapes.items()
+    ]
+    if partial:
+        text += " and with input tensors computed as partial shapes: "
+        text += ", ".join(partial)
     return text + "."
 
 
-def _format_value(value: np.ndarray[Any, Any]) -> str:
+def _summary(value: np.ndarray[Any, Any]) -> str:
+    """The elements of a constant, the outermost brackets left out."""
     if value.ndim == 0:
-        return f"<{value}>"
-    return "<" + str(value.tolist()).replace(",", "") + ">"
+        return str(value)
+    if value.ndim == 1:
+        return " ".join(str(v) for v in value.tolist())
+    return "".join(f"[{_summary(row)}]" for row in value)
 
 
 # --- shape functions that many ops share -------------------------------------

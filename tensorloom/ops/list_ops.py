@@ -13,6 +13,7 @@ from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
+from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
 
@@ -157,9 +158,7 @@ def element_shape_argument(shape: Any) -> Any:
     if dims is None:
         return -1
     if not dims:
-        import numpy as np
-
-        return np.zeros([0], np.int32)
+        return convert_to_tensor([], dtype=dtypes.int32)
     return [-1 if d is None else d for d in dims]
 
 

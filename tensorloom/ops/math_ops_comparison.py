@@ -153,9 +153,9 @@ def _select_shape(c: InferenceContext) -> TensorShape:
     if cond_dims is None or dims is None or cond_dims == ():
         return values
     if len(cond_dims) == 1 and len(dims) > 1:
-        c.merge_dim(dims[0], cond_dims[0])  # one condition for each row
+        c.merge_dim(cond_dims[0], dims[0])  # one condition for each row
         return values
-    c.merge(values, cond)
+    c.merge(cond, values)
     return values
 
 

@@ -29,16 +29,12 @@ _NUMBERS: Final = (
 
 def _reduction_shape(c: InferenceContext) -> TensorShape:
     dims, keep = c.input_shape(0).dims_tuple, c.attrs["keep_dims"]
-    index_dims = c.with_rank_at_most(1, 1).dims_tuple
+    c.with_rank_at_most(1, 1)
     if dims is None:
         return UNKNOWN
     indices = c.input_value(1)
     if indices is None:
-        if keep:
-            return TensorShape.of((None,) * len(dims))
-        # Distinct or not, a single index takes away one axis.
-        single = index_dims is not None and (index_dims == () or index_dims[0] == 1)
-        return TensorShape.of((None,) * (len(dims) - 1)) if single else UNKNOWN
+        return TensorShape.of((None,) * len(dims)) if keep else UNKNOWN
     axes = set()
     for axis in indices.reshape(-1).tolist():
         if not -len(dims) <= axis < len(dims):

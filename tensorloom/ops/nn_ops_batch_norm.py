@@ -118,56 +118,94 @@ def _inference_grad(
     return [dx, dscale, doffset, None, None]
 
 
-def _composed_grad(op: Operation) -> tuple[list[Tensor], list[Tensor]]:
-    """The results of a batch norm gradient op, from differentiable ops.
+class _Normalized:
+    """The normalized input of a training op, and the projection of its gradient."""
 
-    Returns the op's first three inputs and its first three results.
+    def __init__(self, x: Tensor, axes: list[int], epsilon: float) -> None:
+        self.axes = axes
+        mean = math_ops.reduce_mean(x, axes, keepdims=True)
+        squares = math_ops.squared_difference(x, mean)
+        variance = math_ops.reduce_mean(squares, axes, keepdims=True)
+        self.inverse = math_ops.rsqrt(variance + epsilon)
+        self.x_hat = (x - mean) * self.inverse
+
+    def mean(self, value: Tensor) -> Tensor:
+        """Over everything but the channels."""
+        return math_ops.reduce_mean(value, self.axes, keepdims=True)
+
+    def project(self, value: Tensor) -> Tensor:
+        """The gradient of sum(value * x_hat) with respect to x.
+
+        Linear in the value and self-adjoint: dx of the op is scale * project(dy).
+        """
+        along = self.x_hat * self.mean(value * self.x_hat)
+        return self.inverse * (value - self.mean(value) - along)
+
+
+def _batch_norm_grad_grad(
+    op: Operation, grad_dx: Tensor, grad_dscale: Tensor, grad_doffset: Tensor, *_: Any
+) -> list[Tensor | None]:
+    """The second derivative.
+
+    With a, b, c for the three gradients, it is that of
+    sum(a * dx) + sum(b * dscale) + sum(c * doffset) by dy, x and scale.
     """
-    grad_y, x, scale, pop_mean, pop_var = op.inputs[:5]
-    epsilon = op.get_attr("epsilon")
+    dy, x, scale = op.inputs[:3]
     channels_last = op.get_attr("data_format") == b"NHWC"
     axes = [0, 1, 2] if channels_last else [0, 2, 3]
-    wide_x, wide_grad = x, grad_y
-    if x.dtype.base_dtype == dtypes.float16:
-        wide_x = math_ops.cast(x, dtypes.float32)
-        wide_grad = math_ops.cast(grad_y, dtypes.float32)
 
     def spread(vector: Tensor) -> Tensor:
         if channels_last:
             return vector
         return array_ops.reshape(vector, [1, array_ops.size(vector), 1, 1])
 
+    wide = [math_ops.cast(v, dtypes.float32) for v in (dy, x, grad_dx)]
+    vectors = [spread(v) for v in (scale, grad_dscale, grad_doffset)]
     if op.get_attr("is_training"):
-        mean = math_ops.reduce_mean(wide_x, axes, keepdims=True)
-        centered = wide_x - mean
-        variance = math_ops.reduce_mean(
-            math_ops.squared_difference(wide_x, array_ops.stop_gradient(mean)),
-            axes,
-            keepdims=True,
-        )
-        inverse = math_ops.rsqrt(variance + epsilon)
-        mean_grad = math_ops.reduce_mean(wide_grad, axes, keepdims=True)
-        projection = math_ops.reduce_mean(wide_grad * centered, axes, keepdims=True)
-        correction = math_ops.reciprocal(variance + epsilon) * projection * centered
-        grad_x = spread(scale) * inverse * (wide_grad - mean_grad - correction)
-        normalized = centered * inverse
+        normalized = _Normalized(wide[1], axes, op.get_attr("epsilon"))
+        results = _training_grad_grad(normalized, *wide, *vectors)
     else:
-        inverse = spread(math_ops.rsqrt(pop_var + epsilon))
-        normalized = (wide_x - spread(pop_mean)) * inverse
-        grad_x = wide_grad * spread(scale) * inverse
-    grad_scale = math_ops.reduce_sum(wide_grad * normalized, axes)
-    grad_offset = math_ops.reduce_sum(wide_grad, axes)
-    results = [math_ops.cast(grad_x, x.dtype), grad_scale, grad_offset]
-    return [grad_y, x, scale], results
+        inverse = math_ops.rsqrt(op.inputs[4] + op.get_attr("epsilon"))
+        x_hat = (wide[1] - spread(op.inputs[3])) * spread(inverse)
+        results = _inference_grad_grad(x_hat, spread(inverse), *wide, *vectors)
+    by_dy, by_x, by_scale = results
+    by_scale = math_ops.reduce_sum(by_scale, axes)
+    first = [math_ops.cast(by_dy, dy.dtype), math_ops.cast(by_x, x.dtype), by_scale]
+    return [*first, *[None] * (len(op.inputs) - 3)]
 
 
-def _batch_norm_grad_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
-    """The second derivative, by differentiating a composition of simple ops."""
-    from tensorloom.ops import gradients_impl
+def _training_grad_grad(
+    n: _Normalized,
+    dy: Tensor,
+    x: Tensor,
+    a: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    c: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    projected_dy, projected_a = n.project(dy), n.project(a)
+    a_along, dy_along = n.mean(a * n.x_hat), n.mean(dy * n.x_hat)
+    by_dy = scale * projected_a + b * n.x_hat + c
+    # d(inverse)/dx is -inverse^2 * x_hat / count.
+    common = n.mean(a * dy) - n.mean(a) * n.mean(dy) - a_along * dy_along
+    by_x = b * projected_dy - scale * n.inverse * (
+        common * n.inverse * n.x_hat + projected_a * dy_along + a_along * projected_dy
+    )
+    return by_dy, by_x, a * projected_dy
 
-    inputs, results = _composed_grad(op)
-    derivatives = gradients_impl.gradients(results, inputs, list(grads[:3]))
-    return [*derivatives, *[None] * (len(op.inputs) - 3)]
+
+def _inference_grad_grad(
+    x_hat: Tensor,
+    inverse: Tensor,
+    dy: Tensor,
+    x: Tensor,
+    a: Tensor,
+    scale: Tensor,
+    b: Tensor,
+    c: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    by_dy = scale * inverse * a + b * x_hat + c
+    return by_dy, b * inverse * dy, a * inverse * dy
 
 
 # --- ops ---------------------------------------------------------------------

@@ -30,9 +30,6 @@ def _bias_add_shape(c: InferenceContext) -> TensorShape:
         return UNKNOWN
     assert bias is not None
     merged = list(dims)
-    # In NCHW TensorFlow looks at the third dimension from the end, which is the
-    # channels' only for images.
-    axis = len(dims) - 3 if axis == 1 else axis
     merged[axis] = c.merge_dim(dims[axis], bias[0])
     return TensorShape.of(tuple(merged))
 
@@ -42,7 +39,7 @@ def _bias_add_grad_shape(c: InferenceContext) -> TensorShape:
     dims = c.with_rank_at_least(0, 3 if axis == 1 else 2).dims_tuple
     if dims is None:
         return TensorShape.of((None,))
-    return TensorShape.of((dims[len(dims) - 3 if axis == 1 else axis],))
+    return TensorShape.of((dims[axis],))
 
 
 # --- gradients ---------------------------------------------------------------

@@ -51,7 +51,7 @@ def _dropout(x: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Tensor
     if not x.dtype.is_floating:
         raise ValueError(
             "x has to be a floating point tensor since it's going to be scaled. "
-            f"Got a {x.dtype!r} tensor instead."
+            f"Got a {x.dtype} tensor instead."
         )
     if isinstance(rate, numbers.Real):
         if not 0 <= rate < 1:

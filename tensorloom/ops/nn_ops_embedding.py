@@ -14,7 +14,7 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops import array_ops, math_ops, partition_ops
 from tensorloom.ops.constant_op import constant
 
 
@@ -94,20 +94,18 @@ def _partitioned_lookup(
     name: str | None,
     max_norm: float | None,
 ) -> Tensor:
-    from tensorloom.ops import data_flow_ops
-
     flat_ids = array_ops.reshape(ids, [-1])
     positions = math_ops.range(array_ops.size(flat_ids))
     assignments, new_ids = _assign(params, flat_ids, strategy)
     assignments = math_ops.cast(assignments, dtypes.int32)
     count = len(params)
-    ids_of = data_flow_ops.dynamic_partition(new_ids, assignments, count)
-    positions_of = data_flow_ops.dynamic_partition(positions, assignments, count)
+    ids_of = partition_ops.dynamic_partition(new_ids, assignments, count)
+    positions_of = partition_ops.dynamic_partition(positions, assignments, count)
     rows = []
     for param, part_ids in zip(params, ids_of, strict=True):
         with colocate_with(param):
             rows.append(array_ops.gather(param, part_ids))
-    result = data_flow_ops.parallel_dynamic_stitch(positions_of, rows, name=name)
+    result = partition_ops.parallel_dynamic_stitch(positions_of, rows, name=name)
     row_shape = params[0].get_shape()[1:]
     for param in params[1:]:
         row_shape = row_shape.merge_with(param.get_shape()[1:])

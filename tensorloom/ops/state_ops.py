@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import scalar_shape
+from tensorloom.framework.shape_inference import format_shape, scalar_shape
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -74,18 +74,15 @@ def check_scatter_nd_updates(
     depth = index_dims[-1]
     if depth is None:
         return
-    if updates.rank < outer:
-        c.fail(
-            "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of "
-            "updates[shape=%s]" % (outer, indices, outer, updates)
-        )
     expected = TensorShape.of(index_dims[:-1]).concatenate(
         TensorShape.of(params_dims[depth:])
     )
     if not updates.is_compatible_with(expected):
         c.fail(
-            f"Dimensions [{depth},{len(params_dims)}) of input[shape={params}] must "
-            f"match dimensions [{outer},{updates.rank}) of updates[shape={updates}]"
+            f"The inner {len(params_dims) - depth} dimensions of input.shape="
+            f"{format_shape(params)} must match the inner {updates.rank - outer} "
+            f"dimensions of updates.shape={format_shape(updates)}, and the outer "
+            f"{outer} those of indices.shape={format_shape(indices)}"
         )
 
 

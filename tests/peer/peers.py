@@ -175,7 +175,7 @@ def value_differences(
         if isinstance(ours, float) and isinstance(theirs, float):
             return _number_differences(ours, theirs, tolerance, path)
         return [f"{path}: ours {ours!r}, TensorFlow's {theirs!r}"]
-    if ours[:1] == theirs[:1] == ("array",):
+    if ours[:1] == theirs[:1] == ("array",) and len(ours) == len(theirs) == 4:
         return _array_differences(ours, theirs, tolerance, path)
     if len(ours) != len(theirs):
         return [f"{path}: ours {ours!r}, TensorFlow's {theirs!r}"]
@@ -197,18 +197,36 @@ def _array_differences(
 def _number_differences(
     mine: Any, real: Any, tolerance: Tolerance, path: str
 ) -> list[str]:
-    if np.asarray(mine).dtype.kind not in "fcV":
-        equal = np.array_equal(mine, real)
+    a, b = np.asarray(mine), np.asarray(real)
+    if a.dtype.kind not in "fcV":
+        equal = np.array_equal(a, b)
     else:
-        wide = np.complex128 if np.iscomplexobj(mine) else np.float64
+        wide = np.complex128 if np.iscomplexobj(a) else np.float64
+        a, b = a.astype(wide), b.astype(wide)
+        # An element may be a small difference of large sums.
+        magnitude = np.max(np.abs(b), initial=1.0, where=np.isfinite(b))
+        absolute = tolerance.absolute * magnitude
         equal = np.allclose(
-            np.asarray(mine).astype(wide),
-            np.asarray(real).astype(wide),
-            rtol=tolerance.relative,
-            atol=tolerance.absolute,
-            equal_nan=True,
+            a, b, rtol=tolerance.relative, atol=absolute, equal_nan=True
         )
-    return [] if equal else [f"{path}: ours {mine!r}, TensorFlow's {real!r}"]
+    return [] if equal else [f"{path}: {_apart(mine, real)}"]
+
+
+def _apart(mine: Any, real: Any) -> str:
+    """Small values whole, of large ones how many elements differ and how far."""
+    if np.size(mine) <= 12:
+        return f"ours {mine!r}, TensorFlow's {real!r}"
+    a, b = np.asarray(mine), np.asarray(real)
+    if a.dtype.kind not in "fiu":
+        return f"{np.sum(a != b)} of {a.size} elements differ"
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(all="ignore"):
+        far = np.abs(a - b)
+        relative = np.nanmax(far / np.maximum(np.abs(b), 1e-30))
+    return (
+        f"{np.sum(a != b)} of {a.size} elements differ, by up to {np.nanmax(far):.3g}"
+        f" (relative {relative:.3g})"
+    )
 
 
 def read_array(described: Any) -> Any:

@@ -88,6 +88,8 @@ def _check_alike(first: Any, shape: Any, axis: int, number: int) -> None:
 @host_kernel("Pack")
 def _pack(c: OpKernelConstruction) -> Compute:
     axis = c["axis"]
+    if c["T"] in (dtypes.resource, dtypes.variant):
+        return _pack_objects
     if all(shape.dims_tuple == () for shape in c.input_shapes) and (
         c["T"] != dtypes.string
     ):
@@ -100,6 +102,13 @@ def _pack(c: OpKernelConstruction) -> Compute:
         return np.stack(values, at)
 
     return compute
+
+
+def _pack_objects(*values: Any) -> Any:
+    """A vector of handles, such as the queues of `QueueBase.from_list`."""
+    packed = np.empty(len(values), object)
+    packed[:] = values
+    return packed
 
 
 def pack_axis(axis: int, rank: int) -> int:

@@ -32,7 +32,14 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
         at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
         return gather(params, indices, at, batch)
 
-    return compute
+    def compute_handles(params: Any, indices: Any, axis: Any) -> Any:
+        # A single handle at run time is the object itself.
+        found = compute(params, indices, axis)
+        is_scalar = isinstance(found, np.ndarray) and found.ndim == 0
+        return found.item() if is_scalar else found
+
+    is_handle = c["Tparams"] in (dtypes.resource, dtypes.variant)
+    return compute_handles if is_handle else compute
 
 
 def gather_axes(

@@ -71,7 +71,7 @@ types = [tf.as_dtype(name) for name in names]
 result = {
     "repr": [repr(t) for t in types], "name": [t.name for t in types], "size": [t.size for t in types],
     "enum": [t.as_datatype_enum for t in types], "ref": [tf.float32_ref.name if hasattr(tf, "float32_ref") else "float32_ref"],
-    "flags": [(t.is_floating, t.is_integer, bool(t.is_bool), t.is_complex, t.is_quantized, t.is_unsigned, t.is_numpy_compatible) for t in types],
+    "flags": [[bool(flag) for flag in (t.is_floating, t.is_integer, t.is_bool, t.is_complex, t.is_quantized, t.is_unsigned, t.is_numpy_compatible)] for t in types],
     "min": [tf.int8.min, tf.uint16.max, tf.int32.max, float(tf.float32.max)], "np": [tf.as_dtype(np.float32).name, tf.as_dtype(np.int64).name, tf.as_dtype(np.dtype("int16")).name, error(tf.as_dtype, int), error(tf.as_dtype, float), error(tf.as_dtype, bool)],
     "from enum": [tf.as_dtype(1).name, tf.as_dtype(3).name], "real": [tf.complex64.real_dtype.name, tf.float32.real_dtype.name],
     "base": [tf.float32.base_dtype.name, tf.float32.is_compatible_with(tf.float64)],

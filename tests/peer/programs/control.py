@@ -201,6 +201,7 @@ result = [values, total.get_shape(), shaped.get_shape(), error(lambda: tf.while_
           error(lambda: tf.while_loop(1, lambda i: i, [0])), error(lambda: tf.while_loop(lambda i: i < 3, lambda i: i, []))]
 
 # program: assert and its message
+# compare: error values
 x = tf.placeholder(tf.float32, [2], name="x")
 check = tf.Assert(tf.reduce_all(x > 0.0), [x], name="positive")
 with tf.control_dependencies([check]):

@@ -165,7 +165,7 @@ result = [caught, codes, str(made), made.error_code, made.message, E.OutOfRangeE
 
 # program: run options, metadata and config
 # compare: error values
-a = tf.constant([[1.0, 2.0]], name="a")
+a = tf.placeholder(tf.float32, [1, 2], name="a")
 b = tf.matmul(a, a, transpose_b=True, name="b")
 config = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True, log_device_placement=False, inter_op_parallelism_threads=1)
 with tf.device("/cpu:1"):
@@ -175,7 +175,7 @@ with tf.device("/cpu:0"):
 metadata = tf.RunMetadata()
 options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True, timeout_in_ms=10000)
 with tf.Session(config=config) as sess:
-    value = sess.run(d, options=options, run_metadata=metadata)
+    value = sess.run(d, {a: [[1.0, 2.0]]}, options=options, run_metadata=metadata)
     devices = [x.name for x in sess.list_devices() if "XLA" not in x.name]
     kinds = sorted(node.op for g in metadata.partition_graphs for node in g.node if node.op in ("_Send", "_Recv", "_HostSend", "_HostRecv"))
     result = [value, devices, len(metadata.partition_graphs), kinds, len(metadata.step_stats.dev_stats) >= 2, sess.graph is tf.get_default_graph(), str(sess.graph_def.versions.producer > 0)]

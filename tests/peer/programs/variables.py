@@ -8,7 +8,7 @@ local = tf.local_variables_initializer()
 with tf.Session() as sess:
     sess.run([init, local])
     result = {
-        "values": sess.run([v, w, u, c, v.initialized_value(), w.value(), w.read_value()]),
+        "values": sess.run([v, w, u, c, w.value(), w.read_value()]),
         "names": [x.name for x in (v, w, u, c)], "ops": [v.op.name, v.initializer.name, w.initial_value.name],
         "global": [x.name for x in tf.global_variables()], "trainable": [x.name for x in tf.trainable_variables()],
         "local": [x.name for x in tf.local_variables()], "shapes": [v.shape, w.get_shape()], "dtype": [v.dtype.name, w.dtype.base_dtype.name],
@@ -174,6 +174,7 @@ one.close()
 two.close()
 
 # program: variables from other initial values
+# compare: error values
 x = tf.Variable(2.0, name="x")
 y = tf.Variable(x.initialized_value() * 3.0, name="y")
 z = tf.Variable(tf.zeros([2, 3]), name="z", expected_shape=None)
