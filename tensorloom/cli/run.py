@@ -78,7 +78,7 @@ def _compiled(script: str) -> CodeType | None:
 
 def _report(exc: BaseException, status: int) -> int:
     """Shows the exception as Python would, without the frame of `run_script`."""
-    traceback = exc.__traceback__
-    assert traceback is not None
-    sys.excepthook(type(exc), exc, traceback.tb_next)
+    assert exc.__traceback__ is not None
+    shown = exc.with_traceback(exc.__traceback__.tb_next)
+    sys.excepthook(type(shown), shown, shown.__traceback__)
     return status

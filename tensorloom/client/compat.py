@@ -54,7 +54,7 @@ def path_to_str(path: Any) -> Any:
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Whether newer op versions may be used: graphs are read by 1.15 and later."""
-    return (year, month, day) < (2019, 11, 1)
+    return (year, month, day) < (2019, 8, 21)
 
 
 integral_types: Final = (numbers.Integral, np.integer)

@@ -13,13 +13,11 @@ from abc import abstractmethod
 from typing import Any
 
 from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.resource_handles import origin_in_graph
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
-
-# Ops whose output number i is their input number i, for handles at least.
-_PASS_THROUGH = frozenset(["While", "StatelessWhile", "IdentityN"])
 
 
 class GradientGraph(FuncGraph):
@@ -51,7 +49,7 @@ class GradientGraph(FuncGraph):
         if tensor._op._type == "Const":
             return self._copy_constant(tensor._op)
         if tensor._dtype == dtypes.resource:
-            tensor = _origin_of_handle(tensor)
+            tensor = origin_in_graph(tensor)
         outside = self.outside_value(tensor)
         if outside is not None:
             return super().capture(outside)
@@ -92,13 +90,6 @@ def _is_around(graph: Any, inner: Any) -> bool:
         if not isinstance(inner, FuncGraph):
             return False
         inner = inner.outer_graph
-
-
-def _origin_of_handle(tensor: Tensor) -> Tensor:
-    """Where in the body a resource handle comes from: nodes may hand it on."""
-    while tensor._op._type in _PASS_THROUGH:
-        tensor = tensor._op._inputs[tensor._value_index]
-    return tensor
 
 
 def gradient_scope() -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import gradient_aggregation, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.resource_handles import is_of_variable
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import get_gradient_function
@@ -263,7 +264,7 @@ _NOWHERE: AbstractContextManager[None] = nullcontext()
 def _takes_zeros(output: Tensor) -> bool:
     """Handles of other resources than variables have no gradient, not even zeros."""
     if output._dtype == dtypes.resource:
-        return output._handle_data is not None
+        return is_of_variable(output)
     return is_trainable(output)
 
 

@@ -113,7 +113,7 @@ def build_gradients(
         )
         walk = GradientWalk(tensors, wanted, started, source_graph or graph, options)
         walk.run()
-        return [_result(walk, x, unconnected) for x in wanted]
+    return [_result(walk, x, unconnected) for x in wanted]
 
 
 def _as_list(value: Any) -> list[Any]:

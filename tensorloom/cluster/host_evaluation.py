@@ -13,7 +13,7 @@ from tensorloom.framework.op_kernel import (
     find_host_kernel,
     find_kernels,
 )
-from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
@@ -32,7 +32,7 @@ def evaluate(node: Node, inputs: Sequence[Any]) -> Sequence[Any] | None:
         node.device,
         "CPU",
         tuple(_dtype_of(value) for value in inputs),
-        (UNKNOWN,) * len(inputs),
+        tuple(TensorShape.of(np.shape(value)) for value in inputs),
     )
     values = [
         v[()] if v.ndim == 0 and v.dtype != object else v

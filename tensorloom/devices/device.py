@@ -47,6 +47,11 @@ class Device:
         """A tensor of this device as a NumPy value; may share its memory."""
         raise NotImplementedError
 
+    def receive(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor that another device of the worker sent, as one of this device."""
+        place = self.torch_device
+        return tensor if place is None else tensor.to(place)
+
     def synchronize(self) -> None:
         """Waits until the device has done what it was given."""
 

@@ -200,6 +200,10 @@ def evaluate_node(
     definition = op_kernel.find_host_kernel(node.op, node.attrs)
     if definition is None or definition.context or definition.blocking:
         return None
+    if not all(t.base_dtype.is_numpy_compatible for t in node.output_types):
+        return None  # handles and variants are not constants
+    if any(t.name in ("variant", "resource") for t in node.output_types):
+        return None
     construction = op_kernel.OpKernelConstruction(
         node,
         device="/job:localhost/replica:0/task:0/device:CPU:0",

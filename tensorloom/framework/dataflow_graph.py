@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -376,7 +376,7 @@ class Graph(GraphScopes, GraphCollections):
         """The graph as a `GraphDef` proto.
 
         Args:
-          from_version: only operations added after that `version`.
+          from_version: accepted and not looked at, as by TensorFlow 1.15.
           add_shapes: puts static shapes into the `_output_shapes` attr.
 
         Raises:
@@ -384,15 +384,7 @@ class Graph(GraphScopes, GraphCollections):
         """
         from tensorloom.framework import graph_def
 
-        ops: Iterable[Operation] = self._operations
-        if from_version is not None:
-            ops = [op for op in ops if op._id_value > from_version]
-        graph = GraphIR(
-            {op._name: self.to_node(op) for op in ops},
-            dict(self._functions),
-            self._producer,
-            self._min_consumer,
-        )
+        graph = self.to_ir()
         if add_shapes:
             graph = graph.with_nodes(_with_shapes(n) for n in graph.nodes.values())
         return graph_def.to_proto(graph)

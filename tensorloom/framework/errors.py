@@ -77,14 +77,16 @@ class OpError(Exception):
     (Send, Recv) have no operation in the client's graph.
     """
 
+    _CODE: ClassVar[int | None] = None  # of a class that stands for one code
+
     def __init__(
-        self, node_def: Any, op: Any, message: str, error_code: int | None
+        self, node_def: Any, op: Any, message: str, error_code: int | None = None
     ) -> None:
         super().__init__()
         self._node_def = node_def
         self._op = op
         self._message = message
-        self._error_code = error_code
+        self._error_code = self._CODE if error_code is None else error_code
 
     @property
     def message(self) -> str:
@@ -146,17 +148,8 @@ def _format_traceback(op: Any) -> list[str]:
     return traceback.format_list(frames)
 
 
-class _CodedError(OpError):
-    """An error whose class fixes its code."""
-
-    _CODE: ClassVar[int]
-
-    def __init__(self, node_def: Any, op: Any, message: str) -> None:
-        super().__init__(node_def, op, message, self._CODE)
-
-
 @export("errors.CancelledError")
-class CancelledError(_CodedError):
+class CancelledError(OpError):
     """The operation was cancelled: its session closed, or another piece failed."""
 
     _CODE = CANCELLED
@@ -177,104 +170,104 @@ class UnknownError(OpError):
 
 
 @export("errors.InvalidArgumentError")
-class InvalidArgumentError(_CodedError):
+class InvalidArgumentError(OpError):
     """A value, shape, dtype, attribute or name is not valid."""
 
     _CODE = INVALID_ARGUMENT
 
 
 @export("errors.DeadlineExceededError")
-class DeadlineExceededError(_CodedError):
+class DeadlineExceededError(OpError):
     """A time limit passed before the operation finished."""
 
     _CODE = DEADLINE_EXCEEDED
 
 
 @export("errors.NotFoundError")
-class NotFoundError(_CodedError):
+class NotFoundError(OpError):
     """A named thing, file or key does not exist."""
 
     _CODE = NOT_FOUND
 
 
 @export("errors.AlreadyExistsError")
-class AlreadyExistsError(_CodedError):
+class AlreadyExistsError(OpError):
     """A thing that is to be made exists already."""
 
     _CODE = ALREADY_EXISTS
 
 
 @export("errors.PermissionDeniedError")
-class PermissionDeniedError(_CodedError):
+class PermissionDeniedError(OpError):
     """The caller is not permitted to do this."""
 
     _CODE = PERMISSION_DENIED
 
 
 @export("errors.ResourceExhaustedError")
-class ResourceExhaustedError(_CodedError):
+class ResourceExhaustedError(OpError):
     """Memory, disk space or a quota is used up."""
 
     _CODE = RESOURCE_EXHAUSTED
 
 
 @export("errors.FailedPreconditionError")
-class FailedPreconditionError(_CodedError):
+class FailedPreconditionError(OpError):
     """The state is not ready, as when a variable is read before its initializer."""
 
     _CODE = FAILED_PRECONDITION
 
 
 @export("errors.AbortedError")
-class AbortedError(_CodedError):
+class AbortedError(OpError):
     """A concurrent event undid the operation; retry at a higher level."""
 
     _CODE = ABORTED
 
 
 @export("errors.OutOfRangeError")
-class OutOfRangeError(_CodedError):
+class OutOfRangeError(OpError):
     """An input is read past its end, as a closed and empty queue."""
 
     _CODE = OUT_OF_RANGE
 
 
 @export("errors.UnimplementedError")
-class UnimplementedError(_CodedError):
+class UnimplementedError(OpError):
     """There is no kernel for this case."""
 
     _CODE = UNIMPLEMENTED
 
 
 @export("errors.InternalError")
-class InternalError(_CodedError):
+class InternalError(OpError):
     """An invariant of the system is broken."""
 
     _CODE = INTERNAL
 
 
 @export("errors.UnavailableError")
-class UnavailableError(_CodedError):
+class UnavailableError(OpError):
     """A peer cannot be reached at present; retry with a pause."""
 
     _CODE = UNAVAILABLE
 
 
 @export("errors.DataLossError")
-class DataLossError(_CodedError):
+class DataLossError(OpError):
     """Stored or transmitted bytes are lost or damaged."""
 
     _CODE = DATA_LOSS
 
 
 @export("errors.UnauthenticatedError")
-class UnauthenticatedError(_CodedError):
+class UnauthenticatedError(OpError):
     """The request carries no valid credentials."""
 
     _CODE = UNAUTHENTICATED
 
 
-_CODE_TO_EXCEPTION_CLASS: dict[int, type[_CodedError] | type[UnknownError]] = {
+_CODE_TO_EXCEPTION_CLASS: dict[int, type[OpError] | type[UnknownError]] = {
     CANCELLED: CancelledError,
     UNKNOWN: UnknownError,
     INVALID_ARGUMENT: InvalidArgumentError,
@@ -300,7 +293,7 @@ _EXCEPTION_CLASS_TO_CODE: dict[type[BaseException], int] = {
 @export("errors.exception_type_from_error_code")
 def exception_type_from_error_code(
     error_code: int,
-) -> type[_CodedError] | type[UnknownError]:
+) -> type[OpError] | type[UnknownError]:
     """The class for a status code.
 
     Raises:

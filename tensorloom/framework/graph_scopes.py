@@ -187,8 +187,8 @@ class GraphScopes:
                 result = spec(op)
                 if result is None:
                     continue
-                text = result if isinstance(result, str) else result.to_string()
-                op._device = DeviceSpec.from_string(text).to_string()
+                # A string stays as the function wrote it.
+                op._device = result if isinstance(result, str) else result.to_string()
             else:
                 op._device = _merge(spec, op._device)
         return op._device

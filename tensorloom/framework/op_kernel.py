@@ -279,7 +279,12 @@ def torch_kernels_loaded() -> bool:
 def _load(which: str) -> None:
     loader = _loaders.get(which)
     if loader is not None:
+        # What a program registered before stays preferred over what comes with us.
+        earlier = {op: list(kernels) for op, kernels in _KERNELS.items()}
         loader()
+        for op, kernels in earlier.items():
+            ours = [k for k in _KERNELS[op] if k not in kernels]
+            _KERNELS[op] = kernels + ours
         _loaders.pop(which, None)
 
 

@@ -50,6 +50,8 @@ class OptimizerConfig:
     disable_rewrites: bool = False
     #: RewriterConfig toggles that are set, by field name.
     toggles: Mapping[str, int] = field(default_factory=dict)
+    #: RewriterConfig.custom_optimizers: passes of the program, run after ours.
+    custom_passes: tuple[str, ...] = ()
 
     def allows(self, toggle: str) -> bool:
         """Whether the rewrite of that toggle may run (all do by default)."""
@@ -150,4 +152,5 @@ def _decode_optimizer(graph_options: Any) -> OptimizerConfig:
             for name in _TOGGLES
             if getattr(rewrites, name, TOGGLE_DEFAULT) != TOGGLE_DEFAULT
         },
+        custom_passes=tuple([custom.name for custom in rewrites.custom_optimizers]),
     )

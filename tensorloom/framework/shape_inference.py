@@ -278,7 +278,7 @@ def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> s
         f"{message} for '{context.node_name}' (op: '{context.op_name}') "
         f"with input shapes: {shapes}"
     )
-    values = [f"input[{i}] = <{_summary(v)}>" for i, v in recording.values.items()]
+    values = [f"input[{i}] = <{_summary(v)}>" for i, v in sorted(recording.values.items())]
     if values:
         text += " and with computed input tensors: " + ", ".join(values)
     partial = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_binary import check_select_v2, select
 from tensorloom.kernels.host.math_ops_errors import (
@@ -24,6 +24,9 @@ from tensorloom.kernels.math_ops_dtypes import (
     REAL_FLOATS,
     REALS,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _Binary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # Up to here an extra pass costs less than asking whether it is needed.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 TORCH_DTYPES: dict[DType, torch.dtype] = {
     dtypes.float16: torch.float16,

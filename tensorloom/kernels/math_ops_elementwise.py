@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
@@ -17,6 +17,9 @@ from tensorloom.kernels.math_ops_dtypes import (
     REAL_FLOATS,
     TORCH_DTYPES,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _Unary = Callable[[torch.Tensor], torch.Tensor]
 

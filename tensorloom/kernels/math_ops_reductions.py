@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_reductions import (
     arg_axis,
@@ -150,29 +152,45 @@ def _any(c: OpKernelConstruction) -> _Reduce:
 # --- positions --------------------------------------------------------------------
 
 
-def _arg(op: str, function: Callable[..., torch.Tensor], value: float) -> None:
+def _on_cpu(function: Callable[..., Any]) -> Callable[..., torch.Tensor]:
+    """NumPy's function on the same memory: 2 to 20 times as fast as torch's."""
+    return lambda x, axis: torch.from_numpy(np.asarray(function(x.numpy(), axis)))
+
+
+_NUMPY_TYPES = REALS - {dtypes.bfloat16}
+
+
+def _arg(
+    op: str,
+    function: Callable[..., torch.Tensor],
+    numpy_function: Callable[..., Any],
+    value: float,
+) -> None:
     @kernel(op, types={"T": REALS}, host_inputs=("dimension",))
     def _factory(c: OpKernelConstruction) -> Compute:
         to = TORCH_DTYPES[c["output_type"]]
-        mask_always = c["T"].is_floating and c.device_type == "GPU"
-        mask_if_met = c["T"].is_floating and c.device_type == "CPU"
+        on_cpu = c.device_type == "CPU"
+        mask_always = c["T"].is_floating and not on_cpu
+        mask_if_met = c["T"].is_floating and on_cpu
+        fast = on_cpu and c["T"] in _NUMPY_TYPES
+        find = _on_cpu(numpy_function) if fast else function
 
         def compute(x: torch.Tensor, dimension: Any) -> torch.Tensor:
             axis = arg_axis(dimension, x.shape)
             # A comparison with NaN is false in TensorFlow, so it is never the extreme
-            # one; in torch it always is. On a GPU looking first would wait for it.
+            # one; here it always is. On a GPU looking first would wait for it.
             if mask_always:
                 x = x.masked_fill(x.isnan(), value)
-            out = function(x, axis)
+            out = find(x, axis)
             if mask_if_met and bool(x.gather(axis, out.unsqueeze(axis)).isnan().any()):
-                out = function(x.masked_fill(x.isnan(), value), axis)
+                out = find(x.masked_fill(x.isnan(), value), axis)
             return out if to is torch.int64 else out.to(to)
 
         return compute
 
 
-_arg("ArgMax", torch.argmax, float("-inf"))
-_arg("ArgMin", torch.argmin, float("inf"))
+_arg("ArgMax", torch.argmax, np.argmax, float("-inf"))
+_arg("ArgMin", torch.argmin, np.argmin, float("inf"))
 
 
 # --- scans ----------------------------------------------------------------------------

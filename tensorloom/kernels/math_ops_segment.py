@@ -109,6 +109,9 @@ def _check_sparse(data: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor) 
         raise invalid_argument("segment ids are not increasing")
     if int(ids[0]) < 0:
         raise invalid_argument("segment ids must be >= 0")
+
+
+def _check_indices(data: torch.Tensor, indices: torch.Tensor) -> None:
     bad = (indices < 0) | (indices >= data.shape[0])
     if bool(bad.any()):
         place = int(bad.nonzero()[0])
@@ -137,6 +140,7 @@ def _sparse_segments(op: str, kind: str) -> None:
             if rows > int(num_segments):
                 raise invalid_argument("segment ids must be < num_segments")
             rows = int(num_segments)
+        _check_indices(data, indices)
         out = torch.zeros((rows, *data.shape[1:]), dtype=data.dtype, device=data.device)
         out.index_add_(0, ids, data.index_select(0, indices))
         if kind == "sum":

@@ -6,8 +6,11 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_errors import broadcasting, invalid_argument
-from tensorloom.kernels.host.math_ops_errors import shape_text
+from tensorloom.kernels.host.math_ops_errors import (
+    broadcasting,
+    invalid_argument,
+    shape_text,
+)
 
 _TYPES = {"T": {dtypes.float32, dtypes.float64}}
 

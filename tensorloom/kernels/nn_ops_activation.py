@@ -90,9 +90,8 @@ def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
 
 
 def _selu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    return _aten.elu_backward(  # type: ignore[no-any-return]
-        gradients, SELU_ALPHA, SELU_SCALE, 1, True, outputs
-    )
+    slope = torch.where(outputs < 0, outputs + SELU_SCALE * SELU_ALPHA, SELU_SCALE)
+    return gradients * slope
 
 
 def _softplus_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:

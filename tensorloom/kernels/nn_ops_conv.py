@@ -16,7 +16,7 @@ import torch
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.allocation import check_shape, shape_text
+from tensorloom.kernels.host.allocation import check_dimensions, check_memory, shape_text
 from tensorloom.kernels.nn_ops_window import (
     CHANNELS_LAST,
     AxisWindows,
@@ -218,7 +218,7 @@ def _shape_vector(value: _HostArray, what: str, label: str) -> _Shape:
     """The 4-D shape that a host vector holds."""
     array = np.asarray(value)
     if array.ndim != 1:
-        raise _invalid(f"{label}: {what} input must be 1-dim, not {array.ndim}")
+        raise _invalid(f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}")
     if len(array) != 4:
         raise _invalid(f"{label}: {what} must be 4-dimensional")
     return tuple(array.tolist())
@@ -252,26 +252,35 @@ def convolution(c: OpKernelConstruction) -> Compute:
             ordered, filters, _check_forward(geometry, ordered, filters)
         )
 
-    def compute(image: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
+    def compute(
+        image: torch.Tensor, filters: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> torch.Tensor:
         plan = plan_for(image.shape, filters.shape)
         if not image.numel() or not filters.numel() or 0 in plan.outputs:
-            return _no_elements(image, filters, plan, geometry)
+            return _no_elements(image, filters, bias, plan, geometry)
         if wide is not None:
             narrow = image.dtype
-            result = _forward(image.to(wide), filters.to(wide), plan, geometry)
+            wide_bias = None if bias is None else bias.to(wide)
+            result = _forward(
+                image.to(wide), filters.to(wide), wide_bias, plan, geometry
+            )
             return result.to(narrow)
-        return _forward(image, filters, plan, geometry)
+        return _forward(image, filters, bias, plan, geometry)
 
     return compute
 
 
 def _forward(
-    image: torch.Tensor, filters: torch.Tensor, plan: Plan, geometry: Geometry
+    image: torch.Tensor,
+    filters: torch.Tensor,
+    bias: torch.Tensor | None,
+    plan: Plan,
+    geometry: Geometry,
 ) -> torch.Tensor:
     result = _aten.convolution(
         _padded(to_nchw(image, geometry.data_format), plan),
         _to_oihw(filters, geometry.depthwise),
-        None,
+        bias,
         plan.stride,
         plan.padding,
         plan.dilation,
@@ -289,14 +298,20 @@ def _padded(image: torch.Tensor, plan: Plan) -> torch.Tensor:
 
 
 def _no_elements(
-    image: torch.Tensor, filters: torch.Tensor, plan: Plan, geometry: Geometry
+    image: torch.Tensor,
+    filters: torch.Tensor,
+    bias: torch.Tensor | None,
+    plan: Plan,
+    geometry: Geometry,
 ) -> torch.Tensor:
-    """Zeros: a sum over nothing, or no windows at all."""
+    """Zeros, or the bias: a sum over nothing, or no windows at all."""
     batch = image.shape[0]
     channels = filters.shape[3]
     if geometry.depthwise:
         channels *= filters.shape[2]
     result = image.new_zeros((batch, channels, *plan.outputs))
+    if bias is not None:
+        result += bias.view(-1, 1, 1)
     return from_nchw(result, geometry.data_format)
 
 
@@ -353,11 +368,12 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
         for shape, what in ((filters, "filter"), (grad, "out_backprop")):
             if len(shape) != 4:
                 raise _invalid(f"{label}: {what} must be 4-dimensional")
-        check_shape(sizes, dtype, device)
+        check_dimensions(sizes)
         image = nchw_shape(sizes, data_format)
         plan = _check_backward(
             geometry, image, filters, nchw_shape(grad, data_format), label
         )
+        check_memory(sizes, dtype, device)
         return plan, image
 
     def run(filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape) -> Any:
@@ -377,7 +393,7 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def compute(
         input_sizes: _HostArray, filters: torch.Tensor, grad: torch.Tensor
     ) -> torch.Tensor:
-        sizes = _shape_vector(input_sizes, "input_sizes", label)
+        sizes = _shape_vector(input_sizes, "input", label)
         plan, image = plan_for(sizes, filters.shape, grad.shape)
         if not filters.numel() or not grad.numel() or 0 in image:
             return grad.new_zeros(sizes)
@@ -404,14 +420,16 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
         for shape, what in ((image, "input"), (grad, "out_backprop")):
             if len(shape) != 4:
                 raise _invalid(f"{label}: {what} must be 4-dimensional")
-        check_shape(sizes, dtype, device)
-        return _check_backward(
+        check_dimensions(sizes)
+        plan = _check_backward(
             geometry,
             nchw_shape(image, data_format),
             sizes,
             nchw_shape(grad, data_format),
             label,
         )
+        check_memory(sizes, dtype, device)
+        return plan
 
     def run(image: torch.Tensor, grad: torch.Tensor, plan: Plan, sizes: _Shape) -> Any:
         filters = torch.empty(
@@ -432,7 +450,7 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
     def compute(
         image: torch.Tensor, filter_sizes: _HostArray, grad: torch.Tensor
     ) -> torch.Tensor:
-        sizes = _shape_vector(filter_sizes, "filter_sizes", label)
+        sizes = _shape_vector(filter_sizes, "filter", label)
         if 0 in sizes:
             return image.new_zeros(sizes)
         plan = plan_for(image.shape, sizes, grad.shape)

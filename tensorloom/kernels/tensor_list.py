@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from tensorloom.framework import errors
 from tensorloom.framework.dtypes import DType
@@ -20,6 +20,8 @@ class TensorList:
     """
 
     __slots__ = ("_storage", "element_dtype", "element_shape", "length", "max_elements")
+
+    shape: ClassVar[tuple[int, ...]] = ()  # a variant is a scalar
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ def _split_axis(c: InferenceContext, axis_index: int, rank: int | None) -> int |
     axis = int(value)
     if not -rank <= axis < rank:
         c.fail(
-            f"Dimension size, given by scalar input {axis_index}, must be in range "
+            f"Dimension size, given by scalar input {axis} must be in range "
             f"[-{rank}, {rank})"
         )
     return axis % rank

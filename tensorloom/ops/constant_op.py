@@ -103,7 +103,7 @@ def tensor_shape_to_tensor(
     if dtype is None:
         dtype = dtypes.int64 if large else dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
     elif dtype == dtypes.int32 and large:
         raise ValueError(
             "Cannot convert a TensorShape to dtype int32; "
@@ -125,7 +125,7 @@ def _dimension_to_tensor(
     if dtype is None:
         dtype = dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
     return constant(dimension.value, dtype, None, name or "shape_as_tensor")
 
 

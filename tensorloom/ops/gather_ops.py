@@ -161,10 +161,11 @@ def gather(
             batch_dims=batch_dims,
             name=name,
         )
-    sparse_read = getattr(params, "sparse_read", None)
-    if sparse_read is not None:
+    try:
         # A variable reads the rows alone, without reading itself as a whole.
-        return sparse_read(indices, name=name)  # type: ignore[no-any-return]
+        return params.sparse_read(indices, name=name)  # type: ignore[no-any-return]
+    except AttributeError:
+        pass
     return apply_op("GatherV2", params=params, indices=indices, axis=axis, name=name)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.indexed_slices import IndexedSlices
@@ -15,6 +14,9 @@ from tensorloom.framework.shape_inference import broadcast_binary_shape
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import math_ops_binary_grad as grads
 from tensorloom.ops.math_ops_cast import cast
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _REALS: Final = "bfloat16, half, float, double"
 _COMPLEX: Final = "complex64, complex128"
@@ -159,7 +161,7 @@ truncatemod = _binary(
 )
 _register(
     "Mod",
-    f"int32, int64, half, bfloat16, float, double",
+    "int32, int64, half, bfloat16, float, double",
     None,
     "The remainder of truncated division, as C's `%`.",
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
@@ -17,6 +16,9 @@ from tensorloom.framework.shape_inference import (
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.math_ops_binary import BinaryBuilder, binary_builder
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
 
 _ORDERED: Final = (
     "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
@@ -138,9 +140,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 @export("math.logical_xor", "logical_xor")
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     """Where exactly one of x and y is true."""
-    return logical_and(
-        logical_or(x, y), logical_not(logical_and(x, y)), name=name
-    )
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
 # --- choice ------------------------------------------------------------------------------

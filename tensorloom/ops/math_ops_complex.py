@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
@@ -20,9 +20,11 @@ from tensorloom.framework.shape_inference import (
     unchanged_shape,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.math_ops_broadcast_grad import reductions
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _TO_REAL = (
     "T: {complex64, complex128} = DT_COMPLEX64",
@@ -50,7 +52,11 @@ register_op(
 
 
 def _register_part(
-    op: str, gradient: GradientFn, doc: str, argument: str = "input", out: str = "output"
+    op: str,
+    gradient: GradientFn,
+    doc: str,
+    argument: str = "input",
+    out: str = "output",
 ) -> None:
     register_op(
         op,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import GradientFn, register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops import math_ops_segment_grad as grads
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 _REALS: Final = (
     "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
@@ -43,7 +45,9 @@ def _unsorted_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(2, 0)
     value = c.input_value(2)
     if value is not None and value < 0:
-        c.fail(f"Dimension size, given by scalar input 2, must be non-negative but is {value}")
+        c.fail(
+            f"Dimension size, given by scalar input 2, must be non-negative but is {value}"
+        )
     if ids is None:
         return UNKNOWN
     if data is None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import GradientFn, register_op
-from tensorloom.framework.shape_inference import InferenceContext
-from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.sparse_tensor import SparseTensor
 
 _NUMBERS: Final = (
     "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, "

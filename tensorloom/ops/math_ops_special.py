@@ -32,9 +32,7 @@ def _igamma_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     to_a, to_x = reductions(a, x)
     with control_dependencies([grad]):
         partial_a = apply_op("IgammaGradA", a=a, x=x)
-        partial_x = math_ops.exp(
-            -x + (a - 1) * math_ops.log(x) - math_ops.lgamma(a)
-        )
+        partial_x = math_ops.exp(-x + (a - 1) * math_ops.log(x) - math_ops.lgamma(a))
         return [
             to_a(partial_a * grad),
             to_x(partial_x * grad),

@@ -76,8 +76,7 @@ def _last_and_first(a: Tensor, count: int) -> tuple[Any, Any]:
         )
     if count > rank:
         raise ValueError(
-            "'axes' must not be larger than the number of dimensions of tensor "
-            f"{a}."
+            f"'axes' must not be larger than the number of dimensions of tensor {a}."
         )
     return list(range(rank - count, rank)), list(range(count))
 

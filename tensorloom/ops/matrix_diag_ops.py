@@ -165,6 +165,14 @@ def matrix_band_part(
     )
 
 
+def _all_default(*arguments: tuple[Any, int]) -> bool:
+    """True when each (value, default) pair is equal: the first op version will do."""
+    return all(
+        isinstance(value, int) and value == default
+        for value, default in arguments
+    )
+
+
 @export("linalg.diag", "matrix_diag")
 def matrix_diag(
     diagonal: Any,
@@ -182,6 +190,8 @@ def matrix_diag(
       num_rows, num_cols: of the result; as small as possible when -1.
       padding_value: of all other elements.
     """
+    if _all_default((k, 0), (num_rows, -1), (num_cols, -1), (padding_value, 0)):
+        return apply_op("MatrixDiag", diagonal=diagonal, name=name)
     if getattr(diagonal, "dtype", None) == "bool":
         padding_value = bool(padding_value)
     return apply_op(
@@ -205,6 +215,8 @@ def matrix_diag_part(
       k: the diagonal, positive above the main one; or the lowest and the highest.
       padding_value: at the end of diagonals shorter than the longest.
     """
+    if _all_default((k, 0), (padding_value, 0)):
+        return apply_op("MatrixDiagPart", input=input, name=name)
     if getattr(input, "dtype", None) == "bool":
         padding_value = bool(padding_value)
     return apply_op(
@@ -217,4 +229,6 @@ def matrix_set_diag(
     input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0
 ) -> Tensor:
     """`input`, [..., rows, columns], with other diagonals."""
+    if _all_default((k, 0)):
+        return apply_op("MatrixSetDiag", input=input, diagonal=diagonal, name=name)
     return apply_op("MatrixSetDiagV2", input=input, diagonal=diagonal, k=k, name=name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tensorloom.ops import nn_ops_batch_norm, nn_ops_conv
 from tensorloom.ops.nn_ops_activation import (
     crelu,
     elu,
@@ -33,7 +32,7 @@ from tensorloom.ops.nn_ops_convolution import (
     depthwise_conv2d_native,
     separable_conv2d,
 )
-from tensorloom.ops.nn_ops_dropout import dropout, zero_fraction
+from tensorloom.ops.nn_ops_dropout import dropout
 from tensorloom.ops.nn_ops_embedding import embedding_lookup, embedding_lookup_sparse
 from tensorloom.ops.nn_ops_loss import (
     l2_loss,
@@ -102,8 +101,6 @@ __all__ = [
     "max_pool2d",
     "max_pool_v2",
     "moments",
-    "nn_ops_batch_norm",
-    "nn_ops_conv",
     "normalize_moments",
     "pool",
     "relu",
@@ -124,5 +121,4 @@ __all__ = [
     "weighted_moments",
     "with_space_to_batch",
     "xw_plus_b",
-    "zero_fraction",
 ]

@@ -92,36 +92,3 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
             for size, want in zip(dims, wanted, strict=True)
         )
     )
-
-
-@export("math.zero_fraction", "nn.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of elements that are zero, a float32 scalar."""
-    from tensorloom.framework import dtypes
-    from tensorloom.ops import control_flow_ops
-
-    with name_scope(name, "zero_fraction", [value]):
-        value = convert_to_tensor(value, name="value")
-        size = array_ops.size(value, out_type=dtypes.int64)
-        nonzero = control_flow_ops.cond(
-            size <= dtypes.int32.max,
-            true_fn=lambda: math_ops.cast(
-                _count_nonzero(value, dtypes.int32), dtype=dtypes.int64
-            ),
-            false_fn=lambda: _count_nonzero(value, dtypes.int64),
-        )
-        with name_scope("counts_to_fraction"):
-            zeros = size - nonzero
-            fraction = math_ops.cast(zeros, dtype=dtypes.float32) / math_ops.cast(
-                size, dtype=dtypes.float32
-            )
-        return array_ops.identity(fraction, "fraction")
-
-
-def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
-    with name_scope("count_nonzero", values=[value]):
-        zero = array_ops.zeros([], dtype=value.dtype)
-        return math_ops.reduce_sum(
-            math_ops.cast(math_ops.not_equal(value, zero), dtype=dtype),
-            name="nonzero_count",
-        )

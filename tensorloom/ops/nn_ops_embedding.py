@@ -12,6 +12,7 @@ from tensorloom.framework.graph import (
     colocate_with,
     name_scope,
 )
+from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops, partition_ops
@@ -105,7 +106,9 @@ def _partitioned_lookup(
     for param, part_ids in zip(params, ids_of, strict=True):
         with colocate_with(param):
             rows.append(array_ops.gather(param, part_ids))
-    result = partition_ops.parallel_dynamic_stitch(positions_of, rows, name=name)
+    result = apply_op(
+        "ParallelDynamicStitch", indices=positions_of, data=rows, name=name
+    )
     row_shape = params[0].get_shape()[1:]
     for param in params[1:]:
         row_shape = row_shape.merge_with(param.get_shape()[1:])

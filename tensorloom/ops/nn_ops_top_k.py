@@ -32,12 +32,11 @@ def _top_k_shape(c: InferenceContext) -> list[TensorShape]:
 def _top_k_count(c: InferenceContext) -> int | None:
     if "k" in c.attrs:
         return int(c.attrs["k"])
-    rank = c.input_shape(1).rank
-    if rank:
-        c.fail(f"Input must be scalar but has rank {rank}")
     value = c.input_value(1)
     if value is None:
         return None
+    if value.ndim:
+        c.fail(f"Input must be scalar but has rank {value.ndim}")
     k = int(value)
     if k < 0:
         c.fail(

@@ -22,6 +22,7 @@ from tensorloom.ops import argument_aliases, shape_ops
 
 
 def _reshape_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 1)
     old, new = c.input_shape(0).dims_tuple, c.input_value_as_shape(1).dims_tuple
     if new is None or old is None:
         return TensorShape.of(new)

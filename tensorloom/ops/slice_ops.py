@@ -39,39 +39,36 @@ _MASK_ATTRS = [f"{mask}: int = 0" for mask in _MASKS]
 def _slice_shape(c: InferenceContext) -> TensorShape:
     length = c.merge(c.with_rank(1, 1), c.with_rank(2, 1)).dims_tuple
     assert length is not None
+    if length[0] is not None:
+        c.with_rank(0, length[0])
+    begin = c.input_value_as_shape(1).dims_tuple
     sizes = c.input_value(2)
-    if length[0] is None:
-        # The rank is the length of begin and size; a partly known `size` may tell it.
-        dims = c.input_shape(0).dims_tuple
-        return UNKNOWN if dims is None else TensorShape.of((None,) * len(dims))
-    dims = c.with_rank(0, length[0]).dims_tuple
-    assert dims is not None
-    begins = c.input_value(1)
+    dims = c.input_shape(0).dims_tuple
     if sizes is None:
-        return TensorShape.of((None,) * len(dims))
-    if begins is None:
-        return TensorShape.of(
-            tuple(None if size < 0 else size for size in sizes.tolist())
-        )
-    rows = zip(dims, begins.tolist(), sizes.tolist(), strict=True)
+        known = c.input_value_as_shape(2)
+        if known.rank is not None:
+            return known
+        return UNKNOWN if dims is None else TensorShape.of((None,) * len(dims))
+    if begin is None:
+        begin = (None,) * len(sizes)
+    if dims is None:
+        dims = (None,) * len(sizes)
+    rows = zip(dims, begin, sizes.tolist(), strict=True)
     return TensorShape.of(tuple(_sliced_size(c, *row) for row in rows))
 
 
 def _sliced_size(
-    c: InferenceContext, dim: int | None, begin: int, size: int
+    c: InferenceContext, dim: int | None, begin: int | None, size: int
 ) -> int | None:
-    if size == -1:
-        if dim is None:
-            return None
-        if begin > dim:
-            c.fail(
-                "Subtracting dimensions: subtrahend must not be larger than the "
-                f"minuend, got {dim} - {begin}"
-            )
-        return dim - begin
-    if dim is not None and not 0 <= begin + size <= dim:
-        c.fail(f"Dimension {dim} is too small for a slice of {size} from {begin}")
-    return size
+    if size != -1:
+        return size
+    if dim is None or begin is None:
+        return None
+    if begin > dim:
+        c.fail(
+            f"Negative dimension size caused by subtracting {begin} from {dim}"
+        )
+    return dim - begin
 
 
 def _strided_slice_shape(c: InferenceContext) -> TensorShape:

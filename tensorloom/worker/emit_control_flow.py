@@ -175,17 +175,47 @@ def emit_if(emitter: Emitter, scope: Scope, node: Node) -> None:
     """If and StatelessIf: both branches in line under a Python `if`."""
     condition, *arguments = emitter.inputs_of(scope, node)
     names = [node.attrs["then_branch"].name, node.attrs["else_branch"].name]
+
+    def heads() -> list[str]:
+        return [f"if {_condition(emitter, scope, condition)}:", "else:"]
+
+    _emit_branches(emitter, scope, node, names, arguments, heads)
+
+
+def emit_case(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """Case and StatelessCase: `if ... elif ... else` over the branch index."""
+    index, *arguments = emitter.inputs_of(scope, node)
+    names = [function.name for function in node.attrs["branches"]]
+
+    def heads() -> list[str]:
+        chosen = emitter.host(scope, index)
+        if len(names) == 1:
+            return ["if True:"]
+        tests = [f"elif {chosen} == {i}:" for i in range(1, len(names) - 1)]
+        return [f"if {chosen} == 0:", *tests, "else:"]
+
+    _emit_branches(emitter, scope, node, names, arguments, heads)
+
+
+def _emit_branches(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    names: Sequence[str],
+    arguments: Sequence[Value],
+    make_heads: Callable[[], Sequence[str]],
+) -> None:
     branches = [emit_body(emitter, scope, node, n, arguments) for n in names]
     outputs = _merged_outputs(emitter, scope, node, [r for _, r in branches])
     # Everything that may add a line before the `if` comes before it.
-    test = _condition(emitter, scope, condition)
+    heads = make_heads()
     for body, results in branches:
         for out, result in zip(outputs, results, strict=True):
             text = _in_memory_of(emitter, body, out, result)
             body.write(f"{_name(out)} = {text}", node)
         if not outputs:
             body.write("pass", node)
-    for head, (body, _) in zip((f"if {test}:", "else:"), branches, strict=True):
+    for head, (body, _) in zip(heads, branches, strict=True):
         scope.write(head, node)
         scope.splice(body)
 
@@ -322,6 +352,8 @@ STRUCTURE.update(
     {
         "If": emit_if,
         "StatelessIf": emit_if,
+        "Case": emit_case,
+        "StatelessCase": emit_case,
         "While": emit_while,
         "StatelessWhile": emit_while,
         "PartitionedCall": emit_partitioned_call,

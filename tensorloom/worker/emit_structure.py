@@ -114,7 +114,7 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
     text = f"context.rendezvous.recv({key}, context.cancellation)"
     if is_torch_type(dtype):
         text = (
-            f"received_host({text})" if host else f"received_tensor({text}, from_host)"
+            f"received_host({text})" if host else f"received_tensor({text}, device)"
         )
         emitter.uses_torch = emitter.uses_torch or not host
     scope.write(f"{value.host_name or value.tensor_name} = {text}", node)

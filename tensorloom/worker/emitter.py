@@ -52,6 +52,7 @@ class Emitter:
         self.names["np"], self.names["math"] = np, math
         self.names["from_host"] = device.from_host
         self.names["to_host"] = device.to_host
+        self.names["device"] = device
         self.uses_torch = False
         self.uses_context = False
         self.traced_nodes: list[Node] = []

@@ -208,7 +208,7 @@ def compile_callable(
             text = (
                 f"received_host({text})"
                 if host
-                else f"received_tensor({text}, from_host)"
+                else f"received_tensor({text}, device)"
             )
         scope.write(f"{local} = {text}", None)
         scope.values[arg, 0] = Value(

@@ -85,11 +85,11 @@ def received_host(value: Any) -> Any:
     return tensor_memory.array_from_tensor(value.cpu())
 
 
-def received_tensor(value: Any, from_host: Callable[[Any], Any]) -> Any:
+def received_tensor(value: Any, device: Any) -> Any:
     """What another piece sent, as a tensor of this device."""
     if isinstance(value, np.ndarray | np.generic):
-        return from_host(value)
-    return value
+        return device.from_host(value)
+    return device.receive(value)
 
 
 def truth(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -11,6 +12,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.dtypes import DType
 
 _MAX_ELEMENTS = 2**63 - 1
+_SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def shape_from_tensor(value: Any, dtype: DType, device: str) -> tuple[int, ...]:
@@ -36,6 +38,12 @@ def shape_from_tensor(value: Any, dtype: DType, device: str) -> tuple[int, ...]:
 
 def check_shape(shape: tuple[int, ...], dtype: DType, device: str) -> None:
     """Refuses shapes that no memory can hold, see `shape_from_tensor`."""
+    check_dimensions(shape)
+    check_memory(shape, dtype, device)
+
+
+def check_dimensions(shape: tuple[int, ...]) -> None:
+    """Refuses negative sizes, and more elements than can be counted."""
     elements = 1
     for size in shape:
         if size < 0:
@@ -49,14 +57,22 @@ def check_shape(shape: tuple[int, ...], dtype: DType, device: str) -> None:
             None,
             f"Shape {shape_text(shape)} would have more than 2**63 - 1 elements",
         )
-    # Linux grants address space that it does not have; writing to it kills the
-    # process. The machine's memory is the bound that can be known beforehand.
+
+
+def check_memory(shape: tuple[int, ...], dtype: DType, device: str) -> None:
+    """Refuses what is larger than the machine's memory.
+
+    Linux grants address space that it does not have; writing to it kills the process.
+    The machine's memory is the bound that can be known beforehand.
+    """
+    elements = math.prod(shape)
     if elements > 1 << 20 and elements * dtype.size > _physical_memory():
+        name = _SHORT_NAMES.get(dtype.name, dtype.name)
         raise errors.ResourceExhaustedError(
             None,
             None,
             f"OOM when allocating tensor with shape{shape_text(shape)} and type "
-            f"{dtype.name} on {device} by allocator cpu",
+            f"{name} on {device} by allocator cpu",
         )
 
 

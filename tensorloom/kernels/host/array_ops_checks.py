@@ -41,9 +41,8 @@ def reshaped(shape: Sequence[int], wanted: Any) -> Shape:
             f"sizes input must be 1-D, not {shape_text(wanted.shape)}"
         )
     sizes = wanted.tolist()
-    elements = math.prod(shape)
     unknown = -1
-    known = 1
+    known = 1  # product of the sizes given, without zeros
     for i, size in enumerate(sizes):
         if size == -1:
             if unknown >= 0:
@@ -53,30 +52,29 @@ def reshaped(shape: Sequence[int], wanted: Any) -> Shape:
             unknown = i
         elif size < 0:
             raise invalid_argument(f"Size {i} must be non-negative, not {size}")
-        else:
+        elif size:
             known *= size
     if unknown >= 0:
-        _fill_size(sizes, unknown, known, elements)
-    elif known != elements:
+        sizes[unknown] = _missing_size(shape, known, 0 in sizes)
+    elements = math.prod(shape)
+    if math.prod(sizes) != elements:
         raise invalid_argument(
             f"Input to reshape is a tensor with {elements} values, but the requested "
-            f"shape has {known}"
+            f"shape has {math.prod(sizes)}"
         )
     return tuple(sizes)
 
 
-def _fill_size(sizes: list[int], unknown: int, known: int, elements: int) -> None:
-    if known == 0 and elements:
-        raise invalid_argument(
-            "reshape cannot infer the missing input size for an empty tensor unless "
-            "all specified input sizes are non-zero"
-        )
-    sizes[unknown] = elements // known if known else 0
-    if sizes[unknown] * known != elements:
+def _missing_size(shape: Sequence[int], known: int, has_zero: bool) -> int:
+    """The size that -1 stands for; zeros on both sides cancel each other."""
+    elements = math.prod(size for size in shape if size or not has_zero)
+    size, rest = divmod(elements, known)
+    if rest and not (has_zero and 0 in shape):
         raise invalid_argument(
             f"Input to reshape is a tensor with {elements} values, but the requested "
             f"shape requires a multiple of {known}"
         )
+    return size
 
 
 def squeezed(shape: Sequence[int], dims: Sequence[int]) -> Shape:

@@ -276,14 +276,15 @@ def mirror_paddings(
       InvalidArgumentError: more than there is to mirror.
     """
     rows = checks.paddings_of(paddings, len(shape))
-    for i, (size, (before, after)) in enumerate(zip(shape, rows, strict=True)):
+    for size, (before, after) in zip(shape, rows, strict=True):
         if max(before, after) > size - offset:
-            word = "less than" if offset else "no greater than"
+            limit, excess = ("less than", "not less than")
+            if not offset:
+                limit, excess = ("no greater than", "greater than")
             raise invalid_argument(
-                f"paddings must be {word} the dimension size: {before}, {after} not "
-                f"{word} {size}"
+                f"paddings must be {limit} the dimension size: {before}, {after} "
+                f"{excess} {size}"
             )
-        del i
     return rows
 
 

@@ -8,6 +8,9 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import host_kernel
+
+# Registered before those for lists, which are preferred then.
+from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
 from tensorloom.kernels.tensor_list import TensorList, dims_of
 from tensorloom.kernels.variable_value import is_host, to_host
 
@@ -42,7 +45,9 @@ def tensor_list_pop_back(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: TensorList, element_shape: Any) -> tuple[TensorList, Any]:
         shorter, element = handle.pop()
-        return shorter, element if is_host(element) else to_host(element)
+        if not is_host(element) and not isinstance(element, TensorList):
+            element = to_host(element)
+        return shorter, element
 
     return compute
 

@@ -252,13 +252,13 @@ def select(cond: Any, x: Any, y: Any, where: Callable[[Any, Any, Any], Any]) -> 
     Raises:
       InvalidArgumentError: the shapes do not fit.
     """
+    if cond.shape != x.shape and len(cond.shape) > 0:
+        cond = _row_condition(cond, x.shape)
     if x.shape != y.shape:
         raise invalid_argument(
             "'then' and 'else' must have the same size.  but received: "
             f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
         )
-    if cond.shape != x.shape and len(cond.shape) > 0:
-        cond = _row_condition(cond, x.shape)
     return where(cond, x, y)
 
 

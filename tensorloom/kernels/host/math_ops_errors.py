@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 
 def invalid_argument(message: str) -> errors.InvalidArgumentError:

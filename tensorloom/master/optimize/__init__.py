@@ -6,6 +6,15 @@ from collections.abc import Callable
 from typing import Final
 
 from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.node_shapes import infer_missing
+from tensorloom.master.optimize import custom_passes
+from tensorloom.master.optimize.arithmetic import simplify_arithmetic
+from tensorloom.master.optimize.common_subexpression import merge_duplicates
+from tensorloom.master.optimize.constant_folding import fold_constants
+from tensorloom.master.optimize.dead_nodes import remove_dead_nodes
+from tensorloom.master.optimize.dependency import simplify_dependencies
+from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
+from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
@@ -13,12 +22,30 @@ __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
 # A pass is a function from a graph to a graph; it never changes its argument.
 Pass = Callable[[GraphIR, OptimizeTarget], GraphIR]
 
-PIPELINE: Final[tuple[tuple[str, Pass], ...]] = ()
+PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
+    ("constant_folding", fold_constants),
+    ("arithmetic", simplify_arithmetic),
+    ("common_subexpression", merge_duplicates),
+    ("dependency", simplify_dependencies),
+    ("dead_nodes", remove_dead_nodes),
+    ("fuse_matmul_bias", fuse_matmul_bias),
+    ("fuse_optimizer_updates", fuse_optimizer_updates),
+)
 
 
 def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
-    """The graph after all passes that the target allows."""
+    """The graph after all passes that the target allows.
+
+    Nodes keep their topological order. Fetched nodes and targets stay, under their
+    names and with their values.
+    """
+    if not target.config.enabled:
+        return graph
+    graph = infer_missing(graph)
     for name, run_pass in PIPELINE:
         if target.allows(name):
             graph = run_pass(graph, target)
+    if not target.config.disable_rewrites:
+        for _, run_pass in custom_passes.asked_for(target.config.custom_passes):
+            graph = infer_missing(run_pass(graph, target))
     return graph

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import DType
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize.broadcast_axes import reduction_axes
-from tensorloom.master.optimize.node_facts import is_pure
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Edge, Redirection
 from tensorloom.master.optimize.target import OptimizeTarget
 
@@ -109,19 +109,23 @@ class _Folder:
 
     def _replace(self, node: Node, outputs: Sequence[Any]) -> bool:
         """Puts constants in the place of a node; False if it must stay."""
+        if any(self.nodes[name].op in CONTROL_FLOW for name, _ in node.inputs):
+            return False  # its value may be dead, and a wait for it would not tell
+        if any(dtype.is_quantized for dtype in node.output_types):
+            return False
         arrays = [
             _as_array(value, dtype)
             for value, dtype in zip(outputs, node.output_types, strict=True)
         ]
         control = self._controls(node)
         if len(arrays) == 1:
-            self._add(node.name, arrays[0], node, control)
+            self._add(node.name, 0, arrays[0], node, control)
             return True
         if node.name in self.target.preserve:
             return False
         for index, array in enumerate(arrays):
             name = self._unused_name(f"{node.name}/folded_{index}")
-            self._add(name, array, node, control)
+            self._add(name, index, array, node, control)
             self.redirection.replace_output((node.name, index), (name, 0))
         self.redirection.replace_control(node.name, control)
         return True
@@ -144,12 +148,14 @@ class _Folder:
     def _add(
         self,
         name: str,
+        output: int,
         array: np.ndarray[Any, Any],
         origin: Node,
         control: tuple[str, ...],
     ) -> None:
-        dtype = dtypes.as_dtype(array.dtype)
-        attrs = {"dtype": dtype, "value": array}
+        """Adds the constant for one output of `origin`."""
+        dtype = origin.output_types[output]
+        attrs: dict[str, Any] = {"dtype": dtype, "value": array}
         if "_class" in origin.attrs:
             attrs["_class"] = origin.attrs["_class"]
         self.nodes[name] = Node(
@@ -175,7 +181,7 @@ class _Folder:
 _RUNS_ANYWAY = frozenset(["_Arg", "VariableV2", "Variable", "VarHandleOp"])
 
 
-def _as_array(value: Any, dtype: dtypes.DType) -> np.ndarray[Any, Any]:
+def _as_array(value: Any, dtype: DType) -> np.ndarray[Any, Any]:
     array = np.asarray(value, dtype=dtype.np_dtype)
     return array.copy() if array.base is not None or array is value else array
 

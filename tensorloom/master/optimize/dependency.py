@@ -10,7 +10,7 @@ waited for instead. Groups of groups become one.
 from __future__ import annotations
 
 from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.master.optimize.node_facts import is_pure
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import with_inputs
 from tensorloom.master.optimize.target import OptimizeTarget
 
@@ -33,10 +33,11 @@ def _drop_unread(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     Backwards, so that what only such a node read is unread itself.
     """
     read: set[str] = set()
-    mutable = {
+    # Reading a reference, or what may be dead, means something by itself.
+    special = {
         node.name
         for node in graph.nodes.values()
-        if any(t._is_ref_dtype for t in node.output_types)
+        if node.op in CONTROL_FLOW or any(t._is_ref_dtype for t in node.output_types)
     }
     kept: list[Node] = []
     for node in reversed(graph.nodes.values()):
@@ -45,7 +46,7 @@ def _drop_unread(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
             and node.output_types
             and node.name not in target.preserve
             and is_pure(node)
-            and mutable.isdisjoint([name for name, _ in node.inputs])
+            and special.isdisjoint([name for name, _ in node.inputs])
         ):
             node = _as_group(node)
         else:

@@ -41,5 +41,5 @@ _TOGGLES = {
     "arithmetic": "arithmetic_optimization",
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
-    "fuse_optimizer_updates": "scoped_allocator_optimization",
+    "fuse_optimizer_updates": "remapping",
 }

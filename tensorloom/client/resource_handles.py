@@ -1,0 +1,30 @@
+"""Where a resource handle comes from: nodes and function calls hand handles on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorloom.client.func_graph import FuncGraph
+from tensorloom.framework.tensor import Tensor
+
+# Ops whose output number i is their input number i, for handles at least.
+_PASS_THROUGH: Final = frozenset(["Identity", "IdentityN", "While", "StatelessWhile"])
+
+
+def origin_in_graph(handle: Tensor) -> Tensor:
+    """The tensor of the same graph that the handle is, before it was handed on."""
+    while handle._op._type in _PASS_THROUGH:
+        handle = handle._op._inputs[handle._value_index]
+    return handle
+
+
+def is_of_variable(handle: Tensor) -> bool:
+    """False for a handle that is known to be of something else than a variable."""
+    while True:
+        handle = origin_in_graph(handle)
+        graph = handle._op._graph
+        outside = graph.original_of(handle) if isinstance(graph, FuncGraph) else None
+        if outside is None:
+            break
+        handle = outside
+    return handle._op._type in ("VarHandleOp", "Placeholder", "_Arg")

@@ -1,0 +1,80 @@
+"""Products with bias and activation over torch tensors.
+
+The library adds the bias inside of the product, and the activation works in place on a
+result that nobody else has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_matmul import check_matrices
+from tensorloom.kernels.host.nn_ops_checks import check_bias
+from tensorloom.kernels.nn_ops_conv import convolution
+
+Activation = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _relu6(x: torch.Tensor) -> torch.Tensor:
+    return x.clamp_(0, 6)
+
+
+# In place, by the op type that `fused_ops` names.
+_ACTIVATIONS: dict[bytes, Activation] = {
+    b"Relu": torch.relu_,
+    b"Relu6": _relu6,
+    b"Elu": torch.nn.functional.elu_,
+    b"Tanh": torch.tanh_,
+    b"Sigmoid": torch.sigmoid_,
+}
+
+
+def _activation(c: OpKernelConstruction) -> Activation | None:
+    """The activation behind the bias."""
+    names = c["fused_ops"]
+    assert names[0] == b"BiasAdd"
+    return _ACTIVATIONS[names[1]] if len(names) > 1 else None
+
+
+@kernel("_FusedMatMul")
+def fused_mat_mul(c: OpKernelConstruction) -> Compute:
+    """act(a @ b + bias)"""
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    activation = _activation(c)
+    known = all(s.is_fully_defined() for s in c.input_shapes)
+
+    def compute(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        if not known:
+            check_matrices(tuple(a.shape), tuple(b.shape), transpose_a, transpose_b)
+            columns = b.shape[0 if transpose_b else 1]
+            rows = a.shape[1 if transpose_a else 0]
+            if bias.dim() != 1 or bias.shape[0] != columns:
+                check_bias((rows, columns), tuple(bias.shape), -1)
+        result = torch.addmm(
+            bias, a.t() if transpose_a else a, b.t() if transpose_b else b
+        )
+        return result if activation is None else activation(result)
+
+    return compute
+
+
+@kernel("_FusedConv2D")
+def fused_convolution(c: OpKernelConstruction) -> Compute:
+    """act(conv(input, filter) + bias)"""
+    convolve = convolution(c)
+    activation = _activation(c)
+    channels_first = c["data_format"] == b"NCHW"
+
+    def compute(
+        image: torch.Tensor, filters: torch.Tensor, bias: torch.Tensor
+    ) -> torch.Tensor:
+        if bias.dim() != 1 or bias.shape[0] != filters.shape[-1]:
+            shape = (*image.shape[:-1], filters.shape[-1])
+            check_bias(shape, tuple(bias.shape), 1 if channels_first else -1)
+        result: torch.Tensor = convolve(image, filters, bias)
+        return result if activation is None else activation(result)
+
+    return compute

@@ -1,0 +1,40 @@
+"""Products with bias and activation in host memory, for small matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_matmul import check_matrices, product
+from tensorloom.kernels.host.nn_ops_checks import check_bias
+
+_Array = NDArray[Any]
+_ACTIVATIONS: dict[bytes, Callable[[_Array], _Array]] = {
+    b"Relu": lambda x: np.maximum(x, x.dtype.type(0)),
+    b"Relu6": lambda x: np.clip(x, x.dtype.type(0), x.dtype.type(6)),
+    b"Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+    b"Tanh": np.tanh,
+    b"Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+}
+
+
+@host_kernel("_FusedMatMul")
+def fused_mat_mul(c: OpKernelConstruction) -> Compute:
+    """act(a @ b + bias)"""
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    multiply = product(c["T"])
+    names = c["fused_ops"]
+    activation = _ACTIVATIONS[names[1]] if len(names) > 1 else None
+
+    def compute(a: _Array, b: _Array, bias: _Array) -> _Array:
+        check_matrices(a.shape, b.shape, transpose_a, transpose_b)
+        result = multiply(a.T if transpose_a else a, b.T if transpose_b else b)
+        check_bias(result.shape, bias.shape, -1)
+        result = result + bias
+        return result if activation is None else activation(result)
+
+    return compute

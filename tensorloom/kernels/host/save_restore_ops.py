@@ -1,0 +1,34 @@
+"""The names of checkpoint shards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import host_kernel
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+
+def _string(text: bytes) -> Any:
+    value = np.empty((), object)
+    value[()] = text
+    return value
+
+
+@host_kernel("ShardedFilename", large=True)
+def sharded_filename(c: OpKernelConstruction) -> Compute:
+    """The name of one shard."""
+    return lambda basename, shard, num_shards: _string(
+        basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards))
+    )
+
+
+@host_kernel("ShardedFilespec", large=True)
+def sharded_filespec(c: OpKernelConstruction) -> Compute:
+    """The pattern of all shards."""
+    return lambda basename, num_shards: _string(
+        basename.item() + b"-?????-of-%05d" % int(num_shards)
+    )

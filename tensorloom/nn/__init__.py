@@ -1,0 +1,1 @@
+"""`tf.nn`: what needs control flow or custom gradients; the rest is in `ops/`."""

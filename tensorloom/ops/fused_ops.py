@@ -1,0 +1,59 @@
+"""Products with what follows them, in one op; a pass of the master builds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework import op_registry
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.ops import math_ops_matmul, nn_ops_conv
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_registry import ShapeFn
+
+_ = math_ops_matmul, nn_ops_conv  # their ops are registered first
+
+
+def _shape_fn_of(op: str) -> ShapeFn:
+    """The shape function of an op of which the fused one begins with the inputs."""
+    op_def = op_registry.find(op)
+    assert op_def is not None
+    assert op_def.shape_fn is not None
+    return op_def.shape_fn
+
+
+register_op(
+    "_FusedMatMul",
+    inputs=["a: T", "b: T", "args: num_args * T"],
+    outputs=["product: T"],
+    attrs=[
+        "transpose_a: bool = false",
+        "transpose_b: bool = false",
+        "T: {bfloat16, half, float, double}",
+        "num_args: int >= 0",
+        "fused_ops: list(string) = []",
+    ],
+    shape_fn=_shape_fn_of("MatMul"),
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A matrix product, plus a bias (args[0]), through an activation.",
+)
+
+register_op(
+    "_FusedConv2D",
+    inputs=["input: T", "filter: T", "args: num_args * T"],
+    outputs=["output: T"],
+    attrs=[
+        "T: {bfloat16, half, float, double}",
+        "num_args: int >= 0",
+        "strides: list(int)",
+        "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+        "explicit_paddings: list(int) = []",
+        "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+        "dilations: list(int) = [1, 1, 1, 1]",
+        "use_cudnn_on_gpu: bool = true",
+        "fused_ops: list(string) = []",
+    ],
+    shape_fn=_shape_fn_of("Conv2D"),
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A 2-D convolution, plus a bias (args[0]), through an activation.",
+)

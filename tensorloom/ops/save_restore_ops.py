@@ -1,0 +1,111 @@
+"""Checkpoints as ops: the definitions of saving, restoring and naming files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import scalar_shape
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+
+def _names_and_slices(c: InferenceContext, dtypes_count: int) -> None:
+    """prefix is a scalar; names and slices are vectors, one entry a tensor."""
+    c.with_rank(0, 0)
+    for index in (1, 2):
+        dims = c.with_rank(index, 1).dims_tuple
+        assert dims is not None
+        c.merge_dim(dims[0], dtypes_count)
+
+
+def _save_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    _names_and_slices(c, c.num_inputs - 3)
+    return ()
+
+
+def _restore_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    first, second = c.with_rank(1, 1), c.with_rank(2, 1)
+    c.merge(first, second)
+    slices = c.input_value(2)
+    count = c.num_outputs
+    if slices is None or len(slices) != count:
+        return [UNKNOWN] * count
+    return [_shape_of_slice(text) for text in slices.tolist()]
+
+
+def _shape_of_slice(text: bytes) -> TensorShape:
+    """The shape that `"10 4 0,5:0,4"` restores: the sizes of the slice."""
+    if not text:
+        return UNKNOWN
+    *full, slices = text.decode().split(" ")
+    dims: list[int | None] = []
+    for size, part in zip(full, slices.split(":"), strict=True):
+        dims.append(int(size) if part == "-" else int(part.split(",")[1]))
+    return TensorShape.of(tuple(dims))
+
+
+def _merge_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 1)
+    c.with_rank(1, 0)
+    return ()
+
+
+def _file_name_shape(c: InferenceContext) -> TensorShape:
+    for index in range(c.num_inputs):
+        c.with_rank(index, 0)
+    return TensorShape.of(())
+
+
+register_op(
+    "SaveV2",
+    inputs=[
+        "prefix: string",
+        "tensor_names: string",
+        "shape_and_slices: string",
+        "tensors: dtypes",
+    ],
+    attrs=["dtypes: list(type) >= 1"],
+    shape_fn=_save_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Writes tensors to a checkpoint in the V2 format.",
+)
+register_op(
+    "RestoreV2",
+    inputs=["prefix: string", "tensor_names: string", "shape_and_slices: string"],
+    outputs=["tensors: dtypes"],
+    attrs=["dtypes: list(type) >= 1"],
+    shape_fn=_restore_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Reads tensors from a checkpoint.",
+)
+register_op(
+    "MergeV2Checkpoints",
+    inputs=["checkpoint_prefixes: string", "destination_prefix: string"],
+    attrs=["delete_old_dirs: bool = true"],
+    shape_fn=_merge_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Makes one checkpoint of several shards.",
+)
+register_op(
+    "ShardedFilename",
+    inputs=["basename: string", "shard: int32", "num_shards: int32"],
+    outputs=["filename: string"],
+    shape_fn=_file_name_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="basename-00003-of-00010.",
+)
+register_op(
+    "ShardedFilespec",
+    inputs=["basename: string", "num_shards: int32"],
+    outputs=["filename: string"],
+    shape_fn=scalar_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="basename-?????-of-00010.",
+)

@@ -1,0 +1,141 @@
+"""What was read, fetched or fed never changes when a variable is updated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+SMALL, LARGE = (3,), (40, 5)
+
+
+def _variable(shape: tuple[int, ...], use_resource: bool, value: float = 1.0):
+    initial = np.full(shape, value, np.float32)
+    return tf.Variable(initial, use_resource=use_resource, name="v")
+
+
+@pytest.fixture(params=[SMALL, LARGE], ids=["host", "tensor"])
+def shape(request):
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["reference", "resource"])
+def use_resource(request):
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_fetched_value_stays(shape, use_resource):
+    variable = _variable(shape, use_resource)
+    update = variable.assign_add(np.ones(shape, np.float32)).op
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        before = session.run(variable)
+        session.run(update)
+        after = session.run(variable)
+        session.run(update)
+    np.testing.assert_array_equal(before, np.ones(shape))
+    np.testing.assert_array_equal(after, np.full(shape, 2.0))
+
+
+def test_value_read_before_an_update_in_the_same_step(shape, use_resource):
+    variable = _variable(shape, use_resource)
+    read = tf.identity(variable) if use_resource else variable + 0.0
+    with tf.control_dependencies([read]):
+        update = variable.assign_add(np.ones(shape, np.float32))
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        old, new = session.run([read, update])
+    np.testing.assert_array_equal(old, np.ones(shape))
+    np.testing.assert_array_equal(new, np.full(shape, 2.0))
+
+
+def test_fed_array_is_not_changed(shape, use_resource):
+    variable = _variable(shape, use_resource)
+    value = tf.placeholder(tf.float32, shape)
+    assign = variable.assign(value).op
+    update = variable.assign_add(np.ones(shape, np.float32)).op
+    fed = np.full(shape, 5.0, np.float32)
+    with tf.Session() as session:
+        session.run(assign, {value: fed})
+        session.run(update)
+        result = session.run(variable)
+    np.testing.assert_array_equal(fed, np.full(shape, 5.0))
+    np.testing.assert_array_equal(result, np.full(shape, 6.0))
+
+
+def test_initial_constant_is_not_changed(shape, use_resource):
+    variable = _variable(shape, use_resource)
+    update = variable.assign_add(np.ones(shape, np.float32)).op
+    with tf.Session() as session:
+        for _ in range(2):
+            session.run(variable.initializer)
+            session.run(update)
+            result = session.run(variable)
+    np.testing.assert_array_equal(result, np.full(shape, 2.0))
+
+
+def test_variables_assigned_from_each_other_are_apart(shape, use_resource):
+    first = _variable(shape, use_resource)
+    second = tf.Variable(np.zeros(shape, np.float32), use_resource=use_resource)
+    copy = second.assign(first.value()).op
+    update = first.assign_add(np.ones(shape, np.float32)).op
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(copy)
+        session.run(update)
+        np.testing.assert_array_equal(session.run(first), np.full(shape, 2.0))
+        np.testing.assert_array_equal(session.run(second), np.ones(shape))
+
+
+def test_view_of_a_variable_stays():
+    variable = _variable(LARGE, use_resource=True)
+    view = tf.transpose(variable.read_value())
+    with tf.control_dependencies([view]):
+        update = variable.assign_add(np.ones(LARGE, np.float32), read_value=False)
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        seen, _ = session.run([view, update])
+    np.testing.assert_array_equal(seen, np.ones(LARGE[::-1]))
+
+
+def test_update_alone_is_in_place():
+    variable = _variable(LARGE, use_resource=False)
+    update = variable.assign_add(np.ones(LARGE, np.float32)).op
+    from tensorloom.framework.resource import Variable
+
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        session.run(update)
+        held = _held(session, Variable)
+        address = held.value.data_ptr()
+        session.run(update)
+        assert held.value.data_ptr() == address
+
+
+def _held(session, kind):
+    """The variable's holder, wherever the session keeps it."""
+    import gc
+
+    found = [o for o in gc.get_objects() if type(o) is kind and o.name == "v"]
+    return found[-1]
+
+
+def test_optimizer_updates_leave_fetches_alone():
+    with tf.variable_scope("model"):
+        weights = tf.get_variable("w", [30, 4], initializer=tf.ones_initializer())
+    loss = tf.reduce_sum(tf.square(weights))
+    train = tf.train.AdamOptimizer(0.1).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        before = session.run(weights)
+        session.run(train)
+        after = session.run(weights)
+    np.testing.assert_array_equal(before, np.ones((30, 4)))
+    np.testing.assert_allclose(after, np.full((30, 4), 0.9), rtol=1e-5)
