@@ -16,14 +16,16 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m pip install virtualenv && $(PYTHON) -m virtualenv $(VENV); }
+	@$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m pip install virtualenv && $(PYTHON) -m virtualenv $(VENV); }
 
 $(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e '.[examples]'
+	@echo "installing into $(VENV): a minute or two, most of it PyTorch"
+	@$(INSTALL) -e '.[examples]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e '.[examples,dev]'
+	@echo "installing into $(VENV): a minute or two, most of it PyTorch"
+	@$(INSTALL) -e '.[examples,dev]'
 	@touch $@ $(VENV)/.user
 
 .PHONY: venv
@@ -31,7 +33,7 @@ venv: $(VENV)/.dev ## the virtual environment .venv with every tool
 
 .PHONY: demo
 demo: $(VENV)/.user ## train on handwritten digits, write digits.png
-	$(BIN)/python examples/digits_cnn.py
+	@$(BIN)/python examples/digits_cnn.py
 
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python

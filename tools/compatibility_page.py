@@ -9,19 +9,24 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tensorloom.framework import op_kernel, op_registry
+from tensorloom.framework import export, op_kernel, op_registry, proto_names
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, OpDef
+from tensorloom.worker.emitter import STRUCTURE
 
 HEAD = """\
-# Operations
+# Compatibility
 
+What there is of TensorFlow 1.15, by its names. The names, signatures, static shapes,
+node names, results and errors are TensorFlow's; `make test-peer` compares them.
 Made by `make docs` from the registries; do not edit.
 
 - *gradient*: yes; none = explicitly not differentiable; - = asking for it is an error.
 - *CPU*, *GPU*: where a kernel runs. *host*: also computed by a NumPy kernel while the
   value is small and lives in host memory. *compiled*: the executor turns the node into
   code of its own (control flow, function arguments, transfers) instead of calling a
-  kernel.
+  kernel. - = the graph can be built, imported and placed, but not run yet.
+
+## Operations
 
 | operation | inputs -> outputs | gradient | kernels | what it does |
 | --- | --- | --- | --- | --- |
@@ -38,7 +43,18 @@ def page() -> str:
     op_kernel.load_torch_kernels()
     ops = sorted(op_registry.registered_ops().items())
     rows = "".join(_row(op) for _, op in ops)
-    return f"{HEAD}{rows}\n{len(ops)} operations.\n"
+    return f"{HEAD}{rows}\n{len(ops)} operations.\n\n{_names()}"
+
+
+def _names() -> str:
+    """The public names, a line for each module."""
+    names = [*export.exports(), *proto_names.message_names()]
+    modules: dict[str, list[str]] = {}
+    for name in sorted(names):
+        module, _, last = name.rpartition(".")
+        modules.setdefault(f"tf.{module}".rstrip("."), []).append(last)
+    lines = [f"**{module}**: {', '.join(lasts)}\n" for module, lasts in modules.items()]
+    return f"## Names\n\n{len(names)} public names.\n\n" + "\n".join(lines)
 
 
 def _row(op: OpDef) -> str:
@@ -69,7 +85,7 @@ def _kernels(op: OpDef) -> str:
     words = sorted(places)
     if any(kernel.host for kernel in kernels):
         words.append("host")
-    return ", ".join(words) or "compiled"
+    return ", ".join(words) or ("compiled" if op.name in STRUCTURE else "-")
 
 
 def _summary(op: OpDef) -> str:

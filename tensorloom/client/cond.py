@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import control_flow_values, func_graph
 from tensorloom.client.func_graph import FuncGraph
@@ -14,10 +14,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import control_dependencies, name_scope
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import functional_ops, identity_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.tensor_shape import TensorShape
 
 # The words for the branches in errors, in the order of the graphs.
 _BRANCH_NAMES = ("true_fn", "false_fn")
@@ -62,8 +64,8 @@ def cond(
         predicate = convert_to_tensor(pred, name="pred")
         if predicate.dtype.base_dtype != dtypes.bool:
             raise TypeError(
-                "pred must be a tensor of bool, the predicate of tf.cond has type "
-                f"{predicate.dtype.name}"
+                f"Input 'pred' of tf.cond has type {predicate.dtype.name} that does "
+                "not match expected type of bool."
             )
         graphs, results = [], []
         for graph_name, function, word in zip(

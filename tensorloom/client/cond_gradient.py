@@ -7,7 +7,7 @@ forward node; the other branches give a value in its place that nobody reads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import cond, func_graph, gradients, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
@@ -16,10 +16,12 @@ from tensorloom.client.gradient_walk import is_trainable, zeros_of_variable
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.indexed_slices import IndexedSlices
-from tensorloom.framework.operation import Operation
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import fill_ops, functional_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 
 @RegisterGradient("If")

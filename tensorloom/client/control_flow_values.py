@@ -7,13 +7,15 @@ TensorArrays; a TensorArray travels as its flow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import nest
 from tensorloom.framework.composite_tensor import CompositeTensor
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops.tensor_array import TensorArray, build_ta_with_new_flow
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
 
 
 def is_tensor_array(value: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.gradients import build_gradients
 from tensorloom.client.resource_variable import is_resource_variable
@@ -19,11 +19,13 @@ from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.graph_keys import GraphKeys
-from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import control_dependencies, uid
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import identity_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 _VARIABLE_OPS = frozenset(["VariableV2", "VarHandleOp"])
 

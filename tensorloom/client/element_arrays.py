@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import nest
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.tensor_array import TensorArray
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
 
 
 def to_tensors(structure: Any) -> list[Tensor]:

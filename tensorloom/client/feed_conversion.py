@@ -105,7 +105,7 @@ def _general_converter(tensor: Tensor) -> Converter:
         _not_a_tensor(value, tensor)
         if isinstance(value, int) and not _holds(numpy_type, value):
             _raise_too_large(value, numpy_type)
-        array = np.asarray(value, dtype=numpy_type)
+        array = _to_array(value, numpy_type)
         dims = tensor.shape.dims_tuple
         if dims is not None and not _fits(array.shape, dims):
             raise ValueError(
@@ -117,6 +117,14 @@ def _general_converter(tensor: Tensor) -> Converter:
         return array if array.ndim else array[()]
 
     return convert
+
+
+def _to_array(value: Any, numpy_type: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(value, dtype=numpy_type)
+    except OverflowError:
+        # Integers inside of a list wrap around, as with TensorFlow's NumPy.
+        return np.asarray(value).astype(numpy_type)
 
 
 def _not_a_tensor(value: Any, tensor: Tensor) -> Any:
@@ -136,7 +144,8 @@ def _holds(numpy_type: Any, value: int) -> bool:
     if isinstance(numpy_type, np.dtype):  # a quantized dtype
         numpy_type = numpy_type[0].type
     try:
-        return bool(numpy_type(value) == value)
+        # As a Python number: NumPy itself would compare in the narrow type.
+        return bool(numpy_type(value).item() == value)
     except OverflowError:
         return False
 
@@ -150,7 +159,7 @@ def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
 
 
 def _as_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """An object array whose elements are all bytes; the same one if it is so already."""
+    """An object array of bytes; the same array if all of it is bytes already."""
     flat = array.ravel()
     if all(type(item) is bytes for item in flat):
         return array

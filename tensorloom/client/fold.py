@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import element_arrays, while_loop
 from tensorloom.framework import nest
 from tensorloom.framework.export import export
 from tensorloom.framework.scopes import name_scope
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.tensor_array import TensorArray
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("foldl")
@@ -150,8 +152,7 @@ def scan(
         if count is None:
             count = array_ops.shape(tensors[0])[0]
         arrays = [
-            element_arrays.unstack(t, count, element_shape=t.shape[1:])
-            for t in tensors
+            element_arrays.unstack(t, count, element_shape=t.shape[1:]) for t in tensors
         ]
         first = count - 1 if reverse else 0
         if initializer is None:
@@ -162,9 +163,7 @@ def scan(
         skipped = 0
         if initializer is None:
             skipped = 1
-            results = [
-                r.write(first, v) for r, v in zip(results, values, strict=True)
-            ]
+            results = [r.write(first, v) for r, v in zip(results, values, strict=True)]
 
         def compute(i: Tensor, values: Any, written: Any) -> tuple[Any, Any, Any]:
             element = element_arrays.pack(elems, [a.read(i) for a in arrays])

@@ -76,7 +76,7 @@ class FuncGraph(Graph):
     def __str__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
-    # --- arguments and captures --------------------------------------------------------
+    # --- arguments and captures -----------------------------------------------------
 
     def add_argument(
         self,
@@ -182,7 +182,7 @@ class FuncGraph(Graph):
         for inside, outside in self._originals.items():
             self._captures.setdefault(outside, inside)
 
-    # --- what building in a body changes -----------------------------------------------
+    # --- what building in a body changes --------------------------------------------
 
     def add_operation(
         self,
@@ -214,7 +214,7 @@ class FuncGraph(Graph):
         self.is_changed = True
         self._is_sorted = False
 
-    # --- the function --------------------------------------------------------------------
+    # --- the function ---------------------------------------------------------------
 
     def to_function(
         self, name: str | None = None, keep_stateful: bool = False

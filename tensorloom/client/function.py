@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import function_gradient
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.graph_ir import FunctionIR
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph_ir import FunctionIR
+    from tensorloom.framework.tensor import Tensor
 
 
 class Defun:
@@ -39,7 +41,9 @@ class Defun:
         self._input_types = [dtypes.as_dtype(t) for t in input_types]
         self._options = kwargs
 
-    def __call__(self, func: Callable[..., Any]) -> DefinedFunction | OverloadedFunction:
+    def __call__(
+        self, func: Callable[..., Any]
+    ) -> DefinedFunction | OverloadedFunction:
         """The function.
 
         Raises:
@@ -217,7 +221,10 @@ class OverloadedFunction:
     """A function that is built anew for each combination of argument dtypes."""
 
     def __init__(
-        self, func: Callable[..., Any], arg_names: Sequence[str], options: dict[str, Any]
+        self,
+        func: Callable[..., Any],
+        arg_names: Sequence[str],
+        options: dict[str, Any],
     ) -> None:
         self._func = func
         self._arg_names = arg_names

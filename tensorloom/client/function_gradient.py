@@ -7,18 +7,20 @@ back through it; so a call needs no further outputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import func_graph
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import gradient_scope
 from tensorloom.client.gradient_walk import is_trainable
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.graph_ir import FunctionIR
-from tensorloom.framework.operation import Operation
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import functional_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import FunctionIR
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 # By function name: a Python function (op, *grads) -> gradients of the inputs.
 python_gradients: dict[str, Callable[..., Any]] = {}
@@ -61,9 +63,7 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
         graph.add_argument(t.dtype, t.shape, name, t._handle_data)
         for name, t in zip(function.arg_names, op.inputs, strict=True)
     ]
-    grad_arguments = [
-        graph.add_argument(g.dtype, g.shape, "grad_ys") for _, g in given
-    ]
+    grad_arguments = [graph.add_argument(g.dtype, g.shape, "grad_ys") for _, g in given]
     with graph.as_default():
         results = func_graph.add_body(graph, function, arguments)
         pairs = [

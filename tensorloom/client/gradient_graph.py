@@ -10,14 +10,16 @@ of node hands out in its own way.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.resource_handles import origin_in_graph
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.operation import Operation
-from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 
 class GradientGraph(FuncGraph):

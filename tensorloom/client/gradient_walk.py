@@ -21,7 +21,6 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import get_gradient_function
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class GradientWalk:
         for y, grad_y in zip(ys, grad_ys, strict=True):
             self._add_gradient(y, grad_y)
 
-    # --- the subgraph between xs and ys ----------------------------------------------
+    # --- the subgraph between xs and ys ---------------------------------------------
 
     def _reached_ops(self, functions: Sequence[FuncGraph]) -> set[Operation]:
         """The ops that a change of the xs can reach through differentiable tensors."""
@@ -140,7 +139,7 @@ class GradientWalk:
             return op._inputs
         return [t if t in self._xs else _original_of_capture(t) for t in op._inputs]
 
-    # --- the walk ----------------------------------------------------------------------
+    # --- the walk -------------------------------------------------------------------
 
     def run(self) -> None:
         """Calls the gradient functions of the ops between, last ones first."""
@@ -214,9 +213,13 @@ class GradientWalk:
     def _call(
         self, op: Operation, function: Any, arguments: Sequence[Any]
     ) -> Sequence[Any]:
-        with name_scope(op._name + "_grad"):
+        graph = get_default_graph()
+        outer_scope = graph.enter_name_scope(op._name + "_grad")[1]
+        try:
             result = function(op, *arguments)
-            gradients = result if isinstance(result, (list, tuple)) else [result]
+            gradients: Sequence[Any] = (
+                result if isinstance(result, (list, tuple)) else [result]
+            )
             if op._type not in _GROWING_OPS and len(gradients) != len(op._inputs):
                 raise ValueError(
                     f"Num gradients {len(gradients)} generated for op {op.node_def} "
@@ -224,6 +227,8 @@ class GradientWalk:
                 )
             if self._options.gate:
                 gradients = _gated(gradients)
+        finally:
+            graph._name_stack = outer_scope
         return gradients
 
     def _placed_like(self, op: Operation) -> AbstractContextManager[None]:
@@ -310,7 +315,7 @@ def _function_call_gradient(op: Operation, graph: Graph) -> Any:
     return function_gradient.of_call(name)
 
 
-# --- function bodies -----------------------------------------------------------------
+# --- function bodies ----------------------------------------------------------------
 
 
 def _enclosing_functions(graph: Any) -> list[FuncGraph]:

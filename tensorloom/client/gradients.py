@@ -97,7 +97,8 @@ def build_gradients(
         raise ValueError(
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
         ) from None
-    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
+    ys, xs = _as_list(ys), _as_list(xs)
+    stops = [] if stop_gradients is None else _as_list(stop_gradients)
     given = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
         graph = get_default_graph()
@@ -117,8 +118,6 @@ def build_gradients(
 
 
 def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 

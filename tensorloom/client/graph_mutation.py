@@ -8,12 +8,14 @@ from the graph's list of mutations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework.operation import InputList, Operation
 from tensorloom.framework.scopes import uid
 from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.client.func_graph import FuncGraph
 
 
 def add_output(op: Operation, like: Tensor) -> Tensor:

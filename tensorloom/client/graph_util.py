@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.operation import Operation
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _VARIABLE_OPS = frozenset(
     [
@@ -79,11 +81,12 @@ def _check_graph_def(graph_def: Any) -> None:
 
 def _needed(node: Any) -> list[str]:
     """The names of a node's inputs, and of what it is colocated with."""
-    names = [_node_name(text) for text in node.input]
-    for group in node.attr["_class"].list.s if "_class" in node.attr else ():
-        if group.startswith(_COLOCATION):
-            names.append(group[len(_COLOCATION) :].decode())
-    return names
+    groups = node.attr["_class"].list.s if "_class" in node.attr else ()
+    return [_node_name(text) for text in node.input] + [
+        group[len(_COLOCATION) :].decode()
+        for group in groups
+        if group.startswith(_COLOCATION)
+    ]
 
 
 def _node_name(text: str) -> str:

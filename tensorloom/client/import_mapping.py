@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
 
 
 def parse_tensor_name(name: str) -> tuple[str, int]:

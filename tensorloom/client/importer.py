@@ -11,7 +11,6 @@ from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
@@ -19,6 +18,7 @@ from tensorloom.framework.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.graph_ir import Node
 
 _COLOCATION = b"loc:@"
 _BACK_EDGES = frozenset(["NextIteration", "RefNextIteration"])
@@ -65,7 +65,7 @@ def import_graph_def(
         mapping = _to_tensors(mapping, name)
     importer = _Importer(graph, prefix, InputMapping(mapping))
     try:
-        importer.add(proto, producer_op_list)
+        importer.add(proto, producer_op_list, wanted or ())
     except errors.InvalidArgumentError as error:
         raise ValueError(importer.mapping.readable(error.message)) from None
     unused = importer.mapping.unknown_keys(importer.output_counts)
@@ -150,8 +150,11 @@ class _Importer:
         self.output_counts: dict[str, int] = {}
         self._ops: dict[str, Operation] = {}  # by name in the GraphDef
 
-    def add(self, proto: Any, producer_op_list: Any) -> None:
+    def add(self, proto: Any, producer_op_list: Any, elements: Sequence[str]) -> None:
         """Adds all nodes, or none if one of them does not fit.
+
+        Args:
+          elements: the return elements, which must be there.
 
         Raises:
           errors.InvalidArgumentError, ValueError: something does not fit.
@@ -161,19 +164,21 @@ class _Importer:
             graph_def.strip_new_default_attrs(proto, _op_list(producer_op_list))
         self.mapping.apply(proto)
         imported = graph_def.from_proto(proto, self.graph.functions)
-        nodes = {
-            name: node
-            for name, node in imported.nodes.items()
-            if name in order
-        }
+        nodes = {name: node for name, node in imported.nodes.items() if name in order}
         self.output_counts = {n.name: len(n.output_types) for n in nodes.values()}
         self._check_colocation(nodes.values())
+        for name in elements:
+            self._check_element(name)
         for function in imported.functions.values():
             self.graph.add_function(function)
         count = len(self.graph._operations)
         try:
             with self.graph.name_scope(None):
-                self._add_nodes(_in_graph_def_order(nodes, order), nodes)
+                with self.graph.control_dependencies(None):
+                    self._add_nodes(_in_graph_def_order(nodes, order), nodes)
+                # The dependencies around the import hold for each of the nodes.
+                for op in self._ops.values():
+                    _add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
         except Exception:
             _remove_operations(self.graph, count)
             raise
@@ -186,8 +191,8 @@ class _Importer:
                 other = group[len(_COLOCATION) :].decode()
                 if group.startswith(_COLOCATION) and other not in self.output_counts:
                     raise ValueError(
-                        f"Node '{self._full_name(node.name)}' expects to be colocated "
-                        f"with unknown node '{self._full_name(other)}'"
+                        f"Node '{node.name}' expects to be colocated with unknown node "
+                        f"'{other}'"
                     )
 
     def _full_name(self, name: str) -> str:
@@ -224,7 +229,7 @@ class _Importer:
             for name in node.control_inputs
         ]
         device = graph.device(node.device) if node.device else nullcontext()
-        with device, graph.control_dependencies(control):
+        with device:
             name = self._full_name(node.name)
             op = graph.add_operation(
                 graph._get_op_def(node.op),
@@ -233,9 +238,10 @@ class _Importer:
                 f"{name}/",
                 node.output_types,
             )
+        _add_control_inputs(op, control)
         graph._names_in_use.setdefault(op.name.lower(), 1)
-        for tensor, shape in zip(op._outputs, shapes or (), strict=False):
-            tensor.set_shape(shape)
+        for i, shape in enumerate(shapes or ()):
+            _declare_shape(op, i, shape)
         return op
 
     def _renamed_group(self, group: bytes) -> bytes:
@@ -254,30 +260,51 @@ class _Importer:
                     op._device = other.device
                     break
 
-    def element(self, name: str) -> Any:
-        """A return element.
-
-        Raises:
-          ValueError: it is not in the GraphDef.
-        """
+    def _check_element(self, name: str) -> None:
         if ":" not in name:
-            if name not in self._ops:
+            if name not in self.output_counts:
                 raise ValueError(
                     f"Requested return node '{name}' not found in graph def"
                 )
+            return
+        op_name, index = parse_tensor_name(name)
+        if self.mapping.replacement(op_name, index) is not None:
+            return
+        count = self.output_counts.get(op_name)
+        if count is None:
+            raise ValueError(f"Requested return tensor '{name}' not found in graph def")
+        if index >= count:
+            raise ValueError(
+                f"Invalid return output {index} of node '{op_name}', which has {count} "
+                "output(s)"
+            )
+
+    def element(self, name: str) -> Any:
+        """A return element: an operation, or the tensor that stands for an output."""
+        if ":" not in name:
             return self._ops[name]
         op_name, index = parse_tensor_name(name)
         mapped = self.mapping.replacement(op_name, index)
-        if mapped is not None:
-            return mapped
-        if index >= self.output_counts.get(op_name, 0):
-            if op_name in self._ops:
-                raise ValueError(
-                    f"Invalid return output {index} of node '{op_name}', which has "
-                    f"{self.output_counts[op_name]} output(s)"
-                )
-            raise ValueError(f"Requested return tensor '{name}' not found in graph def")
-        return self._ops[op_name]._outputs[index]
+        return self._ops[op_name]._outputs[index] if mapped is None else mapped
+
+
+def _add_control_inputs(op: Operation, control: Iterable[Operation]) -> None:
+    """Adds control inputs to an operation that no session has seen yet."""
+    for other in control:
+        if other not in op._control_inputs:
+            op._control_inputs.append(other)
+            other._control_outputs.append(op)
+
+
+def _declare_shape(op: Operation, index: int, shape: Any) -> None:
+    """Merges what an `_output_shapes` attr says with the shape that was inferred."""
+    try:
+        op._outputs[index].set_shape(shape)
+    except ValueError as error:
+        raise ValueError(
+            f"Node '{op.name}' has an _output_shapes attribute inconsistent with the "
+            f"GraphDef for output #{index}: {error}"
+        ) from None
 
 
 def _op_list(proto: Any) -> Any:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import element_arrays, while_loop
 from tensorloom.framework import nest
 from tensorloom.framework.export import export
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.framework.tensor import Tensor
 from tensorloom.ops import array_ops
 from tensorloom.ops.tensor_array import TensorArray
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
 
 
 @export("map_fn")

@@ -6,9 +6,7 @@ protocol of remote masters.
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from tensorloom.framework.errors import NotFoundError
 from tensorloom.framework.interfaces import MasterInterface
@@ -18,11 +16,6 @@ from tensorloom.framework.session_config import SessionConfig
 MasterFactory = Callable[[str, SessionConfig], MasterInterface]
 
 _FACTORIES: dict[str, MasterFactory] = {}
-
-# Local sessions have a master each, so a reset of "the local master" means all of them.
-_local_masters: weakref.WeakSet[MasterInterface] = weakref.WeakSet()
-_lock = threading.Lock()
-
 
 def register_master_factory(scheme: str, factory: MasterFactory) -> None:
     """Says who makes masters for targets `scheme://...`; "" is local mode."""
@@ -45,19 +38,4 @@ def make_master(target: str, config: SessionConfig) -> MasterInterface:
             "No session factory registered for the given session options: "
             f'{{target: "{target}"}} Registered factories are for: {known}.',
         )
-    master = factory(target, config)
-    if not scheme:
-        with _lock:
-            _local_masters.add(master)
-    return master
-
-
-def reset(target: str, containers: Sequence[str], config: SessionConfig) -> None:
-    """Empties the containers (all when none) of the target, closing its sessions."""
-    if target:
-        make_master(target, config).reset(containers)
-        return
-    with _lock:
-        masters = list(_local_masters)
-    for master in masters:
-        master.reset(containers)
+    return factory(target, config)

@@ -41,7 +41,7 @@ class PartitionedVariable:
         _check_parts(shape, variable_list, partitions)
         self._variable_list = sorted(
             variable_list,
-            key=lambda v: v._get_save_slice_info().var_offset,  # type: ignore[union-attr]
+            key=lambda v: v._get_save_slice_info().var_offset,
         )
         self._name = name
         self._shape = shape

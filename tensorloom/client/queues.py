@@ -60,7 +60,9 @@ def _name_list(names: Any, types: list[DType]) -> list[str] | None:
     if not isinstance(names, list | tuple):
         names = [names]
     if len(names) != len(types):
-        raise ValueError("List of names must have the same length as the list of dtypes")
+        raise ValueError(
+            "List of names must have the same length as the list of dtypes"
+        )
     return list(names)
 
 
@@ -458,7 +460,8 @@ class PriorityQueue(QueueBase):
         shape_list = _shape_list(shapes)
         if shape_list is None:
             raise TypeError(
-                "Expected list for 'shapes' argument to 'priority_queue_v2' Op, not None."
+                "Expected list for 'shapes' argument to 'priority_queue_v2' Op, not "
+                "None."
             )
         handle = apply_op(
             "PriorityQueueV2",

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client import variable_def as variable_protos
 from tensorloom.client.initial_value import guard_initial_value
-from tensorloom.client.variables import (
-    SaveSliceInfo,
-    Variable,
-    prepend_scope,
-    strip_scope,
-    validate_variable_policy,
-)
+from tensorloom.client.variables import Variable, validate_variable_policy
 from tensorloom.framework.graph import (
     GraphKeys,
     Tensor,
@@ -35,6 +29,8 @@ from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import identity_ops, scatter_ops, state_ops
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph import Graph, Operation
 
@@ -157,35 +153,10 @@ class RefVariable(Variable):
             self._snapshot = identity_ops.identity(self._variable, name="read")
 
     def _init_from_proto(self, proto: Any, import_scope: str | None) -> None:
-        graph = get_default_graph()
-
-        def element(name: str) -> Any:
-            return graph.as_graph_element(prepend_scope(name, import_scope))
-
+        element = variable_protos.restore(self, proto, import_scope)
         self._variable = element(proto.variable_name)
-        self._initializer_op = element(proto.initializer_name)
-        self._initial_value = (
-            element(proto.initial_value_name) if proto.initial_value_name else None
-        )
         self._snapshot = element(proto.snapshot_name)
-        self._synchronization, self._aggregation, self._trainable = (
-            validate_variable_policy(
-                proto.synchronization,
-                proto.aggregation,
-                proto.trainable,
-                proto.variable_name,
-            )
-        )
-        self._save_slice_info = (
-            SaveSliceInfo(
-                save_slice_info_def=proto.save_slice_info_def,
-                import_scope=import_scope,
-            )
-            if proto.HasField("save_slice_info_def")
-            else None
-        )
         self._caching_device = None
-        self._constraint = None
 
     # --- facts -------------------------------------------------------------------
 
@@ -323,28 +294,9 @@ class RefVariable(Variable):
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """A `VariableDef`, or None when the variable is outside the scope."""
-        from tensorloom.protos import variable_pb2
-
-        name = self._variable.name
-        if export_scope is not None and not name.startswith(export_scope):
-            return None
-        proto = variable_pb2.VariableDef(
-            variable_name=strip_scope(name, export_scope),
-            initializer_name=strip_scope(self._initializer_op.name, export_scope),
-            snapshot_name=strip_scope(self._snapshot.name, export_scope),
-            trainable=self.trainable,
-            synchronization=self.synchronization.value,  # type: ignore[arg-type]
-            aggregation=self.aggregation.value,  # type: ignore[arg-type]
+        return variable_protos.to_proto(
+            self, self._variable.name, self._snapshot, export_scope
         )
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_scope(
-                self._initial_value.name, export_scope
-            )
-        if self._save_slice_info is not None:
-            proto.save_slice_info_def.MergeFrom(
-                self._save_slice_info.to_proto(export_scope)
-            )
-        return proto
 
 
 def _static_shape(value: Tensor, shape: Any, validate: bool) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.client.func_graph import FuncGraph
-from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
 
 # Ops whose output number i is their input number i, for handles at least.
 _PASS_THROUGH: Final = frozenset(["Identity", "IdentityN", "While", "StatelessWhile"])

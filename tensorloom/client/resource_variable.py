@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tensorloom.client import variable_def as variable_protos
 from tensorloom.client.initial_value import guard_initial_value
 from tensorloom.client.ref_variable import (
     SCATTER_METHODS,
@@ -15,11 +16,8 @@ from tensorloom.client.ref_variable import (
     location_attr,
 )
 from tensorloom.client.variables import (
-    SaveSliceInfo,
     Variable,
     no_in_place_operator,
-    prepend_scope,
-    strip_scope,
     validate_variable_policy,
 )
 from tensorloom.framework import dtypes
@@ -35,7 +33,6 @@ from tensorloom.framework.graph import (
     name_scope,
     register_dense_tensor_like_type,
 )
-from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import (
     convert_to_tensor,
@@ -47,6 +44,7 @@ from tensorloom.ops import identity_ops, resource_variable_ops, scatter_ops, sta
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph import Graph, Operation
+    from tensorloom.framework.indexed_slices import IndexedSlices
 
 
 @contextmanager
@@ -327,31 +325,13 @@ class BaseResourceVariable(Variable):
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """A `VariableDef`, or None when the variable is outside the scope."""
-        from tensorloom.protos import variable_pb2
-
-        name = self._handle.name
-        if export_scope is not None and not name.startswith(export_scope):
-            return None
-        snapshot = (
-            self._graph_element if self._cached_value is None else self._cached_value
+        cached = self._cached_value
+        snapshot = self._graph_element if cached is None else cached
+        proto = variable_protos.to_proto(
+            self, self._handle.name, snapshot, export_scope
         )
-        proto = variable_pb2.VariableDef(
-            variable_name=strip_scope(name, export_scope),
-            initializer_name=strip_scope(self._initializer_op.name, export_scope),
-            snapshot_name=strip_scope(snapshot.name, export_scope),
-            is_resource=True,
-            trainable=self.trainable,
-            synchronization=self.synchronization.value,  # type: ignore[arg-type]
-            aggregation=self.aggregation.value,  # type: ignore[arg-type]
-        )
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_scope(
-                self._initial_value.name, export_scope
-            )
-        if self._save_slice_info is not None:
-            proto.save_slice_info_def.MergeFrom(
-                self._save_slice_info.to_proto(export_scope)
-            )
+        if proto is not None:
+            proto.is_resource = True
         return proto
 
     @staticmethod
@@ -453,27 +433,11 @@ class ResourceVariable(BaseResourceVariable):
     def _init_from_proto(self, proto: Any, import_scope: str | None) -> None:
         if not proto.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
-        graph = get_default_graph()
-
-        def element(name: str) -> Any:
-            return graph.as_graph_element(prepend_scope(name, import_scope))
-
+        element = variable_protos.restore(self, proto, import_scope)
         self._handle = element(proto.variable_name)
         self._shape = self._handle.op.attrs["shape"]
         self._dtype = dtypes.as_dtype(self._handle.op.attrs["dtype"])
         self._handle_name = self._handle.name
-        self._initializer_op = element(proto.initializer_name)
-        self._initial_value = (
-            element(proto.initial_value_name) if proto.initial_value_name else None
-        )
-        self._synchronization, self._aggregation, self._trainable = (
-            validate_variable_policy(
-                proto.synchronization,
-                proto.aggregation,
-                proto.trainable,
-                proto.variable_name,
-            )
-        )
         if proto.snapshot_name:
             snapshot = element(proto.snapshot_name)
             if snapshot.op.type != "ReadVariableOp":
@@ -482,18 +446,9 @@ class ResourceVariable(BaseResourceVariable):
                 snapshot = snapshot.op.inputs[0]
             self._graph_element = snapshot
         else:
-            self._graph_element = graph.get_tensor_by_name(
+            self._graph_element = self._handle.graph.get_tensor_by_name(
                 f"{self._handle.op.name}/Read/ReadVariableOp:0"
             )
-        self._save_slice_info = (
-            SaveSliceInfo(
-                save_slice_info_def=proto.save_slice_info_def,
-                import_scope=import_scope,
-            )
-            if proto.HasField("save_slice_info_def")
-            else None
-        )
-        self._constraint = None
 
 
 def _check_not_in_function(initial_value: Any) -> None:

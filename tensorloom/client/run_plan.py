@@ -201,14 +201,9 @@ def _check_complete(feeds: FeedPlan, values: Sequence[Any]) -> None:
 
 
 def _run_nothing(feeds: FeedPlan | None, pack: Packer) -> RunFunction:
-    def run(feed_dict: Mapping[Any, Any], step: StepContext | None) -> Any:
-        return pack([] if feeds is None else feeds.convert(feed_dict))
-
     if feeds is None:
-        return run
-    return lambda feed_dict, step: pack(
-        [_as_array(v) for v in feeds.convert(feed_dict)]
-    )
+        return lambda feed_dict, step: pack([])
+    return lambda feed_dict, step: pack(feeds.convert(feed_dict))
 
 
 def _pack_with_feeds(
@@ -220,8 +215,10 @@ def _pack_with_feeds(
         places[tensor] if tensor in places else later[tensor]
         for tensor in fetches.tensors
     ]
-    pack = fetches.pack
-    return lambda values: pack([values[i] for i in sources])
+    pack, fed = fetches.pack, len(places)
+    return lambda values: pack(
+        [_given_back(values[i]) if i < fed else values[i] for i in sources]
+    )
 
 
 def _run_with_fed_fetches(
@@ -236,13 +233,13 @@ def _run_with_fed_fetches(
         values = feeds.convert(feed_dict)
         _check_complete(feeds, values)
         ordered = values if order is None else [values[i] for i in order]
-        return pack([_as_array(v) for v in values] + run(ordered, step))
+        return pack(values + run(ordered, step))
 
     return run_step
 
 
-def _as_array(value: Any) -> Any:
-    """A fed value as TensorFlow gives it back: the array that it was converted to."""
+def _given_back(value: Any) -> Any:
+    """A fed value as it is fetched: as an array, and not the one that was fed."""
     import numpy as np
 
-    return np.asarray(value) if isinstance(value, np.generic) else value
+    return np.array(value) if isinstance(value, np.generic | np.ndarray) else value

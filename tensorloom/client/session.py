@@ -8,13 +8,15 @@ has not seen it, and then runs prepared steps.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import threading
 import warnings
+import weakref
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, TYPE_CHECKING
 
-from tensorloom.client import master_factory, session_errors
+from tensorloom.client import master_factory, session_changes, session_errors
 from tensorloom.client.fetch_mapper import FetchPlan
 from tensorloom.client.graph_growth import GrowthWatch
 from tensorloom.client.partial_run import PartialRuns
@@ -23,6 +25,7 @@ from tensorloom.client.session_callable import make_callable, make_options_calla
 from tensorloom.framework import default_stack, session_config
 from tensorloom.framework.errors import CancelledError, OpError
 from tensorloom.framework.export import export
+from tensorloom.framework.garbage import collection_paused
 from tensorloom.framework.graph import Graph, Operation, Tensor, get_default_graph
 from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
@@ -35,6 +38,8 @@ from tensorloom.framework.interfaces import (
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+_LOG: Final = logging.getLogger("tensorloom")
 
 
 class SessionInterface:
@@ -109,8 +114,13 @@ class BaseSession(SessionInterface):
         self._plans: dict[Any, RunFunction] = {}
         self._sent_operations = 0
         self._sent_functions = 0
+        self._sent_changes = 0
+        self._mutations_seen = 0
         self._growth = GrowthWatch(self._graph)
         self._partial_runs = PartialRuns()
+        self._was_reset = False
+        if not self._target:
+            _local_sessions.add(self)
         self._closed = False
 
     def _decode(self, config: Any) -> session_config.SessionConfig:
@@ -183,9 +193,9 @@ class BaseSession(SessionInterface):
         key = (kind, *fetches) if kind is list or kind is tuple else fetches
         try:
             if feed_dict:
-                key = (key, *feed_dict)
+                key = (key, *feed_dict.keys())
             run = self._plans[key]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError):
             run = self._make_plan(fetches, feed_dict)
         if self._graph._next_id_value != self._growth.version:
             self._growth.note()
@@ -236,6 +246,8 @@ class BaseSession(SessionInterface):
     def _check_usable(self) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if self._was_reset:
+            raise CancelledError(None, None, "Session has been closed.")
         if self._graph.version == 0:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before "
@@ -244,9 +256,8 @@ class BaseSession(SessionInterface):
 
     def _prepare(self, signature: StepSignature) -> PreparedStep:
         try:
-            with self._lock:
-                handle = self._extend_graph()
-            return self._master.prepare_step(handle, signature)
+            with collection_paused():
+                return self._master.prepare_step(self._extend_graph(), signature)
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from None
 
@@ -256,10 +267,16 @@ class BaseSession(SessionInterface):
         with self._lock, graph._lock:
             count = len(graph._operations)
             functions = dict(list(graph._functions.items())[self._sent_functions :])
+            changes = graph._mutations[self._sent_changes :]
             if self._handle is not None and count == self._sent_operations:
-                if not functions:
+                if not functions and not changes:
                     return self._handle
+            self._tell_mutations()
             nodes = graph.nodes_since(self._sent_operations)
+            if changes:
+                nodes = session_changes.with_changed(
+                    graph, nodes, changes, self._sent_operations
+                )
             addition = GraphIR(
                 {node.name: node for node in nodes},
                 functions,
@@ -274,9 +291,25 @@ class BaseSession(SessionInterface):
                 self._master.extend_session(self._handle, addition)
             self._sent_operations = count
             self._sent_functions += len(functions)
+            self._sent_changes += len(changes)
             graph._sent_count = max(graph._sent_count, count)
             self._growth.started()
             return self._handle
+
+    def _tell_mutations(self) -> None:
+        """Logs which operations were changed after the master had got them."""
+        graph = self._graph
+        sent = self._sent_operations
+        last_id = graph._operations[sent - 1]._id_value if sent else 0
+        for op in graph._mutations[self._mutations_seen :]:
+            if op._id_value <= last_id:
+                _LOG.warning(
+                    "Operation '%s' was changed after it was run by a session. This "
+                    "has no effect on the session: change operations before they are "
+                    "run, or make a new session.",
+                    op.name,
+                )
+        self._mutations_seen = len(graph._mutations)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
@@ -341,6 +374,14 @@ class BaseSession(SessionInterface):
         if handle is not None:
             self._master.close_session(handle)
 
+    def _reset(self, containers: Sequence[str]) -> None:
+        """Empties containers of the session's own master; the session is over."""
+        self._was_reset = True
+        with self._lock:
+            self._handle = None
+            self._plans.clear()
+        self._master.reset(containers)
+
     def __del__(self) -> None:
         # Nobody is left to hear of an error, and at the end of the process modules
         # may be gone.
@@ -387,6 +428,9 @@ class DeviceAttributes:
             f"_DeviceAttributes({self.name}, {self.device_type}, "
             f"{self.memory_limit_bytes}, {self.incarnation})"
         )
+
+
+_local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
 @export("Session")
@@ -445,9 +489,13 @@ class Session(BaseSession):
           config: a `tf.ConfigProto`.
         """
         _check_target(target)
-        master_factory.reset(
-            target or "", list(containers or ()), _decode_config(config)
-        )
+        names, decoded = list(containers or ()), _decode_config(config)
+        if target:
+            master_factory.make_master(target, decoded).reset(names)
+            return
+        # Local sessions have a master each: the local "server" is all of them.
+        for session in list(_local_sessions):
+            session._reset(names)
 
 
 @export("InteractiveSession")

@@ -51,7 +51,7 @@ def _with_feeds(
             # Fewer values than feeds: TensorFlow feeds those that there are.
             feeds = zip(feed_list, values, strict=False)
             return run_any(fetches, dict(feeds), **options)
-        if direct and not session._closed:
+        if direct and not (session._closed or session._was_reset):
             return direct[0](*values)
         result = run_any(fetches, dict(zip(feed_list, values, strict=True)))
         found = _direct(session, fetches, feed_list)

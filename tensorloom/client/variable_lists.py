@@ -102,6 +102,23 @@ def initialize_local_variables() -> Any:
     return local_variables_initializer()
 
 
+@export("initializers.tables_initializer", "tables_initializer")
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that initializes all lookup tables."""
+    from tensorloom.ops import control_flow_ops
+
+    initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    if initializers:
+        return control_flow_ops.group(*initializers, name=name)
+    return control_flow_ops.no_op(name=name)
+
+
+@export("initialize_all_tables")
+def initialize_all_tables(name: str = "init_all_tables") -> Any:
+    """Old name of `tables_initializer`."""
+    return tables_initializer(name)
+
+
 def _known_variables(var_list: Any) -> list[Any]:
     """`var_list`, or all variables, or at least the variable ops of the graph."""
     if var_list is None:

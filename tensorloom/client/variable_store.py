@@ -10,11 +10,8 @@ from typing import Any
 
 from tensorloom.client.partitioned_variable import PartitionedVariable
 from tensorloom.client.resource_variable import ResourceVariable
-from tensorloom.client.variables import (
-    SaveSliceInfo,
-    Variable,
-    validate_variable_policy,
-)
+from tensorloom.client.variable_def import SaveSliceInfo
+from tensorloom.client.variables import Variable, validate_variable_policy
 from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export, export_value
@@ -66,9 +63,9 @@ def resource_variables_enabled() -> bool:
 class PartitionInfo:
     """What an initializer of a slice is told of the whole variable."""
 
-    def __init__(self, full_shape: Sequence[int], var_offset: Sequence[int]) -> None:
+    def __init__(self, full_shape: Any, var_offset: Any) -> None:
         for what, value in (("full_shape", full_shape), ("var_offset", var_offset)):
-            if not isinstance(value, Sequence) or isinstance(value, str):
+            if isinstance(value, str) or not isinstance(value, Sequence):
                 raise TypeError(
                     f"`{what}` must be a sequence (like tuple or list) instead of "
                     f"{type(value).__name__}"
@@ -88,28 +85,28 @@ class PartitionInfo:
         self._var_offset = var_offset
 
     @property
-    def full_shape(self) -> Sequence[int]:
-        """Shape of the whole variable."""
+    def full_shape(self) -> Any:
+        """Shape of the whole variable, a sequence."""
         return self._full_shape
 
     @property
-    def var_offset(self) -> Sequence[int]:
+    def var_offset(self) -> Any:
         """Where the slice begins along each axis."""
         return self._var_offset
 
-    def single_offset(self, shape: Sequence[int]) -> int:
+    def single_offset(self, shape: Any) -> int:
         """Where the slice begins along the one sliced axis; 0 when none is."""
         axis = self.single_slice_dim(shape)
-        return 0 if axis is None else self._var_offset[axis]
+        return 0 if axis is None else int(self._var_offset[axis])
 
-    def single_slice_dim(self, shape: Sequence[int]) -> int | None:
+    def single_slice_dim(self, shape: Any) -> int | None:
         """The one axis along which a slice of this shape is not the whole.
 
         Raises:
           TypeError: `shape` is not a sequence.
           ValueError: the slice does not fit, or is sliced along several axes.
         """
-        if not isinstance(shape, Sequence) or isinstance(shape, str):
+        if isinstance(shape, str) or not isinstance(shape, Sequence):
             raise TypeError(
                 "`shape` must be a sequence (like tuple or list) instead of "
                 f"{type(shape).__name__}"
@@ -401,7 +398,7 @@ class VariableStore:
                 shape=part_shape,
                 dtype=dtype,
                 initializer=value,
-                partition_info=PartitionInfo(shape.as_list(), offset),  # type: ignore[arg-type]
+                partition_info=PartitionInfo(shape.as_list(), offset),
                 reuse=reuse,
                 **options,
             )
@@ -428,7 +425,7 @@ def _already_exists(name: str, found: Variable) -> str:
     )
     if isinstance(found, ResourceVariable):
         return message
-    frames = [tuple(frame) for frame in found.op.traceback[::-1]][:5]
+    frames = list(found.op.traceback)[::-1][:5]
     lines = traceback.format_list(
         [traceback.FrameSummary(f[0], f[1], f[2], line=f[3]) for f in frames]
     )
@@ -474,8 +471,8 @@ def _initial_value(
     if _needs_no_arguments(initializer):
         return initializer, None
     raise ValueError(
-        "The initializer passed is not valid. It should be a callable with no arguments "
-        "and the shape should not be provided or an instance of "
+        "The initializer passed is not valid. It should be a callable with no "
+        "arguments and the shape should not be provided or an instance of "
         "`tf.keras.initializers.*' and `shape` should be fully defined."
     )
 

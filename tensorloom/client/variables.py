@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from tensorloom.client.variable_def import SaveSliceInfo
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Tensor,
@@ -79,74 +80,6 @@ def validate_variable_policy(
     if trainable is None:
         trainable = synchronization != VariableSynchronization.ON_READ
     return synchronization, aggregation, trainable
-
-
-class SaveSliceInfo:
-    """Which slice of a larger, partitioned variable a variable is."""
-
-    def __init__(
-        self,
-        full_name: str | None = None,
-        full_shape: list[int] | None = None,
-        var_offset: list[int] | None = None,
-        var_shape: list[int] | None = None,
-        save_slice_info_def: Any = None,
-        import_scope: str | None = None,
-    ) -> None:
-        if save_slice_info_def is not None:
-            proto = save_slice_info_def
-            self.full_name: Any = prepend_scope(proto.full_name, import_scope)
-            self.full_shape: Any = list(proto.full_shape)
-            self.var_offset: Any = list(proto.var_offset)
-            self.var_shape: Any = list(proto.var_shape)
-        else:
-            self.full_name = full_name
-            self.full_shape = full_shape
-            self.var_offset = var_offset
-            self.var_shape = var_shape
-
-    @property
-    def spec(self) -> str:
-        """The slice as checkpoints write it: `"10 4 0,5:0,4"`."""
-        shape = "".join(f"{d} " for d in self.full_shape)
-        pairs = zip(self.var_offset, self.var_shape, strict=True)
-        return shape + ":".join(f"{offset},{size}" for offset, size in pairs)
-
-    def to_proto(self, export_scope: str | None = None) -> Any:
-        """A `SaveSliceInfoDef`, or None when the name is outside the scope."""
-        from tensorloom.protos import variable_pb2
-
-        if export_scope is not None and not self.full_name.startswith(export_scope):
-            return None
-        proto = variable_pb2.SaveSliceInfoDef(
-            full_name=strip_scope(self.full_name, export_scope)
-        )
-        proto.full_shape.extend(self.full_shape)
-        proto.var_offset.extend(self.var_offset)
-        proto.var_shape.extend(self.var_shape)
-        return proto
-
-
-def strip_scope(name: str, export_scope: str | None) -> str:
-    """`name` without the scope it is exported from."""
-    if not export_scope:
-        return name
-    prefix = export_scope.rstrip("/") + "/"
-    for mark in ("", "^", "loc:@"):
-        if name.startswith(mark + prefix):
-            return mark + name[len(mark + prefix) :]
-    return name
-
-
-def prepend_scope(name: str, import_scope: str | None) -> str:
-    """`name` under the scope it is imported into."""
-    if not import_scope:
-        return name
-    scope = import_scope.rstrip("/")
-    for mark in ("loc:@", "^"):
-        if name.startswith(mark):
-            return f"{mark}{scope}/{name[len(mark) :]}"
-    return f"{scope}/{name}"
 
 
 def _bound(creator: Callable[..., Any], previous: Callable[..., Any]) -> Any:
@@ -234,14 +167,14 @@ class Variable(metaclass=VariableMetaclass):
       ValueError: there is no initial value, or its shape is not known.
     """
 
-    SaveSliceInfo: ClassVar[type[SaveSliceInfo]] = SaveSliceInfo
+    SaveSliceInfo = SaveSliceInfo
     # NumPy must leave `array + variable` to the variable's reverse operator.
     __array_priority__ = 100
     _in_graph_mode = True
 
     # Set by the subclasses.
     _constraint: Callable[[Any], Any] | None
-    _save_slice_info: SaveSliceInfo | None
+    _save_slice_info: Any
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
     _trainable: bool
@@ -397,10 +330,10 @@ class Variable(metaclass=VariableMetaclass):
 
         return RefVariable(variable_def=variable_def, import_scope=import_scope)
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+    def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info
 
-    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> Any:
         return self._save_slice_info
 
     def experimental_ref(self) -> Variable:

@@ -1,4 +1,4 @@
-"""The gradient of `While`: a `While` that runs the body's gradient, last iteration first.
+"""The gradient of `While`: a loop over the body's gradient, last iteration first.
 
 What the gradient reads of an iteration is pushed on a list in the forward loop, one
 list for each tensor, and popped in the backward loop. What all iterations share
@@ -8,7 +8,7 @@ list for each tensor, and popped in the backward loop. What all iterations share
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import func_graph, gradients, graph_mutation, while_loop
 from tensorloom.client.cond_gradient import zeros_for
@@ -18,11 +18,13 @@ from tensorloom.client.gradient_walk import TRAINABLE_NAMES, is_trainable
 from tensorloom.framework import dtypes
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.operation import Operation
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops import functional_ops, identity_ops, list_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 
 @RegisterGradient("While")

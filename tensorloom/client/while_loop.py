@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import control_flow_values, func_graph
 from tensorloom.client.func_graph import FuncGraph
@@ -13,13 +13,15 @@ from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import control_dependencies, name_scope
 from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape, as_shape
 from tensorloom.ops import functional_ops, identity_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 # In front of the user's loop variables: the loop counter and maximum_iterations.
 FIRST_LOOP_VAR = 2
@@ -265,7 +267,7 @@ def _is_within(shape: TensorShape, invariant: TensorShape) -> bool:
     return all(a is None or a == d for d, a in zip(dims, allowed, strict=True))
 
 
-# --- parts that the gradient shares ----------------------------------------------------
+# --- parts that the gradient shares -------------------------------------------------
 
 
 def share_captures(cond_graph: FuncGraph, body_graph: FuncGraph) -> None:

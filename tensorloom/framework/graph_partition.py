@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.device_name import task_of
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import TensorShape
 
 _CONTROL = -1  # the output index that stands for a control edge
+# On a Send and its Recv: the variable itself goes over, and is read where it is used.
+BY_REFERENCE = "_by_reference"
 
 
 def partition(
@@ -95,17 +98,18 @@ class _Splitter:
         here = self.places[node.name]
         if all(self.places[name] == here for name, _ in self._edges(node)):
             return node
-        inputs = tuple(
-            key
-            if self.places[key[0]] == here
-            else (self._recv(key[0], key[1], node.device, part), 0)
-            for key in node.inputs
-        )
+        # What must have happened before comes first: it may be an update of an input.
         control = tuple(
             name
             if self.places[name] == here
             else self._recv(name, _CONTROL, node.device, part)
             for name in node.control_inputs
+        )
+        inputs = tuple(
+            key
+            if self.places[key[0]] == here
+            else (self._recv(key[0], key[1], node.device, part), 0)
+            for key in node.inputs
         )
         return node.replace(inputs=inputs, control_inputs=control)
 
@@ -129,6 +133,8 @@ class _Splitter:
             output = 0
         dtype = source.output_types[output].base_dtype
         attrs = self._attrs(node, device, number)
+        if self._shares_memory(source.output_types[output], node.device, device):
+            attrs[BY_REFERENCE] = True
         part.append(
             Node(
                 f"{node.name}{self.suffix}{number}",
@@ -153,6 +159,19 @@ class _Splitter:
             (dtype,),
             None if shapes is None else (shapes[output],),
             node.source,
+        )
+
+    def _shares_memory(self, dtype: dtypes.DType, source: str, device: str) -> bool:
+        """Whether a reference variable stays one on the way.
+
+        A read elsewhere then sees the updates that it was told to wait for, as it
+        does in TensorFlow, where both ends hold the same buffer.
+        """
+        return (
+            dtype._is_ref_dtype
+            and ":CPU:" in source
+            and ":CPU:" in device
+            and task_of(source) == task_of(device)
         )
 
     def _attrs(self, node: Node, device: str, number: int) -> dict[str, Any]:

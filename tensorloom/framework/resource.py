@@ -38,7 +38,9 @@ class Variable(Resource):
     """A mutable tensor. `value` is None until the first assignment.
 
     `value` is a NumPy value or a torch tensor, by `holds_host_value`; whoever holds it
-    may read it, and only an update under `lock` replaces or changes it.
+    may read it, and only an update under `lock` replaces or changes it. While a tensor
+    is changed in place it is taken out, and `value` is None: so a reader that finds
+    None asks `settled`, and no one ever sees half an update.
     """
 
     def __init__(
@@ -54,6 +56,18 @@ class Variable(Resource):
         self.shape = shape
         self.value: Any = None
         self.lock = threading.RLock()
+        # The lock of who changed it in place last: a slot of an optimizer changes
+        # under the lock of its variable.
+        self.guard = self.lock
+
+    def settled(self) -> Any:
+        """The value once no update is under way; None when there is none."""
+        while True:
+            guard = self.guard
+            with guard:
+                value = self.value
+                if value is not None or guard is self.guard:
+                    return value
 
 
 def holds_host_value(dtype: DType, shape: TensorShape, device_type: str) -> bool:

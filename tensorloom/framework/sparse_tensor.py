@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tensorloom.framework import constant_value, dtypes
+from tensorloom.framework import constant_value, default_stack, dtypes
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph import Graph, Operation
     from tensorloom.framework.tensor_shape import TensorShape
+
+
+# What `object` has under a name such as `__eq__`: set by nobody.
+_SLOT_WRAPPER = type(object.__init__)
 
 
 @export("SparseTensorValue")
@@ -44,9 +48,9 @@ class SparseTensor(CompositeTensor):
             dense_shape = convert_to_tensor(
                 dense_shape, name="dense_shape", dtype=dtypes.int64
             )
-        self._indices = indices
-        self._values = values
-        self._dense_shape = dense_shape
+        self._indices: Tensor = indices
+        self._values: Tensor = values
+        self._dense_shape: Tensor = dense_shape
         places = indices.shape.with_rank(2)
         places[0].merge_with(values.shape.with_rank(1)[0])
         places[1].merge_with(dense_shape.shape.with_rank(1)[0])
@@ -116,9 +120,15 @@ class SparseTensor(CompositeTensor):
         self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None
     ) -> SparseTensorValue:
         """Evaluates the parts in `session`, or in the default session."""
-        session = session or self.graph.default_session()
-        indices, values, dense_shape = session.run(list(self.components()), feed_dict)
-        return SparseTensorValue(indices, values, dense_shape)
+        parts = default_stack.run_in_session(
+            list(self.components()),
+            feed_dict,
+            self.graph,
+            session,
+            "evaluate tensor",
+            "t.eval",
+        )
+        return SparseTensorValue(*parts)
 
     def components(self) -> tuple[Tensor, ...]:
         """(indices, values, dense_shape)."""
@@ -142,7 +152,7 @@ class SparseTensor(CompositeTensor):
           ValueError: tensors do not overload it, or it is set already.
         """
         existing = getattr(SparseTensor, operator, None)
-        if existing is not None and not isinstance(existing, type(object.__lt__)):
+        if existing is not None and not isinstance(existing, _SLOT_WRAPPER):
             raise ValueError(
                 f"operator {operator} cannot be overwritten again on class "
                 f"{SparseTensor}."

@@ -55,7 +55,8 @@ class AxisSlice:
 
     def as_slice(self) -> slice:
         """The axis as a Python slice of exactly `size` elements."""
-        assert self.begin is not None and self.size is not None
+        assert self.begin is not None
+        assert self.size is not None
         if self.size == 0:
             return slice(0, 0, 1)
         stop = self.begin + self.size * self.stride

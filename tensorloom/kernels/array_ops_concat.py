@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -13,22 +13,25 @@ from tensorloom.kernels.host import array_ops_concat as host
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 
-# --- joining ----------------------------------------------------------------------------
+# --- joining ------------------------------------------------------------------------
 
 
 @kernel("ConcatV2", host_inputs=("axis",))
 def _concat_v2(c: OpKernelConstruction) -> Compute:
-    return lambda *inputs: _concat_tensors(inputs[:-1], inputs[-1])
+    place = checks.keep_last(checks.concat_axis)
+    return lambda *inputs: _concat_tensors(inputs[:-1], inputs[-1], place)
 
 
 @kernel("Concat", host_inputs=("concat_dim",))
 def _concat(c: OpKernelConstruction) -> Compute:
-    return lambda axis, *values: _concat_tensors(values, axis)
+    place = checks.keep_last(checks.concat_axis)
+    return lambda axis, *values: _concat_tensors(values, axis, place)
 
 
-def _concat_tensors(values: Sequence[torch.Tensor], axis: Any) -> torch.Tensor:
-    at = checks.concat_axis(axis, [value.shape for value in values])
-    return torch.cat(list(values), at)
+def _concat_tensors(
+    values: Sequence[torch.Tensor], axis: Any, place: Callable[[Any, Any], int]
+) -> torch.Tensor:
+    return torch.cat(list(values), place([value.shape for value in values], axis))
 
 
 @kernel("ParallelConcat")
@@ -47,7 +50,7 @@ def _pack(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- taking apart -------------------------------------------------------------------------
+# --- taking apart -------------------------------------------------------------------
 
 
 @kernel("Unpack", aliases=True)
@@ -67,7 +70,7 @@ def _split(c: OpKernelConstruction) -> Compute:
     def compute(axis: Any, value: torch.Tensor) -> tuple[torch.Tensor, ...]:
         at = host.split_axis(axis, value.shape, count)
         size = value.shape[at] // count
-        return value.split([size] * count, at)
+        return torch.split(value, [size] * count, at)
 
     return compute
 
@@ -79,12 +82,12 @@ def _split_v(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, sizes: Any, axis: Any) -> tuple[torch.Tensor, ...]:
         at = host.split_axis(axis, value.shape, 1)
         parts = checks.split_sizes(sizes.tolist(), value.shape[at], count)
-        return value.split(parts, at)
+        return torch.split(value, parts, at)
 
     return compute
 
 
-# --- making larger --------------------------------------------------------------------------
+# --- making larger ------------------------------------------------------------------
 
 
 @kernel("Pad", host_inputs=("paddings",))
@@ -111,7 +114,9 @@ def _pad_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _pad_tensor(value: torch.Tensor, rows: list[list[int]], filler: Any) -> torch.Tensor:
+def _pad_tensor(
+    value: torch.Tensor, rows: list[list[int]], filler: Any
+) -> torch.Tensor:
     flat = [number for row in reversed(rows) for number in row]
     if not flat:
         return value.clone()
@@ -150,7 +155,9 @@ def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
     offset = host.mirror_offset(c["mode"])
 
     def compute(grad: torch.Tensor, paddings: Any) -> torch.Tensor:
-        for axis, (before, after) in enumerate(checks.paddings_of(paddings, grad.dim())):
+        for axis, (before, after) in enumerate(
+            checks.paddings_of(paddings, grad.dim())
+        ):
             size = grad.shape[axis] - before - after
             host.check_mirrored_size(size, before, after, offset)
             index = host.mirror_index(size, before, after, offset)

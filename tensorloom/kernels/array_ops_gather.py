@@ -14,25 +14,12 @@ from typing import Any
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.array_ops_bits import as_signed, move_bits
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host import array_ops_gather as host
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 
-# torch stores these only; their bits go through the signed type of the same width.
-_SIGNED = {
-    torch.uint16: torch.int16,
-    torch.uint32: torch.int32,
-    torch.uint64: torch.int64,
-}
-
-
-def as_signed(value: torch.Tensor) -> torch.Tensor:
-    """The same bits as a dtype for which torch has indexing functions."""
-    signed = _SIGNED.get(value.dtype)
-    return value if signed is None else value.view(signed)
-
-
-# --- gather --------------------------------------------------------------------------------
+# --- gather -------------------------------------------------------------------------
 
 
 def gather_rows(
@@ -43,9 +30,19 @@ def gather_rows(
     Raises:
       InvalidArgumentError: on a CPU, an index out of range.
     """
-    limit = params.shape[axis]
     indices = indices.long()
-    known = _checked(indices, limit)
+    known = _checked(indices, params.shape[axis])
+    return move_bits(params, lambda p: _gather_known(p, known, indices, axis, batch))
+
+
+def _gather_known(
+    params: torch.Tensor,
+    known: torch.Tensor,
+    indices: torch.Tensor,
+    axis: int,
+    batch: int,
+) -> torch.Tensor:
+    """Gathers at `known`; zeros where that is not what `indices` said."""
     if batch:
         result = _gather_batch(params, known, axis, batch)
     elif indices.dim() == 1:
@@ -112,7 +109,7 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- coordinates ------------------------------------------------------------------------------
+# --- coordinates --------------------------------------------------------------------
 
 
 def _flat_rows(
@@ -120,11 +117,12 @@ def _flat_rows(
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(flat row numbers, mask of those in range on a GPU, else None)."""
     depth = indices.shape[-1]
-    coordinates = indices.long().reshape(-1, depth)
-    limits = torch.tensor(list(shape[:depth]), device=indices.device)
+    coordinates = indices.long().reshape(math.prod(indices.shape[:-1]), depth)
+    place = indices.device
+    limits = torch.tensor(shape[:depth], dtype=torch.int64, device=place)
     inside = ((coordinates >= 0) & (coordinates < limits)).all(dim=1)
     strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
-    rows = (coordinates * torch.tensor(strides, device=indices.device)).sum(1)
+    rows = (coordinates * torch.tensor(strides, dtype=torch.int64, device=place)).sum(1)
     if indices.is_cpu:
         if not bool(inside.all()):
             host.flat_rows(indices.numpy(), shape, what, gathers)
@@ -134,7 +132,7 @@ def _flat_rows(
 
 @kernel("GatherNd")
 def _gather_nd(c: OpKernelConstruction) -> Compute:
-    def compute(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+    def gather_slices(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
         shape = tuple(params.shape)
         if not indices.dim() or indices.shape[-1] > len(shape):
             host.gather_nd_plan(shape, indices.cpu().numpy())
@@ -147,10 +145,13 @@ def _gather_nd(c: OpKernelConstruction) -> Compute:
             taken = taken.masked_fill(~mask, 0)
         return taken.reshape((*indices.shape[:-1], *shape[depth:]))
 
+    def compute(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+        return move_bits(params, lambda p: gather_slices(p, indices))
+
     return compute
 
 
-# --- scatter ------------------------------------------------------------------------------------
+# --- scatter ------------------------------------------------------------------------
 
 
 def _put(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None:
@@ -201,7 +202,9 @@ def _scatter_nd(c: OpKernelConstruction) -> Compute:
     dtype, device = c["T"], c.device
     to = TORCH_DTYPES[dtype]
 
-    def compute(indices: torch.Tensor, updates: torch.Tensor, shape: Any) -> torch.Tensor:
+    def compute(
+        indices: torch.Tensor, updates: torch.Tensor, shape: Any
+    ) -> torch.Tensor:
         sizes = checks.shape_vector(shape, dtype, device, "Shape")
         host.check_scatter(sizes, _ShapeOnly(indices), updates.shape)
         result = torch.zeros(sizes, dtype=to, device=updates.device)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.array_ops_bits import move_bits
 from tensorloom.kernels.array_ops_concat import _pad_tensor
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host import array_ops_permute as host
@@ -18,16 +19,14 @@ from tensorloom.kernels.host.array_ops_concat import padded_shape
 
 @kernel("Transpose", host_inputs=("perm",), aliases=True)
 def _transpose(c: OpKernelConstruction) -> Compute:
-    def compute(value: torch.Tensor, perm: Any) -> torch.Tensor:
-        return value.permute(checks.permutation(perm, value.dim()))
-
-    return compute
+    permutation = checks.keep_last(checks.permutation)
+    return lambda value, perm: value.permute(permutation(value.dim(), perm))
 
 
 @kernel("ConjugateTranspose", host_inputs=("perm",), aliases=True)
 def _conjugate_transpose(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, perm: Any) -> torch.Tensor:
-        moved = value.permute(checks.permutation(perm, value.dim()))
+        moved = value.permute(checks.permutation(value.dim(), perm))
         return moved.conj().resolve_conj()
 
     return compute
@@ -36,7 +35,8 @@ def _conjugate_transpose(c: OpKernelConstruction) -> Compute:
 @kernel("ReverseV2", host_inputs=("axis",))
 def _reverse_v2(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, axis: Any) -> torch.Tensor:
-        return value.flip(host.reverse_axes(axis, value.dim()))
+        axes = host.reverse_axes(axis, value.dim())
+        return move_bits(value, lambda v: v.flip(axes))
 
     return compute
 
@@ -44,7 +44,8 @@ def _reverse_v2(c: OpKernelConstruction) -> Compute:
 @kernel("Reverse", host_inputs=("dims",))
 def _reverse(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, flags: Any) -> torch.Tensor:
-        return value.flip(host.flagged_axes(flags, value.dim()))
+        axes = host.flagged_axes(flags, value.dim())
+        return move_bits(value, lambda v: v.flip(axes))
 
     return compute
 
@@ -73,7 +74,7 @@ def _roll(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- blocks of space ------------------------------------------------------------------------
+# --- blocks of space ----------------------------------------------------------------
 
 
 def _rearrange(value: torch.Tensor, steps: space.Steps) -> torch.Tensor:

@@ -8,20 +8,26 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.array_ops_gather import as_signed
+from tensorloom.kernels.array_ops_bits import as_signed, move_bits
 from tensorloom.kernels.host import array_ops_matrix as matrix
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_select import (
     check_bound_shapes,
     check_partitions,
+    check_where_rank,
     stitch_plan,
 )
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.math_ops_dtypes import REALS, TORCH_DTYPES
 
 
 @kernel("Where")
 def _where(c: OpKernelConstruction) -> Compute:
-    return lambda value: torch.nonzero(as_signed(value))
+    def compute(value: torch.Tensor) -> torch.Tensor:
+        check_where_rank(value.dim())
+        return torch.nonzero(as_signed(value))
+
+    return compute
 
 
 @kernel(["LowerBound", "UpperBound"], types={"T": REALS - {dtypes.bfloat16}})
@@ -38,7 +44,7 @@ def _bound(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- labels ----------------------------------------------------------------------------------
+# --- labels -------------------------------------------------------------------------
 
 
 @kernel("DynamicPartition", host_inputs=("partitions",))
@@ -74,7 +80,7 @@ def _dynamic_stitch(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- diagonals and bands ------------------------------------------------------------------------
+# --- diagonals and bands ------------------------------------------------------------
 
 
 @kernel("Diag")
@@ -84,7 +90,7 @@ def _diag(c: OpKernelConstruction) -> Compute:
     def compute(diagonal: torch.Tensor) -> torch.Tensor:
         shape = tuple(diagonal.shape)
         if not shape:
-            raise matrix.invalid_argument("Input must be at least rank 1, got 0")
+            raise invalid_argument("Input must be at least rank 1, got 0")
         check_shape(shape + shape, dtype, device)
         return torch.diag(diagonal.reshape(-1)).reshape(shape + shape)
 
@@ -108,18 +114,25 @@ def _matrix_band_part(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, lower: Any, upper: Any) -> torch.Tensor:
         low, high = matrix.band_limits(value.shape, lower, upper)
         inside = torch.from_numpy(matrix.in_band(value.shape, low, high))
-        return value.masked_fill(~inside.to(value.device), 0)
+        outside = ~inside.to(value.device)
+        return move_bits(value, lambda v: v.masked_fill(outside, 0))
 
     return compute
 
 
-def _diagonals(value: torch.Tensor, lower: int, upper: int, padding: Any) -> torch.Tensor:
-    row, column, valid = matrix.diagonal_index(*value.shape[-2:], lower, upper)
+def _diagonals(
+    value: torch.Tensor, lower: int, upper: int, padding: Any
+) -> torch.Tensor:
+    row, column, valid = matrix.diagonal_index(
+        value.shape[-2], value.shape[-1], lower, upper
+    )
     place = value.device
     mask = torch.from_numpy(valid).to(place)
     rows = torch.from_numpy(row * valid).to(place)
     columns = torch.from_numpy(column * valid).to(place)
-    taken = value[..., rows, columns].masked_fill(~mask, padding)
+    taken = move_bits(value, lambda v: v[..., rows, columns])
+    if not bool(valid.all()):
+        taken = torch.where(mask, taken, torch.tensor(padding, dtype=value.dtype))
     return taken[..., 0, :] if lower == upper else taken
 
 
@@ -146,7 +159,9 @@ def _put_diagonals(
     result: torch.Tensor, diagonal: torch.Tensor, lower: int, upper: int
 ) -> torch.Tensor:
     """Writes diagonals into matrices that are the caller's own."""
-    row, column, valid = matrix.diagonal_index(*result.shape[-2:], lower, upper)
+    row, column, valid = matrix.diagonal_index(
+        result.shape[-2], result.shape[-1], lower, upper
+    )
     place = result.device
     mask = torch.from_numpy(valid).to(place)
     packed = diagonal.unsqueeze(-2) if lower == upper else diagonal
@@ -160,7 +175,7 @@ def _put_diagonals(
 def _matrix_diag(c: OpKernelConstruction) -> Compute:
     def compute(diagonal: torch.Tensor) -> torch.Tensor:
         if not diagonal.dim():
-            raise matrix.invalid_argument(
+            raise invalid_argument(
                 "diagonal must be at least 1-dim, received shape: []"
             )
         return torch.diag_embed(diagonal)

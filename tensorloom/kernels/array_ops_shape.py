@@ -16,7 +16,7 @@ from tensorloom.kernels.host.array_ops_shape import broadcast_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, TORCH_DTYPES
 
-# --- identity -------------------------------------------------------------------------
+# --- identity -----------------------------------------------------------------------
 
 
 def _same(value: torch.Tensor) -> torch.Tensor:
@@ -49,10 +49,10 @@ def _copy(c: OpKernelConstruction) -> Compute:
 
 @kernel("EnsureShape", aliases=True)
 def _ensure_shape(c: OpKernelConstruction) -> Compute:
-    expected = c["shape"]
+    expected, source = c["shape"], c.node.inputs[0][0]
 
     def compute(value: torch.Tensor) -> torch.Tensor:
-        check_shape_fits(value.shape, expected)
+        check_shape_fits(value.shape, expected, source)
         return value
 
     return compute
@@ -73,13 +73,15 @@ def _check_numerics(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- shape ----------------------------------------------------------------------------
+# --- shape --------------------------------------------------------------------------
 
 
 @kernel("Reshape", host_inputs=("shape",), aliases=True)
 def _reshape(c: OpKernelConstruction) -> Compute:
+    reshaped = checks.keep_last(checks.reshaped)
+
     def compute(value: torch.Tensor, shape: Any) -> torch.Tensor:
-        return value.reshape(checks.reshaped(value.shape, shape))
+        return value.reshape(reshaped(value.shape, shape))
 
     return compute
 
@@ -133,7 +135,7 @@ def _bitcast(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- values out of a shape --------------------------------------------------------------
+# --- values out of a shape ----------------------------------------------------------
 
 
 @kernel("Fill", host_inputs=("dims", "value"))

@@ -5,19 +5,24 @@ torch has no negative steps: such an axis is taken forwards and flipped.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.framework.strided_slice import ResolvedSlice
+from tensorloom.kernels.array_ops_bits import move_bits
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.array_ops_slice import (
     check_gradient_shape,
     make_resolver,
     update_value,
 )
+from tensorloom.kernels.host.array_ops_slice_assign import strided_slice_assign
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
+from tensorloom.kernels.variable_value import to_tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.strided_slice import ResolvedSlice
 
 
 @kernel("Slice", host_inputs=("begin", "size"), aliases=True)
@@ -53,7 +58,7 @@ def _take(value: torch.Tensor, resolved: ResolvedSlice) -> torch.Tensor:
     index, flipped = _forward_index(resolved)
     taken = value[index] if index else value
     if flipped:
-        taken = taken.flip(flipped)
+        taken = move_bits(taken, lambda v: v.flip(flipped))
     final = resolved.final_dims
     # Only a dropped or a new axis changes the shape; a view of it always exists.
     return taken if taken.shape == final else taken.reshape(final)  # type: ignore[arg-type]
@@ -63,7 +68,9 @@ def _take(value: torch.Tensor, resolved: ResolvedSlice) -> torch.Tensor:
 def _strided_slice(c: OpKernelConstruction) -> Compute:
     resolve_slice = make_resolver(c)
 
-    def compute(value: torch.Tensor, begin: Any, end: Any, strides: Any) -> torch.Tensor:
+    def compute(
+        value: torch.Tensor, begin: Any, end: Any, strides: Any
+    ) -> torch.Tensor:
         return _take(value, resolve_slice(value.shape, begin, end, strides))
 
     return compute
@@ -73,8 +80,21 @@ def _put(target: torch.Tensor, value: torch.Tensor, resolved: ResolvedSlice) -> 
     """Writes a value that has the slice's processing shape."""
     index, flipped = _forward_index(resolved)
     if flipped:
-        value = value.flip(flipped)
+        value = move_bits(value, lambda v: v.flip(flipped))
     target[index] = value
+
+
+def assign_slice(target: torch.Tensor, value: Any, resolved: ResolvedSlice) -> None:
+    """Writes a value to a part of a tensor that is the caller's own."""
+    new = update_value(torch, to_tensor(value, target.device), resolved)
+    _put(target, new, resolved)
+
+
+kernel(
+    ["StridedSliceAssign", "ResourceStridedSliceAssign"],
+    host_inputs=("begin", "end", "strides"),
+    any_inputs=("value",),
+)(strided_slice_assign)
 
 
 @kernel("StridedSliceGrad", host_inputs=("shape", "begin", "end", "strides"))

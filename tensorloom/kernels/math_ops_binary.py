@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
@@ -39,17 +40,13 @@ def _binary(op: str, function: _Binary, types: frozenset[DType] | None) -> None:
         return broadcasting(c, function)
 
 
-for _op, _function in (
-    ("Add", torch.add),
-    ("AddV2", torch.add),
-    ("Sub", torch.sub),
-    ("Mul", torch.mul),
-):
-    _binary(_op, _function, NUMBERS)
+_binary("Add", torch.add, NUMBERS)
+_binary("AddV2", torch.add, NUMBERS)
+_binary("Sub", torch.sub, NUMBERS)
+_binary("Mul", torch.mul, NUMBERS)
 for _op in ("RealDiv", "Div", "TruncateDiv"):
     _binary(_op, torch.div, FLOATS)
 _binary("Atan2", torch.atan2, REAL_FLOATS)
-_binary("Pow", torch.pow, FLOATS)
 _binary("FloorMod", torch.remainder, REAL_FLOATS)
 _binary("Mod", torch.fmod, REAL_FLOATS)
 _binary("TruncateMod", torch.fmod, REAL_FLOATS)
@@ -78,7 +75,23 @@ _binary("SquaredDifference", _squared_difference, REALS)
 _binary("SquaredDifference", _squared_complex_difference, COMPLEX)
 
 
-# --- integer division ----------------------------------------------------------
+# Powers that torch computes by products when it knows them: 20 times as fast.
+_PLAIN_POWERS = frozenset([-2.0, -1.0, 1.0, 2.0, 3.0])
+
+
+def _pow(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    if y.dim() == 0 and x.dim() > 0 and (power := y.item()) in _PLAIN_POWERS:
+        return torch.pow(x, power)
+    return torch.pow(x, y)
+
+
+@kernel("Pow", types={"T": FLOATS})
+def _float_pow(c: OpKernelConstruction) -> Compute:
+    # Asking a GPU for the power would wait for it.
+    return broadcasting(c, _pow if c.device_type == "CPU" else torch.pow)
+
+
+# --- integer division --------------------------------------------------------
 
 
 def _integer_division(op: str, function: _Binary) -> None:
@@ -121,7 +134,7 @@ def _integer_pow(c: OpKernelConstruction) -> Compute:
     return broadcasting(c, compute)
 
 
-# --- where one operand decides ---------------------------------------------------
+# --- where one operand decides -----------------------------------------------
 
 
 def _extreme(op: str, function: _Binary, wins: _Binary) -> None:
@@ -179,15 +192,12 @@ _zero_where("Xdivy", torch.div, by_x=True)
 _zero_where("Xlogy", _x_log_y, by_x=True)
 
 
-# --- comparison and logic -----------------------------------------------------------
+# --- comparison and logic ----------------------------------------------------
 
-for _op, _function in (
-    ("Less", torch.lt),
-    ("LessEqual", torch.le),
-    ("Greater", torch.gt),
-    ("GreaterEqual", torch.ge),
-):
-    _binary(_op, _function, REALS)
+_binary("Less", torch.lt, REALS)
+_binary("LessEqual", torch.le, REALS)
+_binary("Greater", torch.gt, REALS)
+_binary("GreaterEqual", torch.ge, REALS)
 _binary("LogicalAnd", torch.logical_and, None)
 _binary("LogicalOr", torch.logical_or, None)
 
@@ -201,8 +211,8 @@ def _equality(op: str, function: _Binary) -> None:
 
         def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
             try:
-                torch.broadcast_shapes(x.shape, y.shape)
-            except RuntimeError:
+                np.broadcast_shapes(x.shape, y.shape)
+            except ValueError:
                 return torch.tensor(op == "NotEqual", device=x.device)
             return function(x, y)
 
@@ -239,7 +249,7 @@ def _select_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@kernel("ClipByValue", types={"T": NUMBERS})
+@kernel("ClipByValue", types={"T": REALS})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
     return torch.clamp
 
@@ -247,12 +257,13 @@ def _clip_by_value(c: OpKernelConstruction) -> Compute:
 @kernel("Complex")
 def _complex(c: OpKernelConstruction) -> Compute:
     def compute(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
-        return torch.complex(*torch.broadcast_tensors(real, imag))
+        parts = torch.broadcast_tensors(real, imag)  # type: ignore[no-untyped-call]
+        return torch.complex(*parts)
 
     return broadcasting(c, compute)
 
 
-# --- bits ---------------------------------------------------------------------------
+# --- bits --------------------------------------------------------------------
 
 _binary("BitwiseAnd", torch.bitwise_and, INTEGERS)
 _binary("BitwiseOr", torch.bitwise_or, INTEGERS)

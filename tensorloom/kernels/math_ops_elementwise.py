@@ -32,7 +32,7 @@ def _square(x: torch.Tensor) -> torch.Tensor:
     return torch.mul(x, x)
 
 
-for _op, _function in (
+_FLOAT_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Sin", torch.sin),
     ("Cos", torch.cos),
     ("Tan", torch.tan),
@@ -54,9 +54,8 @@ for _op, _function in (
     ("Sigmoid", torch.sigmoid),
     ("Reciprocal", torch.reciprocal),
     ("Inv", torch.reciprocal),
-):
-    _unary(_op, _function)
-for _op, _function in (
+)
+_REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Floor", torch.floor),
     ("Ceil", torch.ceil),
     ("Rint", torch.round),
@@ -69,10 +68,12 @@ for _op, _function in (
     ("IsFinite", torch.isfinite),
     ("BesselI0e", torch.special.i0e),
     ("BesselI1e", torch.special.i1e),
-    ("Erfinv", torch.erfinv),
-    ("Ndtri", torch.special.ndtri),
-):
+)
+for _op, _function in _FLOAT_FUNCTIONS:
+    _unary(_op, _function)
+for _op, _function in _REAL_FUNCTIONS:
     _unary(_op, _function, REAL_FLOATS)
+_unary("Round", torch.round, INTEGERS)
 _unary("Neg", torch.neg, NUMBERS)
 _unary("Square", _square, NUMBERS)
 _unary("Abs", torch.abs, NUMBERS)
@@ -130,7 +131,7 @@ def _bucketize(c: OpKernelConstruction) -> Compute:
     return lambda x: torch.bucketize(x, boundaries, out_int32=True, right=True)
 
 
-# --- gradients of unary ops: f'(x) dy from y = f(x) ------------------------------
+# --- gradients of unary ops: f'(x) dy from y = f(x) --------------------------
 
 _tanh_backward = torch.ops.aten.tanh_backward.default
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.default
@@ -178,7 +179,7 @@ def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- Cast ---------------------------------------------------------------------------
+# --- Cast --------------------------------------------------------------------
 
 
 @kernel("Cast")

@@ -11,10 +11,9 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
-from tensorloom.kernels.math_ops_dtypes import NUMBERS
+from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS
 
 
-@kernel("MatMul", types={"T": NUMBERS})
 def _mat_mul(c: OpKernelConstruction) -> Compute:
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
     known = all(s.is_fully_defined() for s in c.input_shapes)
@@ -27,7 +26,6 @@ def _mat_mul(c: OpKernelConstruction) -> Compute:
     return torch.mm if known and not (transpose_a or transpose_b) else compute
 
 
-@kernel(("BatchMatMul", "BatchMatMulV2"), types={"T": NUMBERS})
 def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
     adj_x, adj_y = c["adj_x"], c["adj_y"]
 
@@ -36,6 +34,14 @@ def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
         return torch.matmul(x.mH if adj_x else x, y.mH if adj_y else y)
 
     return compute
+
+
+for _types, _devices in ((FLOATS, ("CPU", "GPU")), (INTEGERS, ("CPU",))):
+    # There is no integer product on a GPU, in TensorFlow or in torch.
+    kernel("MatMul", types={"T": _types}, devices=_devices)(_mat_mul)
+    kernel(("BatchMatMul", "BatchMatMulV2"), types={"T": _types}, devices=_devices)(
+        _batch_mat_mul
+    )
 
 
 @kernel("SparseMatMul")
@@ -61,7 +67,8 @@ def _sparse_mat_mul(c: OpKernelConstruction) -> Compute:
 def _cross(c: OpKernelConstruction) -> Compute:
     def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         check_cross(tuple(a.shape), tuple(b.shape))
-        return torch.linalg.cross(a, b)
+        product: torch.Tensor = torch.linalg.cross(a, b)
+        return product
 
     return compute
 

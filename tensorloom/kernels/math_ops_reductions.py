@@ -149,7 +149,7 @@ def _any(c: OpKernelConstruction) -> _Reduce:
     return torch.any
 
 
-# --- positions --------------------------------------------------------------------
+# --- positions ---------------------------------------------------------------
 
 
 def _on_cpu(function: Callable[..., Any]) -> Callable[..., torch.Tensor]:
@@ -193,7 +193,7 @@ _arg("ArgMax", torch.argmax, np.argmax, float("-inf"))
 _arg("ArgMin", torch.argmin, np.argmin, float("inf"))
 
 
-# --- scans ----------------------------------------------------------------------------
+# --- scans -------------------------------------------------------------------
 
 
 def _scan(

@@ -93,7 +93,7 @@ _unsorted_segments("UnsortedSegmentMax", "amax", lambda dtype: dtype.min)
 _unsorted_segments("UnsortedSegmentMin", "amin", lambda dtype: dtype.max)
 
 
-# --- segments of gathered rows ------------------------------------------------------
+# --- segments of gathered rows -----------------------------------------------
 
 
 def _check_sparse(data: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor) -> None:

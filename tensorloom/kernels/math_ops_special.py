@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from tensorloom.framework import dtypes
@@ -22,7 +25,7 @@ def _polygamma(c: OpKernelConstruction) -> Compute:
 
 def polygamma(n: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """(-1)**(n + 1) * n! * zeta(n + 1, x), digamma for n = 0, NaN for other n."""
-    n, x = torch.broadcast_tensors(n, x)
+    n, x = torch.broadcast_tensors(n, x)  # type: ignore[no-untyped-call]
     sign = torch.where(torch.remainder(n, 2) == 1, 1.0, -1.0).to(x.dtype)
     size = torch.exp(torch.lgamma(n + 1)) * torch.special.zeta(n + 1, x)
     out = torch.where(n == 0, torch.digamma(x), sign * size)
@@ -43,14 +46,15 @@ def igamma_grad_a(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     h = 1e-3 * torch.minimum(wide_a, wide_a.sqrt())
 
     def difference(step: torch.Tensor) -> torch.Tensor:
-        upper = torch.special.gammainc(wide_a + step, wide_x)
-        return upper - torch.special.gammainc(wide_a - step, wide_x)
+        upper: torch.Tensor = torch.special.gammainc(wide_a + step, wide_x)
+        lower: torch.Tensor = torch.special.gammainc(wide_a - step, wide_x)
+        return upper - lower
 
     slope = (8 * difference(h) - difference(2 * h)) / (12 * h)
     return slope.to(a.dtype)
 
 
-# --- the incomplete beta function -----------------------------------------------------
+# --- the incomplete beta function --------------------------------------------
 
 _ITERATIONS = 300
 _TINY = 1e-300
@@ -66,7 +70,8 @@ def _betainc(c: OpKernelConstruction) -> Compute:
                     "Shapes of a, b and x are inconsistent: "
                     f"{shape_text(shapes[0])} vs. {shape_text(shape)}"
                 )
-        wide = torch.broadcast_tensors(a.double(), b.double(), x.double())
+        wide = (a.double(), b.double(), x.double())
+        wide = torch.broadcast_tensors(*wide)  # type: ignore[no-untyped-call]
         return betainc(*wide).to(a.dtype)
 
     return compute
@@ -113,11 +118,11 @@ def _beta_fraction(p: torch.Tensor, q: torch.Tensor, y: torch.Tensor) -> torch.T
     return value
 
 
-# --- a sparse with a dense tensor --------------------------------------------------------
+# --- a sparse with a dense tensor --------------------------------------------
 
 
 def _sparse_dense(op: str) -> None:
-    functions = {
+    functions: dict[str, Callable[..., torch.Tensor]] = {
         "SparseDenseCwiseMul": torch.mul,
         "SparseDenseCwiseDiv": torch.div,
         "SparseDenseCwiseAdd": torch.add,
@@ -131,10 +136,10 @@ def _sparse_dense(op: str) -> None:
         def compute(
             indices: torch.Tensor,
             values: torch.Tensor,
-            sp_shape: object,
+            sp_shape: Any,
             dense: torch.Tensor,
         ) -> torch.Tensor:
-            shape = [int(size) for size in sp_shape]  # type: ignore[attr-defined]
+            shape = [int(size) for size in sp_shape]
             try:
                 dense = dense.broadcast_to(shape)
             except RuntimeError:

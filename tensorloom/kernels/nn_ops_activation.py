@@ -11,7 +11,13 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import same_shape_error
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, REALS
 
-_aten = torch.ops.aten
+# Bound once: looking an operator up costs as much as a small kernel.
+_elu = torch._C._nn.elu
+_elu_backward = torch.ops.aten.elu_backward.default
+_hardtanh_backward = torch.ops.aten.hardtanh_backward.default
+_leaky_relu = torch._C._nn.leaky_relu
+_leaky_relu_backward = torch.ops.aten.leaky_relu_backward.default
+_threshold_backward = torch.ops.aten.threshold_backward.default
 _Gradient = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # Klambauer et al., "Self-Normalizing Neural Networks": alpha and scale.
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -33,7 +39,7 @@ def _softplus(x: torch.Tensor) -> torch.Tensor:
 for _op, _function, _types in (
     ("Relu", torch.relu, REALS | {dtypes.qint8}),
     ("Relu6", _relu6, REALS),
-    ("Elu", _aten.elu, REAL_FLOATS),
+    ("Elu", _elu, REAL_FLOATS),
     ("Selu", torch.selu, REAL_FLOATS),
     ("Softplus", _softplus, REAL_FLOATS),
     ("Softsign", _softsign, REAL_FLOATS),
@@ -49,7 +55,7 @@ def leaky_relu(c: OpKernelConstruction) -> Compute:
     alpha = c["alpha"]
 
     def compute(features: torch.Tensor) -> torch.Tensor:
-        return _aten.leaky_relu(features, alpha)  # type: ignore[no-any-return]
+        return _leaky_relu(features, alpha)
 
     return compute
 
@@ -74,19 +80,21 @@ def _gradient(op: str, function: _Gradient, types: frozenset[dtypes.DType]) -> N
 
 
 def _relu_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    return _aten.threshold_backward(gradients, features, 0)  # type: ignore[no-any-return]
+    return _threshold_backward(gradients, features, 0)  # type: ignore[no-any-return]
 
 
 def _relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    return _aten.hardtanh_backward(gradients, features, 0, 6)  # type: ignore[no-any-return]
+    return _hardtanh_backward(gradients, features, 0, 6)  # type: ignore[no-any-return]
 
 
-def _integer_relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+def _integer_relu6_grad(
+    gradients: torch.Tensor, features: torch.Tensor
+) -> torch.Tensor:
     return torch.where((features > 0) & (features < 6), gradients, 0)
 
 
 def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    return _aten.elu_backward(gradients, 1, 1, 1, True, outputs)  # type: ignore[no-any-return]
+    return _elu_backward(gradients, 1, 1, 1, True, outputs)  # type: ignore[no-any-return]
 
 
 def _selu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
@@ -121,6 +129,6 @@ def leaky_relu_grad(c: OpKernelConstruction) -> Compute:
             raise same_shape_error(
                 name, "LeakyReluGrad", gradients.shape, features.shape
             )
-        return _aten.leaky_relu_backward(gradients, features, alpha, False)  # type: ignore[no-any-return]
+        return _leaky_relu_backward(gradients, features, alpha, False)  # type: ignore[no-any-return]
 
     return compute

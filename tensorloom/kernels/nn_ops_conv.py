@@ -16,7 +16,11 @@ import torch
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.allocation import check_dimensions, check_memory, shape_text
+from tensorloom.kernels.host.allocation import (
+    check_dimensions,
+    check_memory,
+    shape_text,
+)
 from tensorloom.kernels.nn_ops_window import (
     CHANNELS_LAST,
     AxisWindows,
@@ -29,7 +33,10 @@ from tensorloom.kernels.nn_ops_window import (
     to_nchw,
 )
 
-_aten = torch.ops.aten
+# Bound once: looking an operator up costs as much as a small kernel.
+_constant_pad_nd = torch.constant_pad_nd
+_convolution = torch.convolution
+_convolution_backward = torch.ops.aten.convolution_backward.default
 _Shape = tuple[int, ...]
 _HostArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -183,9 +190,7 @@ def _check_backward(
         )
     if geometry.depthwise:
         if image[1] != filters[2]:
-            raise _invalid(
-                f"{label}: input and filter must have the same in_depth"
-            )
+            raise _invalid(f"{label}: input and filter must have the same in_depth")
         if filters[3] * image[1] != grad[1]:
             raise _invalid(
                 f"{label}: depth_multiplier * in_depth not equal to out_depth"
@@ -277,7 +282,7 @@ def _forward(
     plan: Plan,
     geometry: Geometry,
 ) -> torch.Tensor:
-    result = _aten.convolution(
+    result = _convolution(
         _padded(to_nchw(image, geometry.data_format), plan),
         _to_oihw(filters, geometry.depthwise),
         bias,
@@ -294,7 +299,7 @@ def _forward(
 def _padded(image: torch.Tensor, plan: Plan) -> torch.Tensor:
     if plan.extra is None:
         return image
-    return _aten.constant_pad_nd(image, plan.extra)  # type: ignore[no-any-return]
+    return _constant_pad_nd(image, plan.extra)
 
 
 def _no_elements(
@@ -325,7 +330,7 @@ def _backward(
     plan: Plan,
     mask: tuple[bool, bool, bool],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    return _aten.convolution_backward(  # type: ignore[no-any-return]
+    return _convolution_backward(  # type: ignore[no-any-return]
         grad,
         image,
         filters,
@@ -376,7 +381,9 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
         check_memory(sizes, dtype, device)
         return plan, image
 
-    def run(filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape) -> Any:
+    def run(
+        filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape
+    ) -> Any:
         shape = _padded_shape(image, plan)
         result = _backward(
             to_nchw(grad, data_format),

@@ -9,7 +9,9 @@ from tensorloom.kernels.host.nn_ops_checks import invalid, text
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS
 from tensorloom.kernels.nn_ops_window import from_nchw, nchw_shape, to_nchw
 
-_aten = torch.ops.aten
+# Bound once: looking an operator up costs as much as a small kernel.
+_native_batch_norm = torch.native_batch_norm
+_native_batch_norm_backward = torch.ops.aten.native_batch_norm_backward.default
 
 
 @kernel("L2Loss", types={"T": REAL_FLOATS})
@@ -49,12 +51,12 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
             return (torch.empty_like(x), empty, other, empty, other, *unused)
         nchw = to_nchw(x, data_format)
         if not training:
-            y, _, _ = _aten.native_batch_norm(
+            y, _, _ = _native_batch_norm(
                 nchw, scale, offset, mean, variance, False, 0.0, epsilon
             )
             y = from_nchw(y, data_format)
             return (y, mean, variance, mean, variance, *unused)
-        y, batch_mean, inverse = _aten.native_batch_norm(
+        y, batch_mean, inverse = _native_batch_norm(
             nchw, scale, offset, None, None, True, 0.0, epsilon
         )
         population = inverse.pow(-2).sub_(epsilon).clamp_(min=0)
@@ -111,7 +113,7 @@ def fused_batch_norm_grad(c: OpKernelConstruction) -> Compute:
         if not x.numel():
             zeros = torch.zeros_like(scale)
             return torch.empty_like(x), zeros, zeros, empty, empty
-        dx, dscale, doffset = _aten.native_batch_norm_backward(
+        dx, dscale, doffset = _native_batch_norm_backward(
             to_nchw(y_backprop, data_format),
             to_nchw(x, data_format),
             scale,

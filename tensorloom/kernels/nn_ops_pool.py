@@ -32,7 +32,14 @@ from tensorloom.kernels.nn_ops_window import (
     to_nchw,
 )
 
-_aten = torch.ops.aten
+# Bound once: looking an operator up costs as much as a small kernel.
+_avg_pool2d = torch._C._nn.avg_pool2d
+_avg_pool2d_backward = torch.ops.aten.avg_pool2d_backward.default
+_constant_pad_nd = torch.constant_pad_nd
+_max_pool2d_with_indices = torch._C._nn.max_pool2d_with_indices
+_max_pool2d_with_indices_backward = (
+    torch.ops.aten.max_pool2d_with_indices_backward.default
+)
 _Shape = tuple[int, ...]
 _HostArray = np.ndarray[Any, np.dtype[Any]]
 _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
@@ -104,8 +111,14 @@ def _torch_outputs(
     return outputs - 1 if (outputs - 1) * stride >= size + pad else outputs
 
 
-def _geometry(c: OpKernelConstruction) -> Geometry:
-    data_format = c["data_format"]
+def decode_geometry(c: OpKernelConstruction) -> Geometry:
+    """The windows of a pooling node.
+
+    Raises:
+      errors.InvalidArgumentError: sizes or strides that are not positive.
+      errors.UnimplementedError: windows over the batch.
+    """
+    data_format = c.get("data_format", b"NHWC")
     window = spatial(c["ksize"], data_format)
     stride = spatial(c["strides"], data_format)
     if min(c["ksize"]) <= 0:
@@ -145,7 +158,8 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, message)
 
 
-def _check_rank(shape: Sequence[int]) -> None:
+def check_rank(shape: Sequence[int]) -> None:
+    """Images are 4-D."""
     if len(shape) != 4:
         raise _invalid(
             f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0"
@@ -167,21 +181,21 @@ class _Maxima:
 @kernel("MaxPool", types={"T": _TORCH_NUMBERS})
 def max_pool(c: OpKernelConstruction) -> Compute:
     """The maximum of each window."""
-    geometry, depth = _geometry(c), _depth_window(c)
+    geometry, depth = decode_geometry(c), _depth_window(c)
     if depth > 1:
         return _depth_max_pool(depth, geometry.data_format)
     data_format = geometry.data_format
 
     @lru_cache(maxsize=64)
     def plan_for(shape: _Shape) -> Plan:
-        _check_rank(shape)
+        check_rank(shape)
         return geometry.plan(nchw_shape(shape, data_format))
 
     def compute(image: torch.Tensor) -> torch.Tensor:
         plan = plan_for(image.shape)
         if not image.numel() or 0 in plan.outputs:
             return _no_windows(image, plan, data_format)
-        values, indices = _with_indices(image, plan, geometry)
+        values, indices = with_indices(image, plan, geometry)
         output = from_nchw(values, data_format)
         output.__dict__["maxima"] = _Maxima(weakref.ref(image), geometry, indices)
         return output
@@ -189,13 +203,14 @@ def max_pool(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _with_indices(
+def with_indices(
     image: torch.Tensor, plan: Plan, geometry: Geometry
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    """The maxima and their places in the (padded) plane, both NCHW."""
     nchw = to_nchw(image, geometry.data_format)
     if plan.extra is not None:
-        nchw = _aten.constant_pad_nd(nchw, plan.extra, _lowest(image.dtype))
-    return _aten.max_pool2d_with_indices(  # type: ignore[no-any-return]
+        nchw = _constant_pad_nd(nchw, plan.extra, _lowest(image.dtype))
+    return _max_pool2d_with_indices(
         nchw, geometry.window, geometry.stride, plan.padding, (1, 1), plan.ceil_mode
     )
 
@@ -216,7 +231,7 @@ def _depth_max_pool(window: int, data_format: bytes) -> Compute:
     axis = 1 if data_format == b"NCHW" else 3
 
     def compute(image: torch.Tensor) -> torch.Tensor:
-        _check_rank(image.shape)
+        check_rank(image.shape)
         return _depth_windows(image, window, axis).amax(axis + 1)
 
     return compute
@@ -231,16 +246,15 @@ def _depth_windows(image: torch.Tensor, window: int, axis: int) -> torch.Tensor:
             "Depthwise max pooling requires the depth window to evenly divide the "
             "input depth",
         )
-    return image.unflatten(axis, (image.shape[axis] // window, window))
+    return image.unflatten(axis, (image.shape[axis] // window, window))  # type: ignore[no-any-return, no-untyped-call]
 
 
 @kernel("MaxPoolGrad", types={"T": _FLOATS})
 def max_pool_grad(c: OpKernelConstruction) -> Compute:
     """The gradient goes to the first maximum of each window."""
-    geometry, depth = _geometry(c), _depth_window(c)
+    geometry, depth = decode_geometry(c), _depth_window(c)
     if depth > 1:
         return _depth_max_pool_grad(depth, geometry.data_format)
-    data_format = geometry.data_format
 
     @lru_cache(maxsize=64)
     def plan_for(image: _Shape, grad: _Shape) -> Plan:
@@ -279,13 +293,9 @@ def _indices(
     image: torch.Tensor, output: torch.Tensor, plan: Plan, geometry: Geometry
 ) -> torch.Tensor:
     maxima: _Maxima | None = output.__dict__.get("maxima")
-    if (
-        maxima is not None
-        and maxima.image() is image
-        and maxima.geometry == geometry
-    ):
+    if maxima is not None and maxima.image() is image and maxima.geometry == geometry:
         return maxima.indices
-    return _with_indices(image, plan, geometry)[1]
+    return with_indices(image, plan, geometry)[1]
 
 
 def _scatter_max(
@@ -302,7 +312,7 @@ def _scatter_max(
         left, right, top, bottom = plan.extra
         shape = (*nchw.shape[:2], height + top + bottom, width + left + right)
         nchw = empty_nchw(shape, image, data_format)
-    result = _aten.max_pool2d_with_indices_backward(
+    result = _max_pool2d_with_indices_backward(
         to_nchw(grad, data_format),
         nchw,
         geometry.window,
@@ -335,13 +345,13 @@ def _depth_max_pool_grad(window: int, data_format: bytes) -> Compute:
 @kernel("MaxPoolGradGrad", types={"T": _FLOATS})
 def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
     """What `grad` holds at the first maximum of each window."""
-    geometry = _geometry(c)
+    geometry = decode_geometry(c)
     data_format = geometry.data_format
 
     def compute(
         image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
     ) -> torch.Tensor:
-        _check_rank(image.shape)
+        check_rank(image.shape)
         if image.shape != grad.shape:
             raise _invalid("tensor_in and out_grad_backprop must have the same shape")
         plan = geometry.plan(nchw_shape(image.shape, data_format))
@@ -350,7 +360,7 @@ def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
         indices = _indices(image, output, plan, geometry)
         nchw = to_nchw(grad, data_format)
         if plan.extra is not None:
-            nchw = _aten.constant_pad_nd(nchw, plan.extra)
+            nchw = _constant_pad_nd(nchw, plan.extra)
         picked = nchw.flatten(2).gather(2, indices.flatten(2)).view(indices.shape)
         return from_nchw(picked, data_format)
 
@@ -370,13 +380,13 @@ def _check_depth(c: OpKernelConstruction) -> None:
 @kernel("AvgPool", types={"T": _FLOATS})
 def avg_pool(c: OpKernelConstruction) -> Compute:
     """The mean of each window, of what is not padding."""
-    geometry = _geometry(c)
+    geometry = decode_geometry(c)
     _check_depth(c)
     data_format = geometry.data_format
 
     @lru_cache(maxsize=64)
     def plan_for(shape: _Shape) -> Plan:
-        _check_rank(shape)
+        check_rank(shape)
         return geometry.plan(nchw_shape(shape, data_format))
 
     def compute(image: torch.Tensor) -> torch.Tensor:
@@ -385,7 +395,7 @@ def avg_pool(c: OpKernelConstruction) -> Compute:
             return _no_windows(image, plan, data_format)
         nchw = to_nchw(image, data_format)
         if plan.extra is None:
-            result = _aten.avg_pool2d(
+            result = _avg_pool2d(
                 nchw,
                 geometry.window,
                 geometry.stride,
@@ -394,8 +404,8 @@ def avg_pool(c: OpKernelConstruction) -> Compute:
                 False,
             )
         else:
-            result = _aten.avg_pool2d(
-                _aten.constant_pad_nd(nchw, plan.extra),
+            result = _avg_pool2d(
+                _constant_pad_nd(nchw, plan.extra),
                 geometry.window,
                 geometry.stride,
                 (0, 0),
@@ -433,7 +443,7 @@ def _axis_counts(
 @kernel("AvgPoolGrad", types={"T": _FLOATS}, host_inputs=("orig_input_shape",))
 def avg_pool_grad(c: OpKernelConstruction) -> Compute:
     """The gradient, spread evenly over each window."""
-    geometry = _geometry(c)
+    geometry = decode_geometry(c)
     _check_depth(c)
     data_format, device, dtype = geometry.data_format, c.device, c["T"]
 
@@ -460,7 +470,7 @@ def _spread(
     grad: torch.Tensor, shape: _Shape, plan: Plan, geometry: Geometry
 ) -> torch.Tensor:
     if plan.extra is None:
-        return _aten.avg_pool2d_backward(  # type: ignore[no-any-return]
+        return _avg_pool2d_backward(  # type: ignore[no-any-return]
             grad,
             empty_nchw(shape, grad, geometry.data_format),
             geometry.window,
@@ -475,8 +485,8 @@ def _spread(
     padded = (*shape[:2], height + top + bottom, width + left + right)
     like = empty_nchw(padded, grad, geometry.data_format)
     counts = _counts(empty_nchw(shape, grad, geometry.data_format), plan, geometry)
-    result = _aten.avg_pool2d_backward(
-        to_nchw_like(grad / counts, geometry.data_format),
+    result = _avg_pool2d_backward(
+        _formatted(grad / counts, geometry.data_format),
         like,
         geometry.window,
         geometry.stride,
@@ -488,8 +498,8 @@ def _spread(
     return result[:, :, top : top + height, left : left + width]  # type: ignore[no-any-return]
 
 
-def to_nchw_like(value: torch.Tensor, data_format: bytes) -> torch.Tensor:
-    """An NCHW tensor in the memory format of the data format."""
+def _formatted(value: torch.Tensor, data_format: bytes) -> torch.Tensor:
+    """The NCHW tensor in the memory format of the data format."""
     if data_format == b"NCHW":
         return value.contiguous()
     return value.contiguous(memory_format=torch.channels_last)

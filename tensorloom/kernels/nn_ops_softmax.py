@@ -12,7 +12,9 @@ from tensorloom.kernels.host.nn_ops_checks import (
     label_error,
 )
 
-_aten = torch.ops.aten
+# Bound once: looking an operator up costs as much as a small kernel.
+_log_softmax = torch._log_softmax
+_softmax = torch._softmax
 
 
 @kernel("Softmax")
@@ -21,7 +23,7 @@ def softmax(c: OpKernelConstruction) -> Compute:
 
     def compute(logits: torch.Tensor) -> torch.Tensor:
         check_logits(logits.shape)
-        return _aten._softmax(logits, -1, False)  # type: ignore[no-any-return]
+        return _softmax(logits, -1, False)
 
     return compute
 
@@ -32,7 +34,7 @@ def log_softmax(c: OpKernelConstruction) -> Compute:
 
     def compute(logits: torch.Tensor) -> torch.Tensor:
         check_logits(logits.shape)
-        return _aten._log_softmax(logits, -1, False)  # type: ignore[no-any-return]
+        return _log_softmax(logits, -1, False)
 
     return compute
 
@@ -46,8 +48,8 @@ def softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if features.shape != labels.shape or features.dim() != 2:
             check_cross_entropy(features.shape, labels.shape)
-            features, labels = torch.broadcast_tensors(features, labels)
-        log_probabilities = _aten._log_softmax(features, -1, False)
+            features, labels = torch.broadcast_tensors(features, labels)  # type: ignore[no-untyped-call]
+        log_probabilities = _log_softmax(features, -1, False)
         loss = (log_probabilities * labels).sum(1).neg_()
         return loss, log_probabilities.exp_().sub_(labels)
 
@@ -77,7 +79,7 @@ def sparse_softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
             valid = (index >= 0) & (index < classes)
             index = index.clamp(0, classes - 1)
         column = index.unsqueeze(1)
-        log_probabilities = _aten._log_softmax(features, -1, False)
+        log_probabilities = _log_softmax(features, -1, False)
         loss = log_probabilities.gather(1, column).squeeze(1).neg_()
         backprop = log_probabilities.exp_()
         backprop.scatter_add_(1, column, backprop.new_full((), -1).expand_as(column))

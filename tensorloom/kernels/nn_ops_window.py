@@ -34,9 +34,7 @@ def empty_nchw(
     shape: Sequence[int], like: torch.Tensor, data_format: bytes
 ) -> torch.Tensor:
     """An uninitialized NCHW tensor: backward functions ask only for its shape."""
-    memory_format = (
-        torch.contiguous_format if data_format == b"NCHW" else CHANNELS_LAST
-    )
+    memory_format = torch.contiguous_format if data_format == b"NCHW" else CHANNELS_LAST
     return torch.empty(
         tuple(shape),
         dtype=like.dtype,
@@ -103,9 +101,7 @@ def axis_windows(
     return AxisWindows(outputs, before, after)
 
 
-def check_spatial_only(
-    values: Sequence[int], data_format: bytes, what: str
-) -> None:
+def check_spatial_only(values: Sequence[int], data_format: bytes, what: str) -> None:
     """Strides and dilations must be 1 for batch and channels.
 
     Raises:

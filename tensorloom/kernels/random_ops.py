@@ -144,3 +144,14 @@ def multinomial(c: OpKernelConstruction) -> Compute:
         return torch.from_numpy(host_compute(rows, num_samples)).to(device)
 
     return compute
+
+
+@kernel("RandomGammaGrad")
+def random_gamma_grad(c: OpKernelConstruction) -> Compute:
+    """The derivative of gamma samples with respect to alpha."""
+
+    def compute(alpha: torch.Tensor, sample: torch.Tensor) -> torch.Tensor:
+        alpha, sample = torch.broadcast_tensors(alpha, sample)  # type: ignore[no-untyped-call]
+        return torch._standard_gamma_grad(alpha, sample)
+
+    return compute

@@ -33,7 +33,10 @@ def resource_gather(c: OpKernelConstruction) -> Compute:
         if batch_dims:
             extra = (1,) * (index.dim() - batch_dims)
             grid = torch.meshgrid(
-                *(torch.arange(s, device=params.device) for s in index.shape[:batch_dims]),
+                *(
+                    torch.arange(s, device=params.device)
+                    for s in index.shape[:batch_dims]
+                ),
                 indexing="ij",
             )
             return params[(*(g.reshape(g.shape + extra) for g in grid), index)]

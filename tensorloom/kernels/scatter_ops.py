@@ -39,6 +39,19 @@ def scatter_in_place(
       slice_shape: the shape of what one index addresses; rows when None.
     """
     held = exclusive(variable)
+    try:
+        _scatter(held, kind, indices, updates, slice_shape)
+    finally:
+        variable.value = held
+
+
+def _scatter(
+    held: torch.Tensor,
+    kind: str,
+    indices: Any,
+    updates: Any,
+    slice_shape: tuple[int, ...] | None,
+) -> None:
     index = to_tensor(indices, held.device).to(torch.int64)
     update = to_tensor(updates, held.device)
     if slice_shape is None:
@@ -60,7 +73,7 @@ def _divide(target: torch.Tensor, index: torch.Tensor, update: torch.Tensor) -> 
     rounding = (
         None if target.dtype.is_floating_point or target.is_complex() else "trunc"
     )
-    if len(index.unique()) == len(index):
+    if len(torch.unique(index)) == len(index):
         rows = torch.div(target[index], update, rounding_mode=rounding)
         target.index_copy_(0, index, rows)
         return

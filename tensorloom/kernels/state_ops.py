@@ -38,14 +38,17 @@ def add_in_place(variable: Variable, value: Any, sign: int, device: Any) -> None
     """Adds `sign * value` to a variable that holds a tensor; call under its lock."""
     update = to_tensor(value, device)
     held = exclusive(variable)
-    if held.dtype in _NO_TORCH_ARITHMETIC:
-        array = to_host(held)
-        other = to_host(update)
-        variable.value = to_tensor(array + other if sign > 0 else array - other)
-    elif sign > 0:
-        held.add_(update)
-    else:
-        held.sub_(update)
+    try:
+        if held.dtype in _NO_TORCH_ARITHMETIC:
+            array = to_host(held)
+            other = to_host(update)
+            held = to_tensor(array + other if sign > 0 else array - other)
+        elif sign > 0:
+            held.add_(update)
+        else:
+            held.sub_(update)
+    finally:
+        variable.value = held
 
 
 # Unsigned types that torch stores but does not compute with.
@@ -59,7 +62,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: Variable) -> torch.Tensor:
         value = handle.value
-        if value is None:
+        if value is None and (value := handle.settled()) is None:
             raise unreadable_resource(handle)
         if isinstance(value, torch.Tensor):
             return value

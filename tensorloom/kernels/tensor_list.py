@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 Dims = tuple[int | None, ...] | None
 
@@ -55,8 +57,9 @@ class TensorList:
                 f"Tried to push item into a full list list size: {length} "
                 f"max_num_elements: {self.max_elements}",
             )
-        shape = element.shape
-        if shape != self.element_shape:
+        # A resource has no shape, nor has what nobody reads of a branch not taken.
+        shape = getattr(element, "shape", None)
+        if shape is not None and shape != self.element_shape:
             self._check_shape(tuple(shape))
         storage = self._storage
         if len(storage) == length:
@@ -76,8 +79,8 @@ class TensorList:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                "Tried to append a tensor with incompatible shape to a list. Op element "
-                f"shape: {format_dims(shape)} list shape: "
+                "Tried to append a tensor with incompatible shape to a list. Op "
+                f"element shape: {format_dims(shape)} list shape: "
                 f"{format_dims(self.element_shape)}",
             )
 

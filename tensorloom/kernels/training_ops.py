@@ -151,8 +151,12 @@ def update(
     gradient = to_tensor(inputs[gradient_at])
     scalars = [x.item() for i, x in enumerate(inputs) if i != gradient_at]
     if _has_in_place(rule, gradient.dtype, scalars, attrs):
-        tensors = [[exclusive(variable)] for variable in state]
-        _IN_PLACE[rule](tensors, scalars, [gradient], attrs)
+        tensors = [[exclusive(variable, state[0])] for variable in state]
+        try:
+            _IN_PLACE[rule](tensors, scalars, [gradient], attrs)
+        finally:
+            for variable, (tensor,) in zip(state, tensors, strict=True):
+                variable.value = tensor
         return
     scalars.insert(gradient_at, gradient)
     values = tuple(variable.value for variable in state)
@@ -173,15 +177,19 @@ def update_rows(
     """Updates some rows of a variable that holds a tensor; call under its lock."""
     gradient = to_tensor(inputs[gradient_at])
     arguments = [x if i == gradient_at else x.item() for i, x in enumerate(inputs)]
-    tensors = [exclusive(variable) for variable in state]
-    index = to_tensor(indices, tensors[0].device).to(torch.int64)
-    for part in distinct_parts(to_host(indices)):
-        at = index[part]
-        arguments[gradient_at] = gradient[part]
-        rows: State = tuple(tensor[at] for tensor in tensors)
-        updated = FORMULAS[rule](torch, rows, tuple(arguments), attrs)
-        for tensor, new in zip(tensors, updated, strict=True):
-            tensor.index_copy_(0, at, new)
+    tensors = [exclusive(variable, state[0]) for variable in state]
+    try:
+        index = to_tensor(indices, tensors[0].device).to(torch.int64)
+        for part in distinct_parts(to_host(indices)):
+            at = index[part]
+            arguments[gradient_at] = gradient[part]
+            rows: State = tuple(tensor[at] for tensor in tensors)
+            updated = FORMULAS[rule](torch, rows, tuple(arguments), attrs)
+            for tensor, new in zip(tensors, updated, strict=True):
+                tensor.index_copy_(0, at, new)
+    finally:
+        for variable, tensor in zip(state, tensors, strict=True):
+            variable.value = tensor
 
 
 # --- all variables of a step -------------------------------------------------
@@ -212,18 +220,34 @@ def update_all(
             host_training_ops.update_one(rule, state, inputs, gradient_at, attrs)
         return
     hosted: list[tuple[Variable, torch.Tensor]] = []
-    tensors = [[_changeable(v, hosted) for v in column] for column in columns]
-    _IN_PLACE[rule](tensors, scalars, grads, attrs)
+    taken: list[tuple[Variable, torch.Tensor]] = []
+    try:
+        tensors = [
+            [
+                _changeable(v, owner, hosted, taken)
+                for v, owner in zip(column, columns[0], strict=True)
+            ]
+            for column in columns
+        ]
+        _IN_PLACE[rule](tensors, scalars, grads, attrs)
+    finally:
+        for variable, tensor in taken:
+            variable.value = tensor
     for variable, tensor in hosted:
         variable.value = to_host(tensor)
 
 
 def _changeable(
-    variable: Variable, hosted: list[tuple[Variable, torch.Tensor]]
+    variable: Variable,
+    owner: Variable,
+    hosted: list[tuple[Variable, torch.Tensor]],
+    taken: list[tuple[Variable, torch.Tensor]],
 ) -> torch.Tensor:
-    """A tensor to change in place; a copy, noted in `hosted`, of a NumPy value."""
-    if not is_host(variable.value):
-        return exclusive(variable)
-    tensor = to_tensor(variable.value, copy=True)
-    hosted.append((variable, tensor))
+    """A tensor to change in place; in `hosted` if it is a copy of a NumPy value."""
+    if is_host(variable.value):
+        tensor = to_tensor(variable.value, copy=True)
+        hosted.append((variable, tensor))
+    else:
+        tensor = exclusive(variable, owner)
+        taken.append((variable, tensor))
     return tensor

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from tensorloom.framework.resource import Variable
 
-# With a value held by the variable alone, `sys.getrefcount(variable.value)` inside
-# `exclusive` counts: the variable's attribute, the local name, and the argument.
-_OWN_REFERENCES = 3
+# With a value that nobody else holds, `sys.getrefcount` inside `exclusive` counts the
+# local name and the argument: the variable has let go of it.
+_OWN_REFERENCES = 2
 # Storage users with one tensor on it: the tensor and the wrapper made for asking.
 _OWN_STORAGE_USES = 2
 
@@ -98,9 +98,8 @@ def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tenso
     import torch
 
     if not is_host(value):
-        if device is not None:
-            value = value.to(device)
-        return value.clone() if copy else value
+        tensor: torch.Tensor = value if device is None else value.to(device)
+        return tensor.clone() if copy else tensor
     array = np.asarray(value)
     if copy or not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C")
@@ -109,6 +108,11 @@ def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tenso
     else:
         tensor = torch.from_numpy(array)
     return tensor if device is None else tensor.to(device)
+
+
+def owned_array(value: Any) -> Any:
+    """A NumPy value in memory that nobody else holds: what was fed may change later."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def owned_tensor(value: Any, device: Any) -> torch.Tensor:
@@ -126,21 +130,27 @@ def owned_tensor(value: Any, device: Any) -> torch.Tensor:
     return tensor if tensor.untyped_storage().resizable() else tensor.clone()
 
 
-def exclusive(variable: Variable) -> torch.Tensor:
-    """The variable's tensor, made its own: nobody sees it change in place.
+def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor:
+    """Takes the tensor out of a variable, to be changed in place.
 
-    To be called under `variable.lock`, with a value that is a tensor and not None. The
-    caller must not have another reference to the value.
+    The caller puts it back, `variable.value = tensor`, whatever happens; until then
+    readers wait (`Variable.settled`). To be called under the lock of `owner` (the
+    variable itself when None), with a value that is a tensor and not None. The caller
+    must not have another reference to the value.
     """
     import sys
 
     import torch
 
+    variable.guard = (owner or variable).lock
     tensor: torch.Tensor = variable.value
+    variable.value = None
     if sys.getrefcount(tensor) <= _OWN_REFERENCES:
         storage = tensor.untyped_storage()
         if torch._C._storage_Use_Count(storage._cdata) <= _OWN_STORAGE_USES:
             return tensor
-    tensor = tensor.clone()
-    variable.value = tensor
-    return tensor
+    try:
+        return tensor.clone()
+    except BaseException:
+        variable.value = tensor
+        raise

@@ -23,8 +23,12 @@ def extend(graph: GraphIR, addition: GraphIR) -> GraphIR:
     functions = {**graph.functions, **addition.functions}
     check_ops(addition.nodes.values(), functions)
     nodes = dict(graph.nodes)
+    is_changed = False
     for name, node in addition.nodes.items():
-        if name in nodes:
+        old = nodes.get(name)
+        if old is not None and node.source is not None and old.source is node.source:
+            is_changed = True  # the client's own operation has grown
+        elif old is not None:
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -32,7 +36,7 @@ def extend(graph: GraphIR, addition: GraphIR) -> GraphIR:
                 "created by a previous call to Create or Extend in this session.",
             )
         nodes[name] = node
-    if not _is_sorted(addition.nodes.values(), graph.nodes):
+    if is_changed or not _is_sorted(addition.nodes.values(), graph.nodes):
         nodes = {node.name: node for node in sort_topologically(nodes)}
     return GraphIR(nodes, functions, addition.producer, addition.min_consumer)
 

@@ -22,6 +22,6 @@ def swish(features: Any) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         with control_dependencies([dy]):
             sigmoid = math_ops.sigmoid(features)
         activation_grad = sigmoid * (1.0 + features * (1.0 - sigmoid))
-        return dy * activation_grad
+        return dy * activation_grad  # type: ignore[no-any-return]
 
     return features * math_ops.sigmoid(features), grad

@@ -78,13 +78,15 @@ def _batch_gather(params: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
 
 def _flat_indices(params_shape: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     """Indices into the batch axes and the gathered one, flattened to one axis."""
-    sizes = apply_op("Cast", x=params_shape, DstT=indices.dtype.base_dtype)
-    flat = gather_gradient.batch_indices(sizes, indices, batch_dims, _range)
+    dtype = indices.dtype.base_dtype
+    stride = fill_ops.ones((), dtype=dtype)
+    sizes = apply_op("Cast", x=params_shape, DstT=dtype)
+    flat = gather_gradient.batch_indices(sizes, indices, batch_dims, _range, stride)
     return reshape_ops.reshape(flat, [-1])
 
 
 def _range(start: Any, limit: Any, delta: Any) -> Tensor:
-    return apply_op("Range", start=start, limit=limit, delta=delta)
+    return apply_op("Range", start=start, limit=limit, delta=delta)  # type: ignore[no-any-return]
 
 
 def batch_gather_nd(
@@ -144,7 +146,9 @@ def _batch_grid(batch_shape: Tensor, inner_rank: Tensor, dtype: Any) -> Tensor:
     flat = [reshape_ops.reshape(x, shape=(-1,)) for x in mesh]
     grid = permute_ops.transpose(stack_ops.stack(flat, axis=0))
     grid_shape = shape_ops.shape(grid)
-    ones = fill_ops.ones(inner_rank, dtype=dtypes.int32)
-    return reshape_ops.reshape(
-        grid, concat_ops.concat([grid_shape[:1], ones, grid_shape[1:]], axis=0)
-    )
+    ones_shape = [
+        grid_shape[:1],
+        fill_ops.ones(inner_rank, dtype=dtypes.int32),
+        grid_shape[1:],
+    ]
+    return reshape_ops.reshape(grid, concat_ops.concat(ones_shape, axis=0))

@@ -217,7 +217,7 @@ def assert_near(
         return control_flow_ops.Assert(condition, data, summarize=summarize)
 
 
-# --- sign ---------------------------------------------------------------------------------
+# --- sign ---------------------------------------------------------------------------
 
 
 def _sign(

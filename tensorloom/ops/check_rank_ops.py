@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor, control_dependencies, name_scope
+from tensorloom.framework.graph import (
+    Operation,
+    Tensor,
+    control_dependencies,
+    name_scope,
+)
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import check_type_ops, control_flow_ops, shape_ops
-from tensorloom.ops.check_ops import Data
+
+if TYPE_CHECKING:
+    from tensorloom.ops.check_ops import Data
 
 
 class _StaticFailure(Exception):
@@ -178,7 +185,7 @@ def _is_in(actual: Tensor, ranks: Sequence[Tensor]) -> Tensor:
     return result
 
 
-# --- shapes with symbols -----------------------------------------------------------------
+# --- shapes with symbols ------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, colocate_with, name_scope
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import argument_aliases, control_flow_ops, identity_ops, reshape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _NUMERIC = frozenset(
     [
@@ -54,8 +56,8 @@ def assert_integer(
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{message}  Expected "x" to be integer type.  Found: {x.name} of dtype '
-                f"{x.dtype}"
+                f'{message}  Expected "x" to be integer type.  Found: {x.name} of '
+                f"dtype {x.dtype}"
             )
         return control_flow_ops.no_op("statically_determined_was_integer")
 
@@ -93,7 +95,7 @@ def assert_scalar(
                 f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: "
                 f"{tensor.shape}."
             )
-        return tensor
+        return tensor  # type: ignore[no-any-return]
 
 
 @export("assert_same_float_dtype", "debugging.assert_same_float_dtype")
@@ -135,9 +137,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Tensor) and tensor.dtype in _NUMERIC
 
 
-@export(
-    "is_non_decreasing", "debugging.is_non_decreasing", "math.is_non_decreasing"
-)
+@export("is_non_decreasing", "debugging.is_non_decreasing", "math.is_non_decreasing")
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """A bool scalar: no element of `x`, in row order, is below the one before it."""
     from tensorloom.ops import math_ops

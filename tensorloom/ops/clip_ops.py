@@ -133,7 +133,7 @@ def clip_by_global_norm(
             finite_scale,
             array_ops.constant(float("nan"), dtype=use_norm.dtype),
         )
-        clipped = []
+        clipped: list[Any] = []
         for i, value in enumerate(_dense_values(t_list)):
             if value is None:
                 clipped.append(None)
@@ -150,8 +150,9 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
         count = math_ops.cast(array_ops.size(t), dtypes.float32)
+        squares = t * t
         every = math_ops.range(array_ops.rank(t))
-        inverse_norm = math_ops.rsqrt(math_ops.reduce_sum(t * t, every))
+        inverse_norm = math_ops.rsqrt(math_ops.reduce_sum(squares, every))
         return array_ops.identity(
             t
             * clip_norm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.dimension import Dimension
@@ -10,10 +10,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 from tensorloom.ops import identity_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -231,7 +233,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             axis = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
             axis.shape.assert_has_rank(0)
             return identity_ops.identity(values[0], name=name)
-    return apply_op("ConcatV2", values=values, axis=axis, name=name)
+    return apply_op("ConcatV2", values=values, axis=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("split")
@@ -253,7 +255,7 @@ def split(
     """
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, Dimension)):
-        return apply_op(
+        return apply_op(  # type: ignore[no-any-return]
             "Split",
             split_dim=axis,
             value=value,
@@ -270,7 +272,7 @@ def split(
         num = dims[0] if dims else None
         if num is None:
             raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "SplitV",
         value=value,
         size_splits=sizes,
@@ -286,4 +288,4 @@ def concat_offset(concat_dim: Any, shape: Any, name: str | None = None) -> list[
     Args:
       shape: their shape vectors.
     """
-    return apply_op("ConcatOffset", concat_dim=concat_dim, shape=shape, name=name)
+    return apply_op("ConcatOffset", concat_dim=concat_dim, shape=shape, name=name)  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.array_conversion import to_ndarray
@@ -12,9 +12,11 @@ from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import register_tensor_conversion_function
 from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 _INT32_END = 2**31
 
@@ -103,7 +105,7 @@ def tensor_shape_to_tensor(
     if dtype is None:
         dtype = dtypes.int64 if large else dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     elif dtype == dtypes.int32 and large:
         raise ValueError(
             "Cannot convert a TensorShape to dtype int32; "
@@ -125,7 +127,7 @@ def _dimension_to_tensor(
     if dtype is None:
         dtype = dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     return constant(dimension.value, dtype, None, name or "shape_as_tensor")
 
 

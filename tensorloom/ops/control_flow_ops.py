@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.export import export
@@ -26,6 +25,9 @@ from tensorloom.framework.tensor_conversion import (
     convert_to_tensor,
 )
 from tensorloom.ops import identity_ops
+
+if TYPE_CHECKING:
+    import builtins
 
 
 def _assert_shape(c: InferenceContext) -> builtins.tuple[()]:
@@ -53,11 +55,11 @@ register_op(
 @export("no_op")
 def no_op(name: str | None = None) -> Operation:
     """An operation that does nothing, to hang control inputs on."""
-    return apply_op("NoOp", name=name)
+    return apply_op("NoOp", name=name)  # type: ignore[no-any-return]
 
 
 @export("Assert", "debugging.Assert")
-def Assert(  # noqa: N802 (the public name)
+def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: str | None = None
 ) -> Operation:
     """An operation that fails unless `condition` is true.
@@ -81,7 +83,7 @@ def Assert(  # noqa: N802 (the public name)
 
 
 def _assert(condition: Any, data: Any, summarize: int | None) -> Operation:
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "Assert", condition=condition, data=data, summarize=summarize, name="Assert"
     )
 
@@ -107,7 +109,7 @@ def with_dependencies(
 
 def _identity(tensor: Tensor, name: str) -> Tensor:
     if tensor.dtype._is_ref_dtype:
-        return apply_op("RefIdentity", input=tensor, name=name)
+        return apply_op("RefIdentity", input=tensor, name=name)  # type: ignore[no-any-return]
     return identity_ops.identity(tensor, name=name)
 
 
@@ -147,11 +149,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
 
 
 def _gate(place: str, values: list[Any], name: str | None = None) -> Operation:
-    with control_dependencies(values):
-        if place is None:
-            return no_op(name=name)
-        with device(place):
-            return no_op(name=name)
+    with control_dependencies(values), device(place):
+        return no_op(name=name)
 
 
 @export("tuple")

@@ -105,7 +105,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     Raises:
       ValueError: a size is negative.
     """
-    return apply_op("Fill", dims=dims, value=value, name=name)
+    return apply_op("Fill", dims=dims, value=value, name=name)  # type: ignore[no-any-return]
 
 
 @export("zeros")
@@ -197,7 +197,7 @@ def zeros_like(
         if dtype is not None and dtype != tensor.dtype and dtype != dtypes.variant:
             sizes = shape_ops.shape_internal(tensor, optimize=optimize)
             return zeros(sizes, dtype=dtype, name=scope)
-        return apply_op("ZerosLike", x=tensor, name=scope)
+        return apply_op("ZerosLike", x=tensor, name=scope)  # type: ignore[no-any-return]
 
 
 @export("ones_like")

@@ -8,11 +8,9 @@ bodies as graphs (`client/cond_gradient.py`, `client/while_gradient.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
@@ -21,6 +19,10 @@ from tensorloom.framework.shape_inference import (
     unknown_shapes,
 )
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework import dtypes
+    from tensorloom.framework.graph import Operation, Tensor
 
 
 def _declared_shapes(c: InferenceContext) -> Sequence[TensorShape]:
@@ -140,7 +142,7 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tin: list(type) >= 1", "Tout: list(type) >= 1", "f: func"],
     shape_fn=lambda c: c.input_shapes[: c.num_outputs],
-    doc="The gradients of f's inputs, from f's inputs and the gradients of its outputs.",
+    doc="The gradients of f's inputs, from those inputs and its outputs' gradients.",
 )
 
 register_op(

@@ -30,7 +30,7 @@ def _params_shape(params: Tensor) -> Tensor:
 def _cast(x: Tensor, dtype: Any) -> Tensor:
     from tensorloom.ops import math_ops
 
-    return math_ops.cast(x, dtype)
+    return math_ops.cast(x, dtype)  # type: ignore[no-any-return]
 
 
 def gather_grad(op: Operation, grad: Tensor) -> list[Any]:
@@ -107,18 +107,24 @@ def _sum_by_index(
 
 
 def batch_indices(
-    sizes: Tensor, indices: Tensor, batch_dims: int, make_range: Callable[..., Tensor]
+    sizes: Tensor,
+    indices: Tensor,
+    batch_dims: int,
+    make_range: Callable[..., Tensor],
+    stride: Any = None,
 ) -> Tensor:
     """Indices into the first `batch_dims + 1` axes flattened to one.
 
     Args:
       sizes: the shape of what is indexed, of the dtype of `indices`.
       make_range: (start, limit, delta) -> vector.
+      stride: a one of the dtype of `indices`; made here when None.
     """
     dtype = indices.dtype.base_dtype
     rank = indices.shape.rank
     assert rank is not None
-    stride: Any = fill_ops.ones((), dtype=dtype)
+    if stride is None:
+        stride = fill_ops.ones((), dtype=dtype)
     for dim in range(batch_dims, 0, -1):
         size = sizes[dim - 1]
         stride = stride * sizes[dim]

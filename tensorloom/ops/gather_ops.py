@@ -28,13 +28,14 @@ def _gather_v2_shape(c: InferenceContext) -> TensorShape:
     params, indices = c.with_rank_at_least(0, 1), c.input_shape(1)
     c.with_rank(2, 0)
     value = c.input_value(2)
-    batch_dims = _batch_dims(c, indices.rank)
     if value is None:
         if params.rank is None or indices.rank is None:
             return UNKNOWN
-        return TensorShape.of((None,) * (params.rank + indices.rank - 1 - batch_dims))
+        shared = c.attrs["batch_dims"] % max(indices.rank, 1)
+        return TensorShape.of((None,) * (params.rank + indices.rank - 1 - shared))
     axis = int(value)
     c.with_rank_at_least(0, -axis if axis < 0 else axis + 1)
+    batch_dims = _batch_dims(c, indices.rank)
     c.with_rank_at_least(0, batch_dims + 1)
     if params.dims_tuple is None or indices.dims_tuple is None:
         return UNKNOWN
@@ -64,12 +65,7 @@ def _gathered(
     axis %= len(params)
     if axis < batch_dims:
         c.fail(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
-    batch = c.merge(
-        TensorShape.of(indices[:batch_dims]), TensorShape.of(params[:batch_dims])
-    ).dims_tuple
-    assert batch is not None
-    inner = params[batch_dims:axis] + indices[batch_dims:] + params[axis + 1 :]
-    return TensorShape.of(batch + inner)
+    return TensorShape.of(params[:axis] + indices[batch_dims:] + params[axis + 1 :])
 
 
 def _gather_nd_shape(c: InferenceContext) -> TensorShape:
@@ -153,7 +149,7 @@ def gather(
         axis = batch_dims
     static_axis = constant_value(axis) if isinstance(axis, Tensor) else axis
     if static_axis is None or static_axis != 0:
-        return apply_op(
+        return apply_op(  # type: ignore[no-any-return]
             "GatherV2",
             params=params,
             indices=indices,
@@ -166,7 +162,7 @@ def gather(
         return params.sparse_read(indices, name=name)  # type: ignore[no-any-return]
     except AttributeError:
         pass
-    return apply_op("GatherV2", params=params, indices=indices, axis=axis, name=name)
+    return apply_op("GatherV2", params=params, indices=indices, axis=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("gather_nd", "manip.gather_nd")
@@ -190,4 +186,4 @@ def gather_nd(
     read = getattr(params, "gather_nd", None)
     if read is not None:
         return read(indices, name=name)  # type: ignore[no-any-return]
-    return apply_op("GatherNd", params=params, indices=indices, name=name)
+    return apply_op("GatherNd", params=params, indices=indices, name=name)  # type: ignore[no-any-return]

@@ -6,14 +6,16 @@ that the shape is known, that the value never changes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import InferenceContext, unchanged_shape
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
 
 # --- shape functions and gradients ------------------------------------------------
 
@@ -34,7 +36,7 @@ def _identity_n_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _ensure_shape_shape(c: InferenceContext) -> TensorShape:
-    return c.merge(c.input_shape(0), c.attrs["shape"])
+    return c.merge(c.attrs["shape"], c.input_shape(0))
 
 
 def _pass_gradient(op: Operation, grad: Tensor) -> Tensor:
@@ -184,18 +186,18 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 @export("stop_gradient")
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """`input`; gradients take it for a constant."""
-    return apply_op("StopGradient", input=input, name=name)
+    return apply_op("StopGradient", input=input, name=name)  # type: ignore[no-any-return]
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
     """`input`; `tf.gradients` raises LookupError with `message` when it gets here."""
-    return apply_op("PreventGradient", input=input, message=message, name=name)
+    return apply_op("PreventGradient", input=input, message=message, name=name)  # type: ignore[no-any-return]
 
 
 @export("guarantee_const")
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     """`input`, with the caller's promise that its value never changes."""
-    return apply_op("GuaranteeConst", input=input, name=name)
+    return apply_op("GuaranteeConst", input=input, name=name)  # type: ignore[no-any-return]
 
 
 @export("check_numerics", "debugging.check_numerics")
@@ -205,7 +207,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     Raises (at run time):
       errors.InvalidArgumentError: a value is not finite.
     """
-    return apply_op("CheckNumerics", tensor=tensor, message=message, name=name)
+    return apply_op("CheckNumerics", tensor=tensor, message=message, name=name)  # type: ignore[no-any-return]
 
 
 @export("ensure_shape")
@@ -216,4 +218,4 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
       ValueError: the static shape contradicts `shape`. At run time
         errors.InvalidArgumentError: the value's shape does.
     """
-    return apply_op("EnsureShape", input=x, shape=as_shape(shape), name=name)
+    return apply_op("EnsureShape", input=x, shape=as_shape(shape), name=name)  # type: ignore[no-any-return]

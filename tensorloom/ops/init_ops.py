@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, constant_op, random_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _Self = TypeVar("_Self", bound="Initializer")
 
@@ -363,7 +365,7 @@ def _float_dtype(dtype: Any) -> DType:
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
-    return dtype
+    return dtype  # type: ignore[no-any-return]
 
 
 zeros_initializer = Zeros

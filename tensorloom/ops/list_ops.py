@@ -6,15 +6,17 @@ they were.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
 
 
 def _empty_list_shape(c: InferenceContext) -> TensorShape:

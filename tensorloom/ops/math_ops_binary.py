@@ -72,7 +72,7 @@ def _binary(
     return binary_builder(op, *names, doc=doc)
 
 
-# --- sums and products ------------------------------------------------------------
+# --- sums and products -------------------------------------------------------
 
 add = _binary(
     "Add",
@@ -117,7 +117,7 @@ squared_difference = _binary(
     commutative=True,
 )
 
-# --- quotients ------------------------------------------------------------------------
+# --- quotients ---------------------------------------------------------------
 
 _register("Div", _ALL, grads.div_grad, "x / y; integer quotients are truncated.")
 realdiv = _binary("RealDiv", _ALL, grads.real_div_grad, "x / y for reals.", "realdiv")
@@ -180,7 +180,7 @@ xlogy = _binary(
     "math.xlogy",
 )
 
-# --- powers, extremes, angles -----------------------------------------------------------
+# --- powers, extremes, angles ------------------------------------------------
 
 _register(
     "Pow",
@@ -223,7 +223,7 @@ register_op(
     doc="The next number after x1 in the direction of x2.",
 )
 
-# --- bits -----------------------------------------------------------------------------
+# --- bits --------------------------------------------------------------------
 
 bitwise_and = _binary(
     "BitwiseAnd",
@@ -264,7 +264,7 @@ right_shift = _binary(
     "bitwise.right_shift",
 )
 
-# --- builders with more to them ----------------------------------------------------------
+# --- builders with more to them ----------------------------------------------
 
 
 @export("math.atan2", "atan2")
@@ -306,7 +306,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return multiply(scalar, x, name)
 
 
-# --- division by the rules of Python -------------------------------------------------------
+# --- division by the rules of Python -----------------------------------------
 
 # What `/` computes in; None: the dtype itself.
 _TRUE_DIVISION: Final[dict[DType, DType | None]] = {

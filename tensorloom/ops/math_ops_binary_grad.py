@@ -21,7 +21,7 @@ def no_grads(op: Operation, grad: Tensor) -> list[None]:
     return [None, None]
 
 
-# --- sums and products ------------------------------------------------------------
+# --- sums and products -------------------------------------------------------
 
 
 def add_grad(op: Operation, grad: Any) -> _Grads:
@@ -82,7 +82,7 @@ def squared_difference_grad(op: Operation, grad: Any) -> _Grads:
     return [to_x.if_needed(x_grad), -to_y.if_needed(x_grad)]
 
 
-# --- quotients ------------------------------------------------------------------------
+# --- quotients ---------------------------------------------------------------
 
 
 def _quotient_grad(op: Operation, grad: Any, divide: Any) -> _Grads:
@@ -122,7 +122,8 @@ def floor_mod_grad(op: Operation, grad: Any) -> _Grads:
 def _not_zero(x: Tensor) -> Tensor:
     """1 where x is not 0."""
     zero = math_ops.cast(0.0, dtype=x.dtype)
-    return math_ops.cast(math_ops.not_equal(x, zero), dtype=x.dtype)
+    ones: Tensor = math_ops.cast(math_ops.not_equal(x, zero), dtype=x.dtype)
+    return ones
 
 
 def xlogy_grad(op: Operation, grad: Any) -> _Grads:
@@ -145,7 +146,7 @@ def xdivy_grad(op: Operation, grad: Any) -> _Grads:
         return [to_x(partial_x * grad), to_y(partial_y * grad)]
 
 
-# --- powers, extremes, angles -----------------------------------------------------------
+# --- powers, extremes, angles ------------------------------------------------
 
 
 def pow_grad(op: Operation, grad: Any) -> _Grads:

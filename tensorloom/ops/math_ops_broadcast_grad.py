@@ -67,11 +67,14 @@ def _known_axes(dims_x: Any, dims_y: Any) -> tuple[tuple[int, ...], tuple[int, .
     if known is None:
         # The nodes stay in the graph, unused, as TensorFlow leaves them there.
         axes = array_ops.broadcast_gradient_args(dims_x, dims_y)
-        known = tuple(  # type: ignore[assignment]
-            tuple(int(axis) for axis in evaluate(a)) for a in axes
-        )
-        cache[dims_x, dims_y] = known
-    return known  # type: ignore[return-value]
+        known = cache[dims_x, dims_y] = (_tuple_of(axes[0]), _tuple_of(axes[1]))
+    return known
+
+
+def _tuple_of(tensor: Tensor) -> tuple[int, ...]:
+    value = evaluate(tensor)
+    assert value is not None
+    return tuple(int(axis) for axis in value)
 
 
 def equal_static_shapes(x: Tensor, y: Tensor, grad: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Comparisons, logic, and what chooses between values: Select, ClipByValue, Bucketize."""
+"""Comparisons, logic, and what chooses: Select, ClipByValue, Bucketize."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBERS: Final = (
 )
 
 
-# --- comparison ---------------------------------------------------------------------
+# --- comparison --------------------------------------------------------------
 
 
 def _order(op: str, doc: str, name: str) -> BinaryBuilder:
@@ -102,7 +102,7 @@ register_op(
     doc="|x - y| < tolerance, elementwise.",
 )
 
-# --- logic ----------------------------------------------------------------------------
+# --- logic -------------------------------------------------------------------
 
 
 def _logic(op: str, doc: str, name: str) -> BinaryBuilder:
@@ -143,7 +143,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
-# --- choice ------------------------------------------------------------------------------
+# --- choice ------------------------------------------------------------------
 
 
 def _select_shape(c: InferenceContext) -> TensorShape:

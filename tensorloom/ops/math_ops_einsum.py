@@ -63,7 +63,7 @@ def _summed_over_three(labels: list[str], out_labels: str) -> bool:
     return any(sum(a in axes for axes in labels) > 2 for a in letters)
 
 
-# --- the equation ---------------------------------------------------------------------
+# --- the equation ------------------------------------------------------------
 
 
 def _resolve(equation: str, shapes: list[Any]) -> tuple[list[str], str]:
@@ -117,7 +117,7 @@ def _replace_ellipses(labels: list[str], shapes: list[Any]) -> tuple[list[str], 
     return replaced, longest
 
 
-# --- a chain of products of two ----------------------------------------------------------
+# --- a chain of products of two ----------------------------------------------
 
 
 def _by_products(
@@ -133,7 +133,8 @@ def _by_products(
         axes = "".join(a for a in axes if a in out_labels)
     if sorted(axes) != sorted(out_labels):
         raise ValueError(f"Invalid equation: {equation}")
-    return _transposed(value, [axes.index(a) for a in out_labels])
+    perm = [axes.index(a) for a in out_labels]
+    return _transposed(value, perm)  # type: ignore[no-any-return]
 
 
 def _product(
@@ -211,7 +212,7 @@ def _reshaped(x: Tensor, sizes: list[Any]) -> Tensor:
     return array_ops.reshape(x, tuple(sizes))
 
 
-# --- everything at once ----------------------------------------------------------------------
+# --- everything at once ------------------------------------------------------
 
 
 def _by_broadcasting(labels: list[str], out_labels: str, inputs: list[Any]) -> Tensor:

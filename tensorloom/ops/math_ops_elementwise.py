@@ -63,7 +63,7 @@ def _test(op: str, doc: str, *names: str) -> UnaryBuilder:
     return unary_builder(op, *names, doc=doc)
 
 
-# --- signs and powers ---------------------------------------------------------------
+# --- signs and powers --------------------------------------------------------
 
 _register(
     "Abs",
@@ -106,7 +106,7 @@ reciprocal = _unary(
 )
 _register("Inv", _NUMBERS, grads.reciprocal_grad_of, "1 / x, elementwise.")
 
-# --- exponentials and logarithms ------------------------------------------------------
+# --- exponentials and logarithms ---------------------------------------------
 
 exp = _unary("Exp", _FLOATS, grads.exp_grad, "e ** x.", "exp", "math.exp")
 expm1 = _unary("Expm1", _FLOATS, grads.expm1_grad, "e ** x - 1.", "math.expm1", "expm1")
@@ -115,7 +115,7 @@ log1p = _unary("Log1p", _FLOATS, grads.log1p_grad, "ln(1 + x).", "math.log1p", "
 _register("Sigmoid", _FLOATS, grads.sigmoid_grad_of, "1 / (1 + e ** -x).")
 _register("Tanh", _FLOATS, grads.tanh_grad_of, "The hyperbolic tangent.")
 
-# --- trigonometry ---------------------------------------------------------------------
+# --- trigonometry ------------------------------------------------------------
 
 sin = _unary("Sin", _FLOATS, grads.sin_grad, "The sine.", "math.sin", "sin")
 cos = _unary("Cos", _FLOATS, grads.cos_grad, "The cosine.", "math.cos", "cos")
@@ -160,7 +160,7 @@ atanh = _unary(
     "atanh",
 )
 
-# --- rounding and tests ---------------------------------------------------------------
+# --- rounding and tests ------------------------------------------------------
 
 floor = _unary(
     "Floor", _REALS, grads.no_grad, "The next integer below.", "floor", "math.floor"
@@ -191,7 +191,7 @@ is_finite = _test(
     "is_finite",
 )
 
-# --- error and gamma functions ----------------------------------------------------------
+# --- error and gamma functions -----------------------------------------------
 
 erf = _unary("Erf", _REALS, grads.erf_grad, "The error function.", "math.erf", "erf")
 erfc = _unary("Erfc", _REALS, grads.erfc_grad, "1 - erf(x).", "math.erfc", "erfc")
@@ -226,7 +226,7 @@ bessel_i1e = _unary(
     "math.bessel_i1e",
 )
 
-# --- gradients that are ops ---------------------------------------------------------------
+# --- gradients that are ops --------------------------------------------------
 
 
 def _register_gradient_op(op: str, gradient: GradientFn, doc: str) -> None:
@@ -284,7 +284,7 @@ def sigmoid_grad(y: Any, dy: Any) -> Tensor:
     return apply_op("SigmoidGrad", y=y, dy=dy)  # type: ignore[no-any-return]
 
 
-# --- builders with more to them -------------------------------------------------------------
+# --- builders with more to them ----------------------------------------------
 
 
 @export("math.abs", "abs")
@@ -301,7 +301,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
 
 @export("math.round", "round")
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer, halves to the even one; integers are returned as they are."""
+    """The nearest integer, halves to the even one; integers stay what they are."""
     x = convert_to_tensor(x, name="x")
     if x.dtype.is_integer:
         return x  # type: ignore[no-any-return]
@@ -329,7 +329,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
         return negative(apply_op("Softplus", features=-x), name=scope)
 
 
-# --- bits --------------------------------------------------------------------------------------
+# --- bits --------------------------------------------------------------------
 
 _INTEGERS: Final = "int8, int16, int32, int64, uint8, uint16, uint32, uint64"
 _register("Invert", _INTEGERS, NOT_DIFFERENTIABLE, "Every bit flipped.")

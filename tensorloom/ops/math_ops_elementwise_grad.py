@@ -45,7 +45,7 @@ def square_grad(op: Operation, grad: Tensor) -> Tensor:
         return math_ops.multiply(grad, math_ops.multiply(x, two))
 
 
-# --- through the output ---------------------------------------------------------------
+# --- through the output ------------------------------------------------------
 
 
 def reciprocal_grad_of(op: Operation, grad: Tensor) -> Tensor:
@@ -81,7 +81,7 @@ def exp_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.conj(op.outputs[0])
 
 
-# --- second gradients --------------------------------------------------------------------
+# --- second gradients --------------------------------------------------------
 
 
 def reciprocal_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
@@ -128,7 +128,7 @@ def sigmoid_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         return [dz_b - 2.0 * dz_b * a, math_ops.sigmoid_grad(a, grad)]
 
 
-# --- exponentials and logarithms ---------------------------------------------------------
+# --- exponentials and logarithms ---------------------------------------------
 
 
 def expm1_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -150,7 +150,7 @@ def log1p_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.reciprocal(1 + math_ops.conj(op.inputs[0]))
 
 
-# --- trigonometry ------------------------------------------------------------------------
+# --- trigonometry ------------------------------------------------------------
 
 
 def sin_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -233,7 +233,7 @@ def atanh_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.reciprocal(math_ops.subtract(one, x2))
 
 
-# --- error, gamma and Bessel functions ---------------------------------------------------
+# --- error, gamma and Bessel functions ---------------------------------------
 
 
 def _gaussian_grad(op: Operation, grad: Tensor, factor: float) -> Tensor:

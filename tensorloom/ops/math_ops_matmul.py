@@ -1,4 +1,4 @@
-"""Matrix products: MatMul, BatchMatMul, SparseMatMul, `tf.matmul`, `tf.linalg.matvec`."""
+"""Matrix products: MatMul, BatchMatMul, SparseMatMul, and `tf.matmul`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tensorloom.ops.math_ops_complex import conj
 _FLOATS: Final = "bfloat16, half, float, double"
 
 
-# --- MatMul -------------------------------------------------------------------------
+# --- MatMul ------------------------------------------------------------------
 
 
 def _mat_mul_shape(c: InferenceContext) -> TensorShape:
@@ -75,7 +75,7 @@ register_op(
 )
 
 
-# --- BatchMatMul ------------------------------------------------------------------------
+# --- BatchMatMul -------------------------------------------------------------
 
 
 def _matrix_dims(
@@ -172,7 +172,7 @@ register_op(
 )
 
 
-# --- SparseMatMul -------------------------------------------------------------------------
+# --- SparseMatMul ------------------------------------------------------------
 
 
 def _sparse_mat_mul_grad(op: Operation, grad: Tensor) -> list[Tensor]:
@@ -252,7 +252,7 @@ def sparse_matmul(
     )
 
 
-# --- tf.matmul ------------------------------------------------------------------------------
+# --- tf.matmul ---------------------------------------------------------------
 
 
 @export("linalg.matmul", "matmul")

@@ -17,6 +17,7 @@ from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import math_ops_binary as binary
 from tensorloom.ops import math_ops_comparison as comparison
 from tensorloom.ops import math_ops_elementwise as elementwise
+from tensorloom.ops.math_ops_cast import cast
 from tensorloom.ops.math_ops_matmul import matmul
 from tensorloom.ops.math_ops_sparse_dense import sparse_dense_op
 
@@ -102,7 +103,7 @@ Tensor._override_operator("__gt__", comparison.greater)
 Tensor._override_operator("__ge__", comparison.greater_equal)
 
 
-# --- sparse on the left ---------------------------------------------------------------
+# --- sparse on the left ------------------------------------------------------
 
 
 def _sparse_true_division(
@@ -113,7 +114,7 @@ def _sparse_true_division(
         y = convert_to_tensor(y, name="y")
         wide = binary.true_division_dtype(binary.require_same_dtype(values, y))
         if wide is not None:
-            values, y = binary.cast(values, wide), binary.cast(y, wide)
+            values, y = cast(values, wide), cast(y, wide)
         sparse = SparseTensor(sparse.indices, values, sparse.dense_shape)
         return sparse_dense_op("SparseDenseCwiseDiv", sparse, y, scope)
 

@@ -26,7 +26,7 @@ _NUMBERS: Final = (
     "qint32, bfloat16, uint16, complex128, half, uint32, uint64, qint16, quint16"
 )
 
-# --- definitions ----------------------------------------------------------------------
+# --- definitions -------------------------------------------------------------
 
 
 def _reduction_shape(c: InferenceContext) -> TensorShape:
@@ -121,7 +121,7 @@ for _op, _word, _index_types, _output_types in (
     )
 
 
-# --- reduction builders -----------------------------------------------------------------
+# --- reduction builders ------------------------------------------------------
 
 
 class ReductionBuilder(Protocol):
@@ -287,7 +287,7 @@ def reduce_logsumexp(
         return _scalar_if_all(keep, axis, result)
 
 
-# --- positions ---------------------------------------------------------------------------
+# --- positions ---------------------------------------------------------------
 
 
 def _arg(op: str, input: Any, axis: Any, output_type: Any, name: str | None) -> Tensor:

@@ -48,7 +48,7 @@ def _cumulative_logsumexp_grad(op: Operation, grad: Tensor) -> list[Tensor | Non
     return [positive - negative, None]
 
 
-def _reversed_flags(op: Operation) -> dict[str, bool]:
+def _reversed_flags(op: Operation) -> dict[str, Any]:
     return {
         "exclusive": op.get_attr("exclusive"),
         "reverse": not op.get_attr("reverse"),

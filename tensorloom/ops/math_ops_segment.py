@@ -26,7 +26,7 @@ _NUMBERS: Final = (
 )
 _FLOATS: Final = "float, double, bfloat16, half"
 
-# --- shape functions --------------------------------------------------------------------
+# --- shape functions ---------------------------------------------------------
 
 
 def _rows(data: TensorShape, count: int | None) -> TensorShape:
@@ -46,11 +46,10 @@ def _unsorted_shape(c: InferenceContext) -> TensorShape:
     value = c.input_value(2)
     if value is not None and value < 0:
         c.fail(
-            f"Dimension size, given by scalar input 2, must be non-negative but is {value}"
+            "Dimension size, given by scalar input 2, must be non-negative but is "
+            f"{int(value)}"
         )
-    if ids is None:
-        return UNKNOWN
-    if data is None:
+    if ids is None or data is None:
         return UNKNOWN
     c.with_rank_at_least(0, len(ids))
     c.merge(TensorShape.of(data[: len(ids)]), TensorShape.of(ids))
@@ -89,7 +88,7 @@ def _sparse_grad_shape(c: InferenceContext) -> TensorShape:
     return _rows(data, None if value is None else int(value))
 
 
-# --- sorted segments ------------------------------------------------------------------------
+# --- sorted segments ---------------------------------------------------------
 
 
 class SegmentBuilder(Protocol):
@@ -138,7 +137,7 @@ segment_min = _sorted(
     "SegmentMin", "segment_min", _REALS, grads.segment_extreme_grad, "The minimum"
 )
 
-# --- unsorted segments --------------------------------------------------------------------------
+# --- unsorted segments -------------------------------------------------------
 
 
 class UnsortedSegmentBuilder(Protocol):
@@ -219,7 +218,8 @@ def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tens
     """How many rows each segment has, at least 1, in a shape that divides sums."""
     ones = array_ops.ones(array_ops.shape_internal(segment_ids), dtype=data.dtype)
     sizes = unsorted_segment_sum(ones, segment_ids, num_segments)
-    inner_rank = data.shape.ndims - segment_ids.shape.ndims
+    # TensorFlow subtracts unknown ranks too, with the same TypeError.
+    inner_rank: int = data.shape.ndims - segment_ids.shape.ndims  # type: ignore[operator]
     sizes = array_ops.reshape(sizes, [num_segments] + [1] * inner_rank)
     return math_ops.maximum(sizes, 1)
 
@@ -249,7 +249,7 @@ def unsorted_segment_sqrt_n(
         return total / math_ops.sqrt(sizes)
 
 
-# --- segments of gathered rows --------------------------------------------------------------------
+# --- segments of gathered rows -----------------------------------------------
 
 
 class SparseSegmentBuilder(Protocol):

@@ -9,7 +9,7 @@ from tensorloom.ops import array_ops, math_ops
 
 _Grads = list[Tensor | None]
 
-# --- sorted segments --------------------------------------------------------------
+# --- sorted segments ---------------------------------------------------------
 
 
 def segment_sum_grad(op: Operation, grad: Tensor) -> _Grads:
@@ -43,7 +43,7 @@ def segment_extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     return [array_ops.where(chosen, shares, zeros), None]
 
 
-# --- unsorted segments ----------------------------------------------------------------
+# --- unsorted segments -------------------------------------------------------
 
 
 def _clip_negative(ids: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ def unsorted_prod_grad(op: Operation, grad: Tensor) -> _Grads:
     return [gathered * partial, None, None]
 
 
-# --- segments of gathered rows ------------------------------------------------------------
+# --- segments of gathered rows -----------------------------------------------
 
 
 def _row_count(op: Operation) -> Tensor:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN_VECTOR: Final = TensorShape.of((None,))
 
-# --- Range and LinSpace ----------------------------------------------------------
+# --- Range and LinSpace ------------------------------------------------------
 
 
 def _range_shape(c: InferenceContext) -> TensorShape:
@@ -128,7 +128,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
     )
 
 
-# --- Bincount --------------------------------------------------------------------------
+# --- Bincount ----------------------------------------------------------------
 
 
 def _bincount_shape(c: InferenceContext) -> TensorShape:
@@ -147,6 +147,31 @@ register_op(
     attrs=["T: {int32, int64, float, double}"],
     shape_fn=_bincount_shape,
     doc="How often (or with which total weight) each integer below size occurs.",
+)
+
+
+def _dense_bincount_shape(c: InferenceContext) -> TensorShape:
+    dims, size = c.input_shape(0).dims_tuple, c.input_value(1)
+    if size is not None and size.ndim != 0:
+        c.fail(f"Shape must be rank 0 but is rank {size.ndim}")
+    count = None if size is None else int(size)
+    if dims is None:
+        return TensorShape.of(None)
+    c.with_rank_at_most(0, 2)
+    return TensorShape.of((*dims[:-1], count))
+
+
+register_op(
+    "DenseBincount",
+    inputs=["input: Tidx", "size: Tidx", "weights: T"],
+    outputs=["output: T"],
+    attrs=[
+        "Tidx: {int32, int64}",
+        "T: {int32, int64, float, double}",
+        "binary_output: bool = false",
+    ],
+    shape_fn=_dense_bincount_shape,
+    doc="Bincount of a vector, or of each row of a matrix; 2.x programs make it.",
 )
 
 
@@ -191,7 +216,7 @@ def bincount(
         )
 
 
-# --- Cross --------------------------------------------------------------------------------
+# --- Cross -------------------------------------------------------------------
 
 
 def _cross_shape(c: InferenceContext) -> TensorShape:

@@ -1,4 +1,4 @@
-"""Special functions of several arguments: incomplete gamma and beta, zeta, polygamma."""
+"""Special functions of several arguments: gamma, beta, zeta, polygamma."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tensorloom.ops.math_ops_broadcast_grad import reductions
 
 _Grads = list[Tensor | None]
 
-# --- gradients --------------------------------------------------------------------
+# --- gradients ---------------------------------------------------------------
 
 
 def _igamma_grad(op: Operation, grad: Tensor) -> list[Tensor]:
@@ -73,7 +73,7 @@ def _betainc_grad(op: Operation, grad: Tensor) -> _Grads:
     return [None, None, to_x(partial_x * grad)]
 
 
-# --- definitions ----------------------------------------------------------------------
+# --- definitions -------------------------------------------------------------
 
 
 def _register(
@@ -135,7 +135,7 @@ register_op(
     doc="The regularized incomplete beta function.",
 )
 
-# --- builders --------------------------------------------------------------------------
+# --- builders ----------------------------------------------------------------
 
 
 @export("math.igamma", "igamma")

@@ -102,8 +102,8 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, A
             x, array_ops.shape(x), free_tensor[0], free_tensor[1], summed_first
         )
         return matrix, sizes, free_dims
-    rows = math.prod(dims[i] for i in free)  # type: ignore[misc]
-    columns = math.prod(dims[i] for i in axes)  # type: ignore[misc]
+    rows = math.prod(dims[i] or 0 for i in free)
+    columns = math.prod(dims[i] or 0 for i in axes)
     perm = [*axes, *free] if summed_first else [*free, *axes]
     shape = [columns, rows] if summed_first else [rows, columns]
     matrix = array_ops.reshape(array_ops.transpose(x, perm), shape)

@@ -21,12 +21,12 @@ Grads = list[Tensor | None]
 
 def diag_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of Diag: the diagonal."""
-    return apply_op("DiagPart", input=grad)
+    return apply_op("DiagPart", input=grad)  # type: ignore[no-any-return]
 
 
 def diag_part_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of DiagPart: zeros off the diagonal."""
-    return apply_op("Diag", diagonal=grad)
+    return apply_op("Diag", diagonal=grad)  # type: ignore[no-any-return]
 
 
 def matrix_band_part_grad(op: Operation, grad: Tensor) -> Grads:
@@ -50,15 +50,7 @@ def matrix_diag_part_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of MatrixDiagPart: matrices with `grad` on the diagonals."""
     sides = op.inputs[0].shape[-2:]
     if sides.is_fully_defined() and sides[0] == sides[1]:
-        return apply_op(
-            "MatrixDiagV2",
-            diagonal=grad,
-            k=0,
-            num_rows=-1,
-            num_cols=-1,
-            padding_value=0,
-            name="diag",
-        )
+        return _diag(grad)
     return _set_diag(fill_ops.zeros_like(op.inputs[0]), grad)
 
 
@@ -67,15 +59,7 @@ def matrix_diag_part_v2_grad(op: Operation, grad: Tensor) -> Grads:
     value, k, _ = op.inputs
     sides = value.shape[-2:]
     if sides.is_fully_defined():
-        result = apply_op(
-            "MatrixDiagV2",
-            diagonal=grad,
-            k=k,
-            num_rows=sides[0],
-            num_cols=sides[1],
-            padding_value=0,
-            name="diag",
-        )
+        result = _diag(grad, k, sides[0], sides[1])
     else:
         result = _set_diag(fill_ops.zeros_like(value), grad, k)
     return [result, None, None]
@@ -138,6 +122,12 @@ def _dynamic_band_shape(diagonal: Tensor, grad: Tensor, k: Tensor) -> Tensor:
         # shape of what was set is the shape of its gradient.
         return shape_ops.shape(diagonal)
     return concat_ops.concat([shape[:-2], tail], 0)
+
+
+def _diag(diagonal: Tensor, k: Any = 0, rows: Any = -1, columns: Any = -1) -> Tensor:
+    from tensorloom.ops import matrix_diag_ops
+
+    return matrix_diag_ops.matrix_diag(diagonal, k=k, num_rows=rows, num_cols=columns)
 
 
 def _diag_part(matrices: Tensor, k: Any = 0) -> Tensor:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import InferenceContext, unchanged_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import matrix_diag_gradient as gradient
 from tensorloom.ops import matrix_diag_shape as shape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -29,7 +31,8 @@ def _diag_part_shape(c: InferenceContext) -> TensorShape:
     if len(dims) % 2 or not dims:
         c.fail(f"Input must have even and non-zero rank, input rank is {len(dims)}")
     half = len(dims) // 2
-    return c.merge(TensorShape.of(dims[:half]), TensorShape.of(dims[half:]))
+    pairs = zip(dims[:half], dims[half:], strict=True)
+    return TensorShape.of(tuple(c.merge_dim(a, b) for a, b in pairs))
 
 
 # --- definitions --------------------------------------------------------------------
@@ -138,13 +141,13 @@ register_op(
 @export("diag", "linalg.tensor_diag")
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
     """The tensor of twice the rank with `diagonal` on its diagonal, zeros elsewhere."""
-    return apply_op("Diag", diagonal=diagonal, name=name)
+    return apply_op("Diag", diagonal=diagonal, name=name)  # type: ignore[no-any-return]
 
 
 @export("diag_part", "linalg.tensor_diag_part")
 def diag_part(input: Any, name: str | None = None) -> Tensor:
     """The diagonal of `input`, whose shape is some shape twice."""
-    return apply_op("DiagPart", input=input, name=name)
+    return apply_op("DiagPart", input=input, name=name)  # type: ignore[no-any-return]
 
 
 @export("linalg.band_part", "matrix_band_part")
@@ -156,7 +159,7 @@ def matrix_band_part(
     Args:
       num_lower, num_upper: diagonals kept below and above the main one; negative: all.
     """
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "MatrixBandPart",
         input=input,
         num_lower=num_lower,
@@ -168,8 +171,7 @@ def matrix_band_part(
 def _all_default(*arguments: tuple[Any, int]) -> bool:
     """True when each (value, default) pair is equal: the first op version will do."""
     return all(
-        isinstance(value, int) and value == default
-        for value, default in arguments
+        isinstance(value, int) and value == default for value, default in arguments
     )
 
 
@@ -191,10 +193,10 @@ def matrix_diag(
       padding_value: of all other elements.
     """
     if _all_default((k, 0), (num_rows, -1), (num_cols, -1), (padding_value, 0)):
-        return apply_op("MatrixDiag", diagonal=diagonal, name=name)
+        return apply_op("MatrixDiag", diagonal=diagonal, name=name)  # type: ignore[no-any-return]
     if getattr(diagonal, "dtype", None) == "bool":
         padding_value = bool(padding_value)
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "MatrixDiagV2",
         diagonal=diagonal,
         k=k,
@@ -216,10 +218,10 @@ def matrix_diag_part(
       padding_value: at the end of diagonals shorter than the longest.
     """
     if _all_default((k, 0), (padding_value, 0)):
-        return apply_op("MatrixDiagPart", input=input, name=name)
+        return apply_op("MatrixDiagPart", input=input, name=name)  # type: ignore[no-any-return]
     if getattr(input, "dtype", None) == "bool":
         padding_value = bool(padding_value)
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "MatrixDiagPartV2", input=input, k=k, padding_value=padding_value, name=name
     )
 
@@ -230,5 +232,5 @@ def matrix_set_diag(
 ) -> Tensor:
     """`input`, [..., rows, columns], with other diagonals."""
     if _all_default((k, 0)):
-        return apply_op("MatrixSetDiag", input=input, diagonal=diagonal, name=name)
-    return apply_op("MatrixSetDiagV2", input=input, diagonal=diagonal, k=k, name=name)
+        return apply_op("MatrixSetDiag", input=input, diagonal=diagonal, name=name)  # type: ignore[no-any-return]
+    return apply_op("MatrixSetDiagV2", input=input, diagonal=diagonal, k=k, name=name)  # type: ignore[no-any-return]

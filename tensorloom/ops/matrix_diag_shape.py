@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 Dims = tuple[int | None, ...]
 
@@ -35,10 +37,7 @@ def matrix_set_diag(c: InferenceContext) -> TensorShape:
     if diagonal is None:
         return c.input_shape(0)
     smallest = _min(dims[-2], dims[-1])
-    c.merge(
-        TensorShape.of((*dims[:-2], smallest)),
-        TensorShape.of(diagonal),
-    )
+    c.merge_dim(smallest, diagonal[-1])
     batch = c.merge(TensorShape.of(dims[:-2]), TensorShape.of(diagonal[:-1]))
     return batch.concatenate(TensorShape.of(dims[-2:]))
 
@@ -91,14 +90,13 @@ def _matrix_sizes(
         columns is not None and columns < least_columns
     ):
         c.fail("num_rows and num_cols are too small")
-    if rows is not None and columns is not None:
-        if rows != least_rows and columns != least_columns:
-            c.fail(
-                "num_rows and num_cols are not consistent with lower_diag_index, "
-                "upper_diag_index, and the length of the given diagonals.\n"
-                f"num_rows = {rows} != min_num_rows = {least_rows}, "
-                f"num_cols = {columns} != min_num_cols = {least_columns}"
-            )
+    if rows not in (None, least_rows) and columns not in (None, least_columns):
+        c.fail(
+            "num_rows and num_cols are not consistent with lower_diag_index, "
+            "upper_diag_index, and the length of the given diagonals.\n"
+            f"num_rows = {rows} != min_num_rows = {least_rows}, "
+            f"num_cols = {columns} != min_num_cols = {least_columns}"
+        )
     return (rows, columns)
 
 
@@ -149,7 +147,8 @@ def _band(c: InferenceContext, index: int) -> tuple[int, int] | None:
     numbers = value.reshape(-1).tolist()
     if len(numbers) not in (1, 2):
         c.fail(
-            f"diag_index must be a vector with one or two elements. It has {len(numbers)} elements."
+            "diag_index must be a vector with one or two elements. It has "
+            f"{len(numbers)} elements."
         )
     lower, upper = numbers[0], numbers[-1]
     if lower > upper:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, linalg_ops, math_ops, random_ops
 from tensorloom.ops.init_ops import Initializer, _float_dtype
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 @export("initializers.orthogonal", "orthogonal_initializer")
@@ -74,7 +76,8 @@ class Identity(Initializer):
         dtype = self.dtype if dtype is None else dtype
         if isinstance(full_shape, TensorShape):
             full_shape = full_shape.as_list()
-        matrix = linalg_ops.eye(*full_shape, dtype=dtype)
+        rows, columns = full_shape
+        matrix = linalg_ops.eye(rows, columns, dtype=dtype)
         if partition_info is not None:
             matrix = array_ops.slice(matrix, partition_info.var_offset, shape)
         return self.gain * matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import InferenceContext, unchanged_shape
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _NUMBERS = (
     "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, "

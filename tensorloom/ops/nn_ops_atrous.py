@@ -76,7 +76,9 @@ def _checked_spatial_dims(
     channels_first = data_format is not None and data_format.startswith("NC")
     start = 2 if channels_first else 1
     given = (
-        list(range(start, start + count)) if spatial_dims is None else list(spatial_dims)
+        list(range(start, start + count))
+        if spatial_dims is None
+        else list(spatial_dims)
     )
     ordered = sorted({int(dim) for dim in given})
     if ordered != given or any(dim < 1 for dim in ordered):
@@ -144,7 +146,9 @@ def _for_all_dims(value: Tensor, fill: int, spatial_dims: list[int]) -> Any:
         first, start = index, spatial_dims[index]
         if start > 1:
             parts.append(
-                np.full([start - 1 - previous, *shape], fill, value.dtype.as_numpy_dtype)
+                np.full(
+                    [start - 1 - previous, *shape], fill, value.dtype.as_numpy_dtype
+                )
             )
         while (
             index + 1 < len(spatial_dims)
@@ -295,9 +299,7 @@ def _dilated(
                 value, filters, steps[0], padding, data_format=data_format, name=name
             )
         full = [1, 1, *steps] if channels_first else [1, *steps, 1]
-        return conv2d(
-            value, filters, full, padding, data_format=data_format, name=name
-        )
+        return conv2d(value, filters, full, padding, data_format=data_format, name=name)
 
     return with_space_to_batch(
         input,
@@ -450,7 +452,7 @@ def pool(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """"MAX" or "AVG" pooling in one or two spatial dimensions, perhaps dilated.
+    """ "MAX" or "AVG" pooling in one or two spatial dimensions, perhaps dilated.
 
     Raises:
       ValueError: an unknown kind of pooling, or arguments that do not fit together.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # cuDNN takes no smaller epsilon; TensorFlow raises it on every device.
 _MIN_EPSILON = 1.001e-5

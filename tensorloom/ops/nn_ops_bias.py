@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.nn_ops_activation import relu
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ---------------------------------------------------------
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.window_shapes import (
@@ -15,6 +13,10 @@ from tensorloom.ops.window_shapes import (
     window_output_size,
     with_channels,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ---------------------------------------------------------
 
@@ -134,10 +136,12 @@ def _depthwise_shape(c: InferenceContext) -> TensorShape:
 
 
 def _shape_in_first_input(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 1)
     return c.with_rank(c.input_value_as_shape(0), 4)
 
 
 def _shape_in_second_input(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 1)
     return c.with_rank(c.input_value_as_shape(1), 4)
 
 

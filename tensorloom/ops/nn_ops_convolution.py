@@ -11,7 +11,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops
 from tensorloom.ops.argument_aliases import either
-from tensorloom.ops.window_shapes import sequence_of
+from tensorloom.ops.window_shapes import check_list, sequence_of
 
 _ONES = [1, 1, 1, 1]  # the default dilations, never changed
 
@@ -294,6 +294,7 @@ def depthwise_conv2d_native(
     name: str | None = None,
 ) -> Tensor:
     """Each channel convolved with its filters [height, width, in, multiplier]."""
+    check_list(strides, "strides", "depthwise_conv2d_native")
     return apply_op(  # type: ignore[no-any-return]
         "DepthwiseConv2dNative",
         input=input,

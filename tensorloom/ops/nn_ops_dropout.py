@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
+
+import numpy as np
 
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
@@ -53,7 +54,7 @@ def _dropout(x: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Tensor
             "x has to be a floating point tensor since it's going to be scaled. "
             f"Got a {x.dtype} tensor instead."
         )
-    if isinstance(rate, numbers.Real):
+    if isinstance(rate, (float, int, np.number)):
         if not 0 <= rate < 1:
             raise ValueError(
                 "rate must be a scalar tensor or a float in the range [0, 1), got "
@@ -72,7 +73,7 @@ def _dropout(x: Tensor, rate: Any, noise_shape: Any, seed: int | None) -> Tensor
     keep_mask = noise >= rate
     result = x * scale * math_ops.cast(keep_mask, x.dtype)
     result.set_shape(x.get_shape())
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def _noise_shape(x: Tensor, noise_shape: Any) -> Any:

@@ -85,7 +85,7 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
         axes = math_ops.range(
             ids_rank or array_ops.rank(ids), rows_rank or array_ops.rank(rows)
         )
-    return clip_ops.clip_by_norm(rows, max_norm, axes=axes)
+    return clip_ops.clip_by_norm(rows, max_norm, axes=axes)  # type: ignore[no-any-return]
 
 
 def _partitioned_lookup(
@@ -136,9 +136,7 @@ def _assign(
     # The first `extras` partitions have one row more than the others.
     size = total // count
     extras = total % count
-    assignments = math_ops.maximum(
-        flat_ids // (size + 1), (flat_ids - extras) // size
-    )
+    assignments = math_ops.maximum(flat_ids // (size + 1), (flat_ids - extras) // size)
     new_ids = array_ops.where(
         assignments < extras, flat_ids % (size + 1), (flat_ids - extras) % size
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
@@ -17,11 +17,13 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.argument_aliases import either
 from tensorloom.ops.constant_op import constant
 from tensorloom.ops.nn_ops_activation import relu
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 def _l2_loss_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -176,7 +178,7 @@ def sparse_softmax_cross_entropy_with_logits(
             cost = _flattened_sparse_cross_entropy(
                 precise, logits, labels, labels_shape, defined, name
             )
-        return math_ops.cast(cost, dtypes.float16) if half else cost
+        return math_ops.cast(cost, dtypes.float16) if half else cost  # type: ignore[no-any-return]
 
 
 def _sparse_cross_entropy(logits: Tensor, labels: Tensor, name: str | None) -> Any:
@@ -326,7 +328,7 @@ def log_poisson_loss(
         result = math_ops.exp(log_input) - log_input * targets
         if compute_full_loss:
             result += _stirling(targets)
-        return result
+        return result  # type: ignore[no-any-return]
 
 
 def _stirling(targets: Tensor) -> Tensor:

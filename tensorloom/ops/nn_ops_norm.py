@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.argument_aliases import either
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor_shape import TensorShape
 
 # --- moments -----------------------------------------------------------------
 
@@ -184,7 +186,7 @@ def batch_normalization(
         # The order of these ops decides their names: multiplication, then the shift.
         scaled = x * math_ops.cast(inverse, x.dtype)
         shift = offset - mean * inverse if offset is not None else -mean * inverse
-        return scaled + math_ops.cast(shift, x.dtype)
+        return scaled + math_ops.cast(shift, x.dtype)  # type: ignore[no-any-return]
 
 
 @export("nn.batch_norm_with_global_normalization")

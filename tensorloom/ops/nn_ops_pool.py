@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.argument_aliases import either
@@ -18,6 +17,9 @@ from tensorloom.ops.window_shapes import (
     window_output_size,
     with_channels,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ---------------------------------------------------------
 
@@ -63,6 +65,7 @@ def _max_pool_shape(c: InferenceContext) -> TensorShape:
 
 
 def _shape_in_input(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 1)
     return c.with_rank(c.input_value_as_shape(0), 4)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from tensorloom.framework import errors
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
@@ -226,4 +225,4 @@ def _swap_axis(
         ],
         0,
     )
-    return array_ops.transpose(value, order, name=name)
+    return array_ops.transpose(value, order, name=name)  # type: ignore[arg-type]

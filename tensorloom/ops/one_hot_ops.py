@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import reshape_ops, shape_ops
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 
 def _one_hot_shape(c: InferenceContext) -> TensorShape:
@@ -28,11 +30,12 @@ def _one_hot_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     if depth is not None and depth < 0:
         c.fail(
-            f"Dimension size, given by scalar input 1, must be non-negative but is {depth}"
+            "Dimension size, given by scalar input 1, must be non-negative but is "
+            f"{depth}"
         )
     c.with_rank(2, 0)
     c.with_rank(3, 0)
-    dims = c.with_rank_at_least(0, axis).dims_tuple
+    dims = c.input_shape(0).dims_tuple
     if dims is None:
         return UNKNOWN
     at = len(dims) if axis == -1 else axis
@@ -87,7 +90,7 @@ def one_hot(
                 f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of "
                 "off_value"
             )
-        return apply_op(
+        return apply_op(  # type: ignore[no-any-return]
             "OneHot",
             indices=indices,
             depth=depth,
@@ -116,12 +119,14 @@ def _one_hot_dtype(on: DType | None, off: DType | None, dtype: Any) -> Any:
 
 
 def all_dimensions(x: Any) -> Tensor:
-    """All axes of `x`, as a reduction takes them: a constant where the rank is known."""
+    """All axes of `x`, as a reduction takes them; constant where the rank is known."""
     if isinstance(x, Tensor) and x.shape.rank is not None:
         return constant(np.arange(x.shape.rank), dtype=dtypes.int32)
     if isinstance(x, SparseTensor) and x.dense_shape.shape.is_fully_defined():
-        return constant(np.arange(x.dense_shape.shape[0].value), dtype=dtypes.int32)
-    return apply_op("Range", start=0, limit=shape_ops.rank(x), delta=1)
+        rank = x.dense_shape.shape.num_elements()
+        assert rank is not None
+        return constant(np.arange(rank), dtype=dtypes.int32)
+    return apply_op("Range", start=0, limit=shape_ops.rank(x), delta=1)  # type: ignore[no-any-return]
 
 
 @export("sequence_mask")
@@ -151,7 +156,7 @@ def sequence_mask(
         column = apply_op(
             "Cast", x=reshape_ops.expand_dims(lengths, -1), DstT=maxlen.dtype
         )
-        result: Tensor = row < column  # type: ignore[operator]
+        result: Tensor = row < column
         if dtype is None or as_dtype(dtype).base_dtype == dtypes.bool:
             return result
-        return apply_op("Cast", x=result, DstT=dtype)
+        return apply_op("Cast", x=result, DstT=dtype)  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from tensorloom.framework.graph import Operation, Tensor, is_tensor
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import (
     concat_ops,
@@ -22,6 +21,9 @@ from tensorloom.ops import (
     slice_ops,
     stack_ops,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -276,4 +278,4 @@ def _refine_padded_shape(result: Tensor) -> None:
 @export("tile", "manip.tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along axis i."""
-    return apply_op("Tile", input=input, multiples=multiples, name=name)
+    return apply_op("Tile", input=input, multiples=multiples, name=name)  # type: ignore[no-any-return]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext, format_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import gather_ops, reshape_ops, shape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -28,12 +30,12 @@ def _partition_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _check_prefix(c: InferenceContext, data: TensorShape, prefix: TensorShape) -> None:
-    assert prefix.rank is not None
+    assert prefix.dims_tuple is not None
     if data.dims_tuple is None:
         return
-    start = TensorShape.of(data.dims_tuple[: prefix.rank])
-    if not start.is_compatible_with(prefix):
-        c.fail(f"Shape {format_shape(data)} must have prefix {format_shape(prefix)}")
+    c.with_rank_at_least(data, len(prefix.dims_tuple))
+    for size, wanted in zip(data.dims_tuple, prefix.dims_tuple, strict=False):
+        c.merge_dim(size, wanted)
 
 
 def _stitch_shape(c: InferenceContext) -> TensorShape:
@@ -119,7 +121,7 @@ def dynamic_partition(
     Raises (at run time):
       errors.InvalidArgumentError: a label is not in [0, num_partitions).
     """
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "DynamicPartition",
         data=data,
         partitions=partitions,
@@ -130,5 +132,5 @@ def dynamic_partition(
 
 @export("dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
-    """A tensor with `data[m][i]` at row `indices[m][i]`; of equal rows the last wins."""
-    return apply_op("DynamicStitch", indices=indices, data=data, name=name)
+    """A tensor with `data[m][i]` at row `indices[m][i]`; the last of equals wins."""
+    return apply_op("DynamicStitch", indices=indices, data=data, name=name)  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import argument_aliases, concat_ops, shape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -57,7 +59,7 @@ def _check_axes(c: InferenceContext, axes: list[int], rank: int) -> None:
     seen: set[int] = set()
     for i, axis in enumerate(axes):
         if not -rank <= axis < rank:
-            c.fail(f"'axis'[{i}] = {axis} is out of valid range [0, {rank - 1}]")
+            c.fail(f"'axis'[{i}] = {axis} is out of valid range [0, {rank - 1}")
         if axis % rank in seen:
             c.fail(f"axis {axis % rank} specified more than once.")
         seen.add(axis % rank)
@@ -227,7 +229,7 @@ def transpose(
         if conjugate and a.dtype.is_complex:
             op = "ConjugateTranspose"
         if perm is not None:
-            return apply_op(op, x=a, perm=perm, name=scope)
+            return apply_op(op, x=a, perm=perm, name=scope)  # type: ignore[no-any-return]
         a = convert_to_tensor(a, name="a")
         rank: Any = a.shape.rank
         if not rank:
@@ -276,13 +278,13 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     Raises (at run time):
       errors.InvalidArgumentError: `x` is not a permutation.
     """
-    return apply_op("InvertPermutation", x=x, name=name)
+    return apply_op("InvertPermutation", x=x, name=name)  # type: ignore[no-any-return]
 
 
 @export("reverse", "manip.reverse", "reverse_v2")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """`tensor` in reverse order along the axes of the vector `axis`."""
-    return apply_op("ReverseV2", tensor=tensor, axis=axis, name=name)
+    return apply_op("ReverseV2", tensor=tensor, axis=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("reverse_sequence")
@@ -305,7 +307,7 @@ def reverse_sequence(
     batch_axis = argument_aliases.either(
         "batch_axis", batch_axis, "batch_dim", batch_dim
     )
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "ReverseSequence",
         input=input,
         seq_lengths=seq_lengths,
@@ -318,4 +320,4 @@ def reverse_sequence(
 @export("roll", "manip.roll")
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """`input` moved by `shift` along `axis`; what leaves comes in at the other end."""
-    return apply_op("Roll", input=input, shift=shift, axis=axis, name=name)
+    return apply_op("Roll", input=input, shift=shift, axis=axis, name=name)  # type: ignore[no-any-return]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 def _placeholder_shape(c: InferenceContext) -> TensorShape:
@@ -67,7 +69,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
       dtype: type of the elements.
       shape: what is known of the shape; anything may be fed when None.
     """
-    return apply_op("Placeholder", dtype=dtype, shape=shape, name=name)
+    return apply_op("Placeholder", dtype=dtype, shape=shape, name=name)  # type: ignore[no-any-return]
 
 
 @export("placeholder_with_default")
@@ -77,7 +79,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     Args:
       shape: the shapes that may be fed; `input`'s must be among them.
     """
-    return apply_op("PlaceholderWithDefault", input=input, shape=shape, name=name)
+    return apply_op("PlaceholderWithDefault", input=input, shape=shape, name=name)  # type: ignore[no-any-return]
 
 
 @export("sparse.placeholder", "sparse_placeholder")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 
 def _qr_shape(c: InferenceContext) -> list[TensorShape]:

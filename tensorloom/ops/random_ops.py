@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.dimension import dimension_value
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Operation,
@@ -28,6 +27,9 @@ from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
 
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+
 _NUMBERS = (
     "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, "
     "uint32, uint64}"
@@ -38,13 +40,14 @@ _SEEDS = ("seed: int = 0", "seed2: int = 0")
 
 
 def _shape_from_input(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 1)
     return c.input_value_as_shape(0)
 
 
 def _random_uniform_int_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     c.with_rank(2, 0)
-    return c.input_value_as_shape(0)
+    return _shape_from_input(c)
 
 
 def _multinomial_shape(c: InferenceContext) -> TensorShape:
@@ -64,7 +67,7 @@ def _multinomial_shape(c: InferenceContext) -> TensorShape:
 
 def _shape_then_parameter(c: InferenceContext) -> TensorShape:
     """The sample shape, followed by the shape of the distribution's parameter."""
-    return c.input_value_as_shape(0).concatenate(c.input_shape(1))
+    return _shape_from_input(c).concatenate(c.input_shape(1))
 
 
 for _op, _doc in (
@@ -129,8 +132,9 @@ def _random_gamma_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
         leading = array_ops.concat([ones, array_ops.shape(alpha)], axis=0)
         expanded = array_ops.reshape(alpha, leading)
         partial = apply_op("RandomGammaGrad", alpha=expanded, sample=op.outputs[0])
+        product = grad * partial
         axes = math_ops.range(sample_rank)
-        return [None, math_ops.reduce_sum(grad * partial, axis=axes)]
+        return [None, math_ops.reduce_sum(product, axis=axes)]
 
 
 def _broadcast_to_sample(c: InferenceContext) -> TensorShape:
@@ -175,7 +179,7 @@ register_op(
 # --- builders ----------------------------------------------------------------
 
 
-def _seed_attrs(seed: int | None) -> dict[str, int]:
+def _seed_attrs(seed: int | None) -> dict[str, Any]:
     seed1, seed2 = get_seed(seed)
     return {"seed": seed1 or 0, "seed2": seed2 or 0}
 
@@ -280,7 +284,7 @@ def random_uniform(
         high = convert_to_tensor(maxval, dtype=dtype, name="max")
         seeds = _seed_attrs(seed)
         if dtype.is_integer:
-            return apply_op(
+            return apply_op(  # type: ignore[no-any-return]
                 "RandomUniformInt",
                 shape=shape_tensor,
                 minval=low,
@@ -297,7 +301,7 @@ def random_shuffle(
     value: Any, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """The value with its rows (first dimension) in a random order."""
-    return apply_op("RandomShuffle", value=value, name=name, **_seed_attrs(seed))
+    return apply_op("RandomShuffle", value=value, name=name, **_seed_attrs(seed))  # type: ignore[no-any-return]
 
 
 @export("image.random_crop", "random_crop")
@@ -361,7 +365,7 @@ def categorical(
 
 def _categorical(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "Multinomial",
         logits=logits,
         num_samples=num_samples,
@@ -405,7 +409,7 @@ def random_poisson(
     """Poisson samples of shape `shape + lam.shape`."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return apply_op(
+        return apply_op(  # type: ignore[no-any-return]
             "RandomPoissonV2",
             shape=shape,
             rate=lam,

@@ -106,7 +106,7 @@ def _to_int_tensor(value: Any, name: str) -> Tensor:
     tensor = convert_to_tensor(value, name=name, preferred_dtype=dtypes.int32)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
-    return apply_op("Cast", x=tensor, DstT=dtypes.int32)
+    return apply_op("Cast", x=tensor, DstT=dtypes.int32)  # type: ignore[no-any-return]
 
 
 def _positive_axis(axis: int, rank: int | None) -> int:

@@ -6,17 +6,21 @@ BroadcastTo, which repeats elements along new axes, stands here too.
 from __future__ import annotations
 
 import math
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
+from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import InferenceContext, format_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import argument_aliases, shape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -132,8 +136,14 @@ def _bitcast_shape(c: InferenceContext) -> TensorShape:
 # --- gradients ----------------------------------------------------------------------
 
 
-def _reshape_to_input(op: Operation, grad: Tensor) -> Tensor:
-    return reshape(grad, shape_ops.shape(op.inputs[0]))
+def _reshape_to_input(op: Operation, grad: Any) -> Tensor:
+    shape = shape_ops.shape(op.inputs[0])
+    if not isinstance(grad, IndexedSlices):
+        return reshape(grad, shape)
+    with warnings.catch_warnings():
+        # That the gradient becomes dense here is no fault of the user's.
+        warnings.filterwarnings("ignore", "Converting sparse IndexedSlices")
+        return reshape(grad, shape)
 
 
 def _reshape_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
@@ -222,7 +232,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
       ValueError: the number of elements differs. At run time
         errors.InvalidArgumentError.
     """
-    return apply_op("Reshape", tensor=tensor, shape=shape, name=name)
+    return apply_op("Reshape", tensor=tensor, shape=shape, name=name)  # type: ignore[no-any-return]
 
 
 @export("expand_dims")
@@ -237,7 +247,7 @@ def expand_dims(
     axis = argument_aliases.either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    return apply_op("ExpandDims", input=input, dim=axis, name=name)
+    return apply_op("ExpandDims", input=input, dim=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("squeeze")
@@ -252,7 +262,7 @@ def squeeze(
     axis = argument_aliases.either("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
         axis = [axis]
-    return apply_op("Squeeze", input=input, squeeze_dims=axis or [], name=name)
+    return apply_op("Squeeze", input=input, squeeze_dims=axis or [], name=name)  # type: ignore[no-any-return]
 
 
 @export("broadcast_to")
@@ -262,10 +272,10 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     Raises:
       ValueError: it does not broadcast to `shape`.
     """
-    return apply_op("BroadcastTo", input=input, shape=shape, name=name)
+    return apply_op("BroadcastTo", input=input, shape=shape, name=name)  # type: ignore[no-any-return]
 
 
 @export("bitcast")
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The bytes of `input` read as dtype `type`, without conversion."""
-    return apply_op("Bitcast", input=input, type=type, name=name)
+    return apply_op("Bitcast", input=input, type=type, name=name)  # type: ignore[no-any-return]

@@ -138,7 +138,7 @@ def _gather_nd_grad(op: Operation, grad: Tensor) -> list[Any]:
 
     handle, indices = op.inputs
     params_shape = variable_shape(handle, indices.dtype)
-    if indices.shape.ndims == 2 and indices.shape.dims[-1].value == 1:
+    if indices.shape.ndims == 2 and indices.shape[-1].value == 1:
         squeezed = array_ops.squeeze(indices, axis=-1)
         return [IndexedSlices(grad, squeezed, params_shape), None]
     return [array_ops.scatter_nd(indices, grad, params_shape), None]

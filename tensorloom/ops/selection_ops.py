@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import concat_ops, gather_ops, reshape_ops, shape_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.shape_inference import InferenceContext
 
 _VECTOR = TensorShape.of((None,))
 
@@ -152,7 +154,7 @@ def where(
       ValueError: only one of `x` and `y` is given.
     """
     if x is not None and y is not None:
-        return apply_op("Select", condition=condition, t=x, e=y, name=name)
+        return apply_op("Select", condition=condition, t=x, e=y, name=name)  # type: ignore[no-any-return]
     return _where(condition, x, y, name)
 
 
@@ -166,7 +168,7 @@ def where_v2(
       ValueError: only one of `x` and `y` is given.
     """
     if x is not None and y is not None:
-        return apply_op("SelectV2", condition=condition, t=x, e=y, name=name)
+        return apply_op("SelectV2", condition=condition, t=x, e=y, name=name)  # type: ignore[no-any-return]
     return _where(condition, x, y, name)
 
 
@@ -177,7 +179,7 @@ def _where(condition: Any, x: Any, y: Any, name: str | None) -> Tensor:
         condition = convert_to_tensor(
             condition, preferred_dtype=dtypes.bool, name="condition"
         )
-        return apply_op("Where", input=condition, name=scope)
+        return apply_op("Where", input=condition, name=scope)  # type: ignore[no-any-return]
 
 
 @export("boolean_mask")
@@ -236,7 +238,7 @@ def unique(
     Returns:
       (y, idx) with `x[i] == y[idx[i]]`; y is in the order of first appearance.
     """
-    return apply_op("Unique", x=x, out_idx=out_idx, name=name)
+    return apply_op("Unique", x=x, out_idx=out_idx, name=name)  # type: ignore[no-any-return]
 
 
 @export("unique_with_counts")
@@ -244,7 +246,7 @@ def unique_with_counts(
     x: Any, out_idx: DType = dtypes.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`unique`, and how often each element appears: (y, idx, count)."""
-    return apply_op("UniqueWithCounts", x=x, out_idx=out_idx, name=name)
+    return apply_op("UniqueWithCounts", x=x, out_idx=out_idx, name=name)  # type: ignore[no-any-return]
 
 
 @export("setdiff1d")
@@ -252,7 +254,7 @@ def setdiff1d(
     x: Any, y: Any, index_dtype: DType = dtypes.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The elements of vector `x` that are not in `y`, and their positions in `x`."""
-    return apply_op("ListDiff", x=x, y=y, out_idx=index_dtype, name=name)
+    return apply_op("ListDiff", x=x, y=y, out_idx=index_dtype, name=name)  # type: ignore[no-any-return]
 
 
 @export("sparse.mask", "sparse_mask")

@@ -6,10 +6,9 @@ The builders answer with a Const where the static shape says it all, as TensorFl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
@@ -19,6 +18,9 @@ from tensorloom.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -125,12 +127,12 @@ def shape_internal(
     """The shape of `input`; always a Shape node when `optimize` is False."""
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
-            return apply_op("Cast", x=input.dense_shape, DstT=out_type)
+            return apply_op("Cast", x=input.dense_shape, DstT=out_type)  # type: ignore[no-any-return]
         tensor = convert_to_tensor(input)
         dims = tensor.shape.dims_tuple
         if optimize and dims is not None and None not in dims:
             return constant(list(dims), out_type, name=scope)
-        return apply_op("Shape", input=input, out_type=out_type, name=scope)
+        return apply_op("Shape", input=input, out_type=out_type, name=scope)  # type: ignore[no-any-return]
 
 
 @export("shape_n")
@@ -138,7 +140,7 @@ def shape_n(
     input: Sequence[Any], out_type: DType = dtypes.int32, name: str | None = None
 ) -> list[Tensor]:
     """The shapes of several tensors of one dtype, computed by one node."""
-    return apply_op("ShapeN", input=input, out_type=out_type, name=name)
+    return apply_op("ShapeN", input=input, out_type=out_type, name=name)  # type: ignore[no-any-return]
 
 
 @export("size")
@@ -157,7 +159,7 @@ def size_internal(
     with name_scope(name, "Size", [input]) as scope:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             sizes = apply_op("Cast", x=input.dense_shape, DstT=out_type)
-            return apply_op("Prod", input=sizes, reduction_indices=0, name=scope)
+            return apply_op("Prod", input=sizes, reduction_indices=0, name=scope)  # type: ignore[no-any-return]
         tensor = convert_to_tensor(input)
         elements = tensor.shape.num_elements()
         dims = tensor.shape.dims_tuple
@@ -165,7 +167,7 @@ def size_internal(
             return constant(elements, out_type, name=scope)
         if optimize and dims and 0 in dims:
             return constant(0, out_type, name=scope)
-        return apply_op("Size", input=input, out_type=out_type, name=scope)
+        return apply_op("Size", input=input, out_type=out_type, name=scope)  # type: ignore[no-any-return]
 
 
 @export("rank")
@@ -178,12 +180,12 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
     """The number of axes; always a Rank node when `optimize` is False."""
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
-            return apply_op("Size", input=input.dense_shape, name=scope)
+            return apply_op("Size", input=input.dense_shape, name=scope)  # type: ignore[no-any-return]
         tensor = convert_to_tensor(input)
         axes = tensor.shape.rank
         if optimize and axes is not None:
             return constant(axes, dtypes.int32, name=scope)
-        return apply_op("Rank", input=input, name=scope)
+        return apply_op("Rank", input=input, name=scope)  # type: ignore[no-any-return]
 
 
 @export("broadcast_dynamic_shape")
@@ -193,7 +195,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     Raises (at run time):
       errors.InvalidArgumentError: they do not.
     """
-    return apply_op("BroadcastArgs", s0=shape_x, s1=shape_y)
+    return apply_op("BroadcastArgs", s0=shape_x, s1=shape_y)  # type: ignore[no-any-return]
 
 
 @export("broadcast_static_shape")
@@ -230,4 +232,4 @@ def broadcast_gradient_args(
     s0: Any, s1: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The axes over which a gradient is summed to fit `s0` and `s1`."""
-    return apply_op("BroadcastGradientArgs", s0=s0, s1=s1, name=name)
+    return apply_op("BroadcastGradientArgs", s0=s0, s1=s1, name=name)  # type: ignore[no-any-return]

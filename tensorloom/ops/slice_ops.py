@@ -6,13 +6,11 @@ What a strided slice means is `framework/strided_slice.py`; the index syntax of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.strided_slice import SliceError, SliceMasks, resolve
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import (
@@ -23,6 +21,10 @@ from tensorloom.ops import (
     shape_ops,
     stack_ops,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import HandleData, InferenceContext
 
 _MASKS = (
     "begin_mask",
@@ -65,9 +67,7 @@ def _sliced_size(
     if dim is None or begin is None:
         return None
     if begin > dim:
-        c.fail(
-            f"Negative dimension size caused by subtracting {begin} from {dim}"
-        )
+        c.fail(f"Negative dimension size caused by subtracting {begin} from {dim}")
     return dim - begin
 
 
@@ -125,7 +125,7 @@ def _slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [pad_ops.pad(grad, concat_ops.concat([before, after], 1)), None, None]
 
 
-def _masks_of(op: Operation) -> dict[str, int]:
+def _masks_of(op: Operation) -> dict[str, Any]:
     return {mask: op.get_attr(mask) for mask in _MASKS}
 
 
@@ -138,6 +138,7 @@ def _strided_slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
         end=end,
         strides=strides,
         dy=grad,
+        name=None,
         **_masks_of(op),
     )
     return [grad_of_value, None, None, None]
@@ -145,7 +146,8 @@ def _strided_slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 def _strided_slice_grad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     _, begin, end, strides, _ = op.inputs
-    return [None] * 4 + [strided_slice(grad, begin, end, strides, **_masks_of(op))]
+    taken = strided_slice(grad, begin, end, strides, **_masks_of(op))
+    return [None, None, None, None, taken]
 
 
 def _update_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
@@ -240,7 +242,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     Args:
       begin, size: vectors with an entry for each axis; a size of -1 takes the rest.
     """
-    return apply_op("Slice", input=input_, begin=begin, size=size, name=name)
+    return apply_op("Slice", input=input_, begin=begin, size=size, name=name)  # type: ignore[no-any-return]
 
 
 @export("strided_slice")

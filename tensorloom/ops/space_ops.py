@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import argument_aliases, fill_ops, stack_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 Dims = tuple[int | None, ...]
 
@@ -261,7 +263,7 @@ def space_to_depth(
     input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
     """`input`, pictures, with blocks of height and width moved into the channels."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "SpaceToDepth",
         input=input,
         block_size=block_size,
@@ -275,7 +277,7 @@ def depth_to_space(
     input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
     """`input`, pictures, with channels moved into blocks of height and width."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "DepthToSpace",
         input=input,
         block_size=block_size,
@@ -294,7 +296,7 @@ def space_to_batch_nd(
       block_shape: [number of space axes].
       paddings: [number of space axes, 2], zeros added first.
     """
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "SpaceToBatchND",
         input=input,
         block_shape=block_shape,
@@ -308,7 +310,7 @@ def batch_to_space_nd(
     input: Any, block_shape: Any, crops: Any, name: str | None = None
 ) -> Tensor:
     """The inverse of `space_to_batch_nd`; `crops` are cut off last."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "BatchToSpaceND", input=input, block_shape=block_shape, crops=crops, name=name
     )
 

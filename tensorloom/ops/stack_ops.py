@@ -6,12 +6,11 @@ A list with tensors in it becomes a tensor by packing: `[n, 5]` with a scalar te
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import nest
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Operation,
@@ -28,6 +27,9 @@ from tensorloom.framework.tensor_conversion import (
 )
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 # --- shape functions and gradients --------------------------------------------------
 
@@ -137,7 +139,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     rank = convert_to_tensor(values[0], name=name).shape.rank
     if rank is not None and not -rank - 1 <= axis < rank + 1:
         raise ValueError(f"axis = {axis} not in [{-rank - 1}, {rank + 1})")
-    return apply_op("Pack", values=values, axis=axis, name=name)
+    return apply_op("Pack", values=values, axis=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("unstack")
@@ -161,7 +163,7 @@ def unstack(
             num = dims[axis]
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return apply_op("Unpack", value=value, num=num, axis=axis, name=name)
+    return apply_op("Unpack", value=value, num=num, axis=axis, name=name)  # type: ignore[no-any-return]
 
 
 @export("parallel_stack")
@@ -173,10 +175,10 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
         shape = convert_to_tensor(values[0]).shape
         rows = [reshape_ops.expand_dims(value, 0) for value in values]
         whole = TensorShape([len(values)]).concatenate(shape)
-        return apply_op("ParallelConcat", values=rows, shape=whole)
+        return apply_op("ParallelConcat", values=rows, shape=whole)  # type: ignore[no-any-return]
 
 
-# --- lists that hold tensors ----------------------------------------------------------
+# --- lists that hold tensors --------------------------------------------------------
 
 _NEVER_PACKED = frozenset(
     [int, float, complex, bool, bytes, str, memoryview, np.ndarray]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import InferenceContext, unchanged_shape
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops import argument_aliases
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph import Tensor
 
 
 def _join_shape(c: InferenceContext) -> TensorShape:
@@ -85,7 +87,7 @@ def string_join(
     Args:
       inputs: of one shape; scalars go with each element of the others.
     """
-    return apply_op("StringJoin", inputs=inputs, separator=separator, name=name)
+    return apply_op("StringJoin", inputs=inputs, separator=separator, name=name)  # type: ignore[no-any-return]
 
 
 @export("as_string", "dtypes.as_string", "strings.as_string")
@@ -105,7 +107,7 @@ def as_string(
       scientific, shortest: formats %e and %g instead of %f.
       width: fill up to this length, with `fill` ("0", "-", "+" or " ").
     """
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "AsString",
         input=input,
         precision=precision,
@@ -130,10 +132,10 @@ def string_to_number(
       errors.InvalidArgumentError: a string is not a number.
     """
     text = argument_aliases.either("input", input, "string_tensor", string_tensor)
-    return apply_op("StringToNumber", string_tensor=text, out_type=out_type, name=name)
+    return apply_op("StringToNumber", string_tensor=text, out_type=out_type, name=name)  # type: ignore[no-any-return]
 
 
 @export("strings.length")
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The length of each string in bytes, or in UTF-8 characters."""
-    return apply_op("StringLength", input=input, unit=unit, name=name)
+    return apply_op("StringLength", input=input, unit=unit, name=name)  # type: ignore[no-any-return]

@@ -217,9 +217,9 @@ class TensorArray:
         """All elements as one tensor [size, ...]."""
         from tensorloom.ops import math_ops
 
-        with colocate_with(self._handle):
-            with name_scope(name, "TensorArrayStack", [self._handle]):
-                return self.gather(math_ops.range(0, self.size()), name=name)
+        scope = name_scope(name, "TensorArrayStack", [self._handle])
+        with colocate_with(self._handle), scope:
+            return self.gather(math_ops.range(0, self.size()), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at `indices` (a vector) as one tensor."""
@@ -288,10 +288,9 @@ class TensorArray:
             with self._maybe_colocate_with(value):
                 lengths = math_ops.cast(lengths, dtypes.int64)
                 known = constant_value.constant_value(lengths)
-                if value.shape.rank is not None and known is not None and known.size:
-                    if known.max() == known.min():
-                        first = TensorShape.of((int(known[0]),))
-                        self._check_element_shape(first.concatenate(value.shape[1:]))
+                if value.shape.rank is not None and _is_uniform(known):
+                    first = TensorShape.of((int(known[0]),))
+                    self._check_element_shape(first.concatenate(value.shape[1:]))
                 flow = tensor_array_op(
                     "Split",
                     handle=self._handle,
@@ -321,6 +320,10 @@ class TensorArray:
                 f"{value.dtype.name}; the write will fail.",
                 stacklevel=3,
             )
+
+
+def _is_uniform(lengths: Any) -> bool:
+    return lengths is not None and bool(lengths.size) and lengths.max() == lengths.min()
 
 
 def _check_arguments(

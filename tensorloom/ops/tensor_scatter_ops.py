@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext, format_shape
+from tensorloom.framework.shape_inference import (
+    InferenceContext,
+    ShapeError,
+    format_shape,
+)
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import fill_ops, gather_ops, identity_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -30,22 +36,31 @@ def _tensor_scatter_shape(c: InferenceContext) -> TensorShape:
 def _check_update_shape(
     c: InferenceContext, indices: TensorShape, updates: TensorShape, whole: TensorShape
 ) -> None:
-    """updates.shape must be indices.shape[:-1] + whole[indices.shape[-1]:]."""
-    indices = c.with_rank_at_least(indices, 1)
-    dims, sizes = indices.dims_tuple, whole.dims_tuple
-    if 0 in (whole.num_elements(),) and updates.num_elements() not in (0, None):
+    """Checks that updates.shape is indices.shape[:-1] + whole[indices.shape[-1]:]."""
+    dims = c.with_rank_at_least(indices, 1).dims_tuple
+    if whole.num_elements() == 0 and (indices.num_elements() or updates.num_elements()):
         c.fail("Indices and updates specified for empty output")
-    if dims is None or sizes is None or updates.rank is None or dims[-1] is None:
+    if dims is None or updates.dims_tuple is None or dims[-1] is None:
         return
     outer, depth = len(dims) - 1, dims[-1]
-    wanted = TensorShape.of(dims[:-1] + sizes[depth:])
-    assert updates.dims_tuple is not None
-    if depth > len(sizes) or not wanted.is_compatible_with(updates):
+    given = updates.dims_tuple
+    try:
+        c.merge(TensorShape.of(dims[:-1]), TensorShape.of(given[:outer]))
+    except ShapeError as error:
         c.fail(
             f"The outer {outer} dimensions of indices.shape={format_shape(indices)} "
             f"must match the outer {outer} dimensions of updates.shape="
-            f"{format_shape(updates)}, and the inner {len(sizes) - depth} dimensions "
-            f"of shape={format_shape(whole)} must match the inner ones"
+            f"{format_shape(updates)}: {error}"
+        )
+    if whole.dims_tuple is None:
+        return
+    try:
+        c.merge(TensorShape.of(whole.dims_tuple[depth:]), TensorShape.of(given[outer:]))
+    except ShapeError as error:
+        c.fail(
+            f"The inner {len(whole.dims_tuple) - depth} dimensions of input.shape="
+            f"{format_shape(whole)} must match the inner {len(given) - outer} "
+            f"dimensions of updates.shape={format_shape(updates)}: {error}"
         )
 
 
@@ -74,7 +89,7 @@ def _add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 def _sub_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     updates_grad = gather_ops.gather_nd(grad, op.inputs[1])
-    return [identity_ops.identity(grad), None, -updates_grad]  # type: ignore[operator]
+    return [identity_ops.identity(grad), None, -updates_grad]
 
 
 def _non_aliasing_add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
@@ -138,7 +153,7 @@ def scatter_nd(
       indices: [..., depth], coordinates into the first `depth` axes of `shape`.
       updates: of shape `indices.shape[:-1] + shape[depth:]`.
     """
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "ScatterNd", indices=indices, updates=updates, shape=shape, name=name
     )
 
@@ -148,7 +163,7 @@ def tensor_scatter_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
     """`tensor` with `updates` written at the coordinates in `indices`."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "TensorScatterUpdate",
         tensor=tensor,
         indices=indices,
@@ -162,7 +177,7 @@ def tensor_scatter_add(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
     """`tensor` with `updates` added at the coordinates in `indices`."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "TensorScatterAdd", tensor=tensor, indices=indices, updates=updates, name=name
     )
 
@@ -172,6 +187,6 @@ def tensor_scatter_sub(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
     """`tensor` with `updates` subtracted at the coordinates in `indices`."""
-    return apply_op(
+    return apply_op(  # type: ignore[no-any-return]
         "TensorScatterSub", tensor=tensor, indices=indices, updates=updates, name=name
     )

@@ -189,8 +189,10 @@ def _input_names(rule: Rule, sparse: bool) -> list[str]:
 def _register(rule: Rule, resource: bool, sparse: bool) -> None:
     kind = "resource" if resource else "Ref(T)"
     inputs = [f"{name}: {kind}" for name in rule.state]
-    for name in _input_names(rule, sparse):
-        inputs.append(f"{name}: {'Tindices' if name == 'indices' else 'T'}")
+    inputs += [
+        f"{name}: {'Tindices' if name == 'indices' else 'T'}"
+        for name in _input_names(rule, sparse)
+    ]
     attrs = [f"T: {NUMBERS}"]
     if sparse:
         attrs.append("Tindices: {int32, int64}")
@@ -210,8 +212,9 @@ def _register(rule: Rule, resource: bool, sparse: bool) -> None:
 def _register_fused(rule: Rule, resource: bool) -> None:
     kind = "resource" if resource else "Ref(T)"
     inputs = [f"{name}: N * {kind}" for name in rule.state]
-    for name in rule.inputs:
-        inputs.append(f"{name}: {'N * T' if name == rule.gradient else 'T'}")
+    inputs += [
+        f"{name}: {'N * T' if name == rule.gradient else 'T'}" for name in rule.inputs
+    ]
     register_op(
         f"_Fused{'Resource' if resource else ''}Apply{rule.name}",
         inputs=inputs,

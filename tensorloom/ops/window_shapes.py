@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.shape_inference import InferenceContext
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
 
 
 def window_output_size(
@@ -73,6 +74,18 @@ def sequence_of(value: Any, count: int, channel_index: int, name: str) -> list[i
             f"{name} should be of length 1, {count} or {count + 2} but was {given}"
         )
     return [1, 1, *spatial] if channel_index == 1 else [1, *spatial, 1]
+
+
+def check_list(value: Any, argument: str, builder: str) -> None:
+    """Window sizes and strides of some builders must be lists.
+
+    Raises:
+      TypeError: it is not a list or tuple.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{argument}' argument to '{builder}' Op, not {value!r}."
+        )
 
 
 def with_channels(

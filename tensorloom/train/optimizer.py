@@ -204,8 +204,7 @@ class Optimizer:
         with_gradient = [(g, v) for g, v in pairs if g is not None]
         if not with_gradient:
             raise ValueError(
-                "No gradients provided for any variable: "
-                f"{[str(v) for _, v in pairs]}."
+                f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
             )
         with init_scope():
             self._create_slots([v for _, v in with_gradient])
@@ -230,9 +229,9 @@ class Optimizer:
         if global_step is None:
             result = self._finish(updates, scope)
         else:
-            with control_dependencies([self._finish(updates, "update")]):
-                with colocate_with(global_step):
-                    result = _increment(global_step, scope)
+            finished = self._finish(updates, "update")
+            with control_dependencies([finished]), colocate_with(global_step):
+                result = _increment(global_step, scope)
         return result.op if isinstance(result, Tensor) else result
 
     # --- slots -----------------------------------------------------------------------
@@ -286,7 +285,9 @@ class Optimizer:
             slots[key] = make()
         return slots[key]
 
-    def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
+    def _get_or_make_slot(
+        self, var: Any, val: Any, slot_name: str, op_name: str
+    ) -> Any:
         """The slot, made with the initial value `val`."""
         return self._slot(
             var, slot_name, lambda: slot_creator.create_slot(var, val, op_name)
@@ -324,7 +325,8 @@ class Optimizer:
             dtype = tensor.dtype.base_dtype
             if dtype not in valid:
                 raise ValueError(
-                    f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}."
+                    f"Invalid type {dtype!r} for {tensor.name}, expected: "
+                    f"{list(valid)}."
                 )
 
     def _valid_dtypes(self) -> set[dtypes.DType]:
@@ -356,9 +358,7 @@ class Optimizer:
         """Updates a reference variable by IndexedSlices; sums repeated indices."""
         values, indices = _deduplicate(grad.values, grad.indices)
         return self._apply_sparse(
-            IndexedSlices(
-                indices=indices, values=values, dense_shape=grad.dense_shape
-            ),
+            IndexedSlices(indices=indices, values=values, dense_shape=grad.dense_shape),
             var,
         )
 
@@ -424,7 +424,9 @@ def _as_gradient(gradient: Any) -> Any:
             f"{gradient}"
         ) from None
     if not isinstance(converted, Tensor | IndexedSlices):
-        raise TypeError(f"Gradient must be a Tensor, IndexedSlices, or None: {gradient}")
+        raise TypeError(
+            f"Gradient must be a Tensor, IndexedSlices, or None: {gradient}"
+        )
     return converted
 
 

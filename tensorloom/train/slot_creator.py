@@ -8,13 +8,14 @@ from typing import Any
 
 from tensorloom.client.ref_variable import RefVariable
 from tensorloom.client.resource_variable import is_resource_variable
+from tensorloom.client.variable_def import SaveSliceInfo
 from tensorloom.client.variable_scope import (
     get_variable,
     get_variable_scope,
     variable_creator_scope,
     variable_scope,
 )
-from tensorloom.client.variables import SaveSliceInfo, Variable
+from tensorloom.client.variables import Variable
 from tensorloom.framework.graph import colocate_with
 from tensorloom.ops import array_ops, init_ops
 

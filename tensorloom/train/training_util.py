@@ -92,7 +92,8 @@ def assert_global_step(global_step_tensor: Any) -> None:
     """Raises TypeError unless it is a scalar integer tensor or variable."""
     if not isinstance(global_step_tensor, Variable | Tensor):
         raise TypeError(
-            f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.'
+            'Existing "global_step" must be a Variable or Tensor: '
+            f"{global_step_tensor}."
         )
     if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError(
@@ -118,11 +119,10 @@ def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
     step = get_global_step(graph)
     if step is None:
         return None
-    with graph.as_default() as default, default.name_scope(None):
-        with default.name_scope(f"{step.op.name}/"):
-            value = step.initialized_value() if isinstance(step, Variable) else step
-            read = value + 0
-            add_to_collection(_READ_KEY, read)
+    with graph.as_default(), graph.name_scope(f"{step.op.name}/"):
+        value = step.initialized_value() if isinstance(step, Variable) else step
+        read = value + 0
+        add_to_collection(_READ_KEY, read)
     return read
 
 
@@ -136,6 +136,6 @@ def _increment_global_step(increment: Any, graph: Graph | None = None) -> Any:
             "tf.train.get_or_create_global_step before calling increment."
         )
     read = _get_or_create_global_step_read(graph)
-    with graph.as_default() as default, default.name_scope(None):
-        with default.name_scope(f"{step.op.name}/"), control_dependencies([read]):
-            return state_ops.assign_add(step, increment)
+    scope = graph.name_scope(f"{step.op.name}/")
+    with graph.as_default(), scope, control_dependencies([read]):
+        return state_ops.assign_add(step, increment)

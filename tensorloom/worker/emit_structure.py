@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.graph_partition import BY_REFERENCE
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.worker import memory
@@ -32,6 +33,31 @@ def _shape(array: Any) -> TensorShape:
 
 def emit_nothing(emitter: Emitter, scope: Scope, node: Node) -> None:
     """NoOp and its like only order other nodes, and the source is in order."""
+
+
+def emit_identity(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """An Identity of a reference reads the variable where its result is used.
+
+    TensorFlow's shares the variable's buffer, and programs rely on it: what runs after
+    an assignment sees the new value through the `read` tensor that every variable has,
+    though that Identity itself is not ordered after the assignment.
+    """
+    source = emitter.lookup(scope, node.inputs[0])
+    if not source.is_ref or source.handle is None:
+        emitter.emit_kernel(scope, node)
+        return
+    name = emitter.new_name(scope)
+    holder = emitter.use(scope, emitter.holder(source))
+    scope.write(f"{name} = initialized({holder})", node)
+    scope.values[node.name, 0] = Value(
+        source.dtype.base_dtype,
+        source.shape,
+        scope,
+        Root(shared=True),
+        host_name=name,
+        is_ref=True,
+        read_of=source.handle,
+    )
 
 
 def emit_arg(emitter: Emitter, scope: Scope, node: Node) -> None:
@@ -66,8 +92,6 @@ def _fetched(emitter: Emitter, scope: Scope, value: Value) -> str:
     text = emitter.host(scope, value)
     if value.is_scalar:
         return text
-    if not is_torch_type(value.dtype):
-        return f"scalar_or_array({text})"
     return f"copied({text})" if value.root.shared else f"scalar_or_array({text})"
 
 
@@ -84,7 +108,9 @@ def _key(node: Node) -> str:
 def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     """Leaves the value in the step's rendezvous."""
     value = emitter.lookup(scope, node.inputs[0])
-    if (
+    if BY_REFERENCE in node.attrs and value.is_ref:
+        text = f"initialized({emitter.use(scope, emitter.holder(value))})"
+    elif (
         node.attrs["send_device"] != node.attrs["recv_device"]
         and is_torch_type(value.dtype)
         and emitter.device.torch_device is not None
@@ -108,11 +134,14 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
         shape is not None
         and memory.is_small(shape, dtype.is_integer, emitter.device.kernel_type)
     )
+    by_reference = BY_REFERENCE in node.attrs
+    host = host or by_reference
     value = emitter.define(scope, node, 0, host=host, root=Root(shared=True))
+    value.is_ref = by_reference
     emitter.uses_context = True
     key = emitter.bind(_key(node), "key")
     text = f"context.rendezvous.recv({key}, context.cancellation)"
-    if is_torch_type(dtype):
+    if is_torch_type(dtype) and not by_reference:
         text = (
             f"received_host({text})" if host else f"received_tensor({text}, device)"
         )
@@ -125,6 +154,7 @@ STRUCTURE.update(
         "Const": emit_const,
         "NoOp": emit_nothing,
         "ControlTrigger": emit_nothing,
+        "Identity": emit_identity,
         "_Arg": emit_arg,
         "_Retval": emit_retval,
         "_Send": emit_send,

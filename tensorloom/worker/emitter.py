@@ -279,7 +279,9 @@ class Emitter:
         if not op_def.is_stateful:
             return kernel.factory(self.construction(scope, node, inputs))
         memory_kind = HOST if kernel.host else TENSOR
-        key = scope.prefix + node.name, self.device.name, memory_kind
+        # Two functions that one node calls may have nodes of one name.
+        name = "/".join((*scope.functions, scope.prefix, node.name))
+        key = name, self.device.name, memory_kind
         compute = self.kernels.get(key)
         if compute is None:
             compute = kernel.factory(self.construction(scope, node, inputs))
@@ -447,8 +449,11 @@ def _output_memory(op_def: OpDef, kernel: KernelDef, node: Node) -> list[bool]:
 
 def _may_be_shared(kernel: KernelDef, inputs: Sequence[Value]) -> bool:
     """Whether outputs may share memory with what outlives the step."""
-    if any(v.is_ref or v.dtype.name in ("resource", "variant") for v in inputs):
-        return True
+    for value in inputs:
+        if value.dtype.name in ("resource", "variant"):
+            return True
+        if value.is_ref and value.read_of is None:
+            return True
     return kernel.context or (kernel.aliases and any(v.root.shared for v in inputs))
 
 

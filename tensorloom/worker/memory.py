@@ -33,9 +33,10 @@ def runs_on_host(
     if not all(is_torch_type(t) for t in node.output_types):
         return True
     for value in inputs:
-        if not value.is_host and not value.is_ref:
-            return False
-        if value.is_ref:
+        if value.read_of is not None:
+            if not holds_host_value(*value.read_of, device_type):
+                return False
+        elif value.is_ref or not value.is_host:
             return False
     return all(
         is_small(v.shape, v.dtype.is_integer, device_type) for v in inputs

@@ -54,10 +54,17 @@ def uninitialized(variable: Variable) -> errors.FailedPreconditionError:
     )
 
 
+def initialized(variable: Variable) -> Variable:
+    """The variable behind a reference edge, which must have a value."""
+    if variable.settled() is None:
+        raise uninitialized(variable)
+    return variable
+
+
 def read_host(variable: Variable) -> Any:
     """The value behind a reference edge, as NumPy."""
     value = variable.value
-    if value is None:
+    if value is None and (value := variable.settled()) is None:
         raise uninitialized(variable)
     if isinstance(value, np.ndarray | np.generic):
         return value
@@ -69,7 +76,7 @@ def read_host(variable: Variable) -> Any:
 def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
     """The value behind a reference edge, as a tensor."""
     value = variable.value
-    if value is None:
+    if value is None and (value := variable.settled()) is None:
         raise uninitialized(variable)
     if isinstance(value, np.ndarray | np.generic):
         return from_host(value)
@@ -108,6 +115,7 @@ NAMES: dict[str, Any] = {
     "copied": copied,
     "fetch_tensor": fetch_tensor,
     "fetch_shared": fetch_shared,
+    "initialized": initialized,
     "read_host": read_host,
     "read_tensor": read_tensor,
     "received_host": received_host,

@@ -37,6 +37,8 @@ class Value:
     constant: Any = None  # the array of a Const, bound when it is first used
     # What the handle stands for: (dtype, static shape) of a variable.
     handle: tuple[DType, TensorShape] | None = None
+    # Of the value of a reference that is read where it is used: the variable's facts.
+    read_of: tuple[DType, TensorShape] | None = None
 
     def owned_by(self, owner: Scope) -> Value:
         """The same names, as a value of another block (conversions go there)."""

@@ -201,14 +201,14 @@ def _number_differences(
     if a.dtype.kind not in "fcV":
         equal = np.array_equal(a, b)
     else:
+        # Half precision keeps three digits, and sums round after each addition or once.
+        relative = 2e-3 if a.dtype.itemsize == 2 else tolerance.relative
         wide = np.complex128 if np.iscomplexobj(a) else np.float64
         a, b = a.astype(wide), b.astype(wide)
         # An element may be a small difference of large sums.
         magnitude = np.max(np.abs(b), initial=1.0, where=np.isfinite(b))
         absolute = tolerance.absolute * magnitude
-        equal = np.allclose(
-            a, b, rtol=tolerance.relative, atol=absolute, equal_nan=True
-        )
+        equal = np.allclose(a, b, rtol=relative, atol=absolute, equal_nan=True)
     return [] if equal else [f"{path}: {_apart(mine, real)}"]
 
 

@@ -161,6 +161,8 @@ def _register_ops() -> None:
         def compute(context: Any, x: Any) -> Any:
             gate = GATES[c["gate"]]
             token = context.cancellation.register(gate.set)
+            if token is None:
+                context.cancellation.check()
             gate.wait(30)
             if token is not None:
                 context.cancellation.deregister(token)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _MAX_ELEMENTS = 2**63 - 1
 _SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,23 +15,24 @@ from tensorloom.kernels.host.array_ops_fill import empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
-# --- joining ------------------------------------------------------------------------------
+# --- joining ------------------------------------------------------------------------
 
 
 @host_kernel("ConcatV2")
 def _concat_v2(c: OpKernelConstruction) -> Compute:
-    return lambda *inputs: concat(inputs[:-1], inputs[-1])
+    place = checks.keep_last(checks.concat_axis)
+    return lambda *inputs: concat(inputs[:-1], inputs[-1], place)
 
 
 @host_kernel("Concat")
 def _concat(c: OpKernelConstruction) -> Compute:
-    return lambda axis, *values: concat(values, axis)
+    place = checks.keep_last(checks.concat_axis)
+    return lambda axis, *values: concat(values, axis, place)
 
 
-def concat(values: Sequence[Any], axis: Any) -> Any:
-    """Joins arrays along an axis."""
-    at = checks.concat_axis(axis, [value.shape for value in values])
-    return np.concatenate(values, at)
+def concat(values: Sequence[Any], axis: Any, place: Callable[[Any, Any], int]) -> Any:
+    """Joins arrays along an axis, which `place` checks."""
+    return np.concatenate(values, place([value.shape for value in values], axis))
 
 
 @host_kernel("ParallelConcat")
@@ -122,7 +123,7 @@ def pack_axis(axis: int, rank: int) -> int:
     return axis + rank + 1 if axis < 0 else axis
 
 
-# --- taking apart ---------------------------------------------------------------------------
+# --- taking apart -------------------------------------------------------------------
 
 
 @host_kernel("Unpack", aliases=True)
@@ -182,7 +183,9 @@ def split_axis(axis: Any, shape: Sequence[int], count: int) -> int:
     number = int(axis)
     at = number + rank if number < 0 else number
     if not 0 <= at < rank:
-        raise invalid_argument(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {number}")
+        raise invalid_argument(
+            f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {number}"
+        )
     if shape[at] % count:
         raise invalid_argument(
             "Number of ways to split should evenly divide the split dimension, but got "
@@ -203,7 +206,7 @@ def _split_v(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- making larger -----------------------------------------------------------------------------
+# --- making larger ------------------------------------------------------------------
 
 
 @host_kernel("Pad")
@@ -351,7 +354,9 @@ def tile_multiples(
     for i, number in enumerate(times):
         if number < 0:
             raise invalid_argument(f"Expected multiples[{i}] >= 0, but got {number}")
-    check_shape(tuple([s * t for s, t in zip(shape, times)]), dtype, device)
+    check_shape(
+        tuple([s * t for s, t in zip(shape, times, strict=True)]), dtype, device
+    )
     return times
 
 

@@ -16,7 +16,7 @@ from tensorloom.kernels.host.array_ops_fill import base_dtype, empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
-# --- gather -----------------------------------------------------------------------------
+# --- gather -------------------------------------------------------------------------
 
 
 @host_kernel("Gather")
@@ -62,14 +62,12 @@ def gather_axes(
     at = int(axis) % rank
     batch = batch_dims
     if batch:
-        if not -len(indices) <= batch <= len(indices):
+        if not -len(indices) <= batch < len(indices):
             raise invalid_argument(
-                f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}], "
+                f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}), "
                 f"but got {batch}"
             )
-        batch %= max(len(indices), 1)
-        if batch_dims == len(indices):
-            batch = batch_dims
+        batch %= len(indices)
         _check_batch(params, indices, at, batch)
     return at, batch
 
@@ -132,7 +130,7 @@ def check_indices(indices: Any, limit: int) -> None:
         )
 
 
-# --- coordinates --------------------------------------------------------------------------
+# --- coordinates --------------------------------------------------------------------
 
 
 @host_kernel("GatherNd")
@@ -140,15 +138,15 @@ def _gather_nd(c: OpKernelConstruction) -> Compute:
     def compute(params: Any, indices: Any) -> Any:
         flat, shape = gather_nd_plan(params.shape, indices)
         depth = indices.shape[-1]
-        rows = np.reshape(params, (math.prod(params.shape[:depth]), *params.shape[depth:]))
+        rows = np.reshape(
+            params, (math.prod(params.shape[:depth]), *params.shape[depth:])
+        )
         return scalar_or_array(rows[flat].reshape(shape))
 
     return compute
 
 
-def gather_nd_plan(
-    shape: Sequence[int], indices: Any
-) -> tuple[Any, tuple[int, ...]]:
+def gather_nd_plan(shape: Sequence[int], indices: Any) -> tuple[Any, tuple[int, ...]]:
     """(flat row of each coordinate, shape of the result).
 
     Raises:
@@ -176,7 +174,8 @@ def flat_rows(
     """
     depth = indices.shape[-1]
     outer = shape[:depth]
-    coordinates = np.asarray(indices, np.int64).reshape(-1, depth)
+    count = math.prod(indices.shape[:-1])
+    coordinates = np.asarray(indices, np.int64).reshape(count, depth)
     limits = np.array(outer, np.int64)
     bad = np.flatnonzero(((coordinates < 0) | (coordinates >= limits)).any(axis=1))
     if len(bad):
@@ -197,7 +196,7 @@ def flat_rows(
     return coordinates @ strides
 
 
-# --- scatter --------------------------------------------------------------------------------
+# --- scatter ------------------------------------------------------------------------
 
 
 def check_scatter(shape: Sequence[int], indices: Any, updates: Sequence[int]) -> None:
@@ -213,25 +212,19 @@ def check_scatter(shape: Sequence[int], indices: Any, updates: Sequence[int]) ->
         )
     if not updates and not indices.ndim:
         raise invalid_argument("Updates shape must have rank at least one.")
-    depth = indices.shape[-1]
-    if depth > len(shape):
+    outer, depth = indices.ndim - 1, indices.shape[-1]
+    if tuple(updates[:outer]) != tuple(indices.shape[:-1]):
         raise invalid_argument(
-            f"The last dimension of indices ({depth}) must be <= the rank of the shape "
-            f"{shape_text(shape)}"
+            "Outer dimensions of indices and update must match. Indices shape: "
+            f"{shape_text(indices.shape)}, updates shape:{shape_text(updates)}"
         )
-    wanted = (*indices.shape[:-1], *shape[depth:])
-    if tuple(updates) != wanted:
+    if depth > len(shape) or tuple(updates[outer:]) != tuple(shape[depth:]):
         raise invalid_argument(
-            "Must have updates.shape = indices.shape[:batch_dim] + "
-            f"params_shape[slice_dim:], got updates.shape: {shape_text(updates)}, "
-            f"indices.shape: {shape_text(indices.shape)}, params_shape: "
-            f"{shape_text(shape)}, slice_dim: {depth}, and batch_dim: "
-            f"{len(indices.shape) - 1}"
+            "Inner dimensions of output shape must match inner dimensions of updates "
+            f"shape. Output: {shape_text(shape)} updates: {shape_text(updates)}"
         )
-    if math.prod(shape) == 0 and math.prod(updates):
-        raise invalid_argument(
-            "Indices and updates specified for empty output tensor"
-        )
+    if 0 in shape and 0 not in updates:
+        raise invalid_argument("Indices and updates specified for empty output tensor")
 
 
 @host_kernel("ScatterNd")
@@ -249,7 +242,9 @@ def _scatter_nd(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _scatter(result: Any, indices: Any, updates: Any, combine: Callable[..., Any]) -> Any:
+def _scatter(
+    result: Any, indices: Any, updates: Any, combine: Callable[..., Any]
+) -> Any:
     """Combines updates into an array that is the caller's own."""
     shape = result.shape
     depth = indices.shape[-1]

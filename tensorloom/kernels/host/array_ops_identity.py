@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 def _same(value: Any) -> Any:
@@ -43,24 +45,24 @@ def _copy(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("EnsureShape", aliases=True)
 def _ensure_shape(c: OpKernelConstruction) -> Compute:
-    expected = c["shape"]
+    expected, source = c["shape"], c.node.inputs[0][0]
 
     def compute(value: Any) -> Any:
-        check_shape_fits(value.shape, expected)
+        check_shape_fits(value.shape, expected, source)
         return value
 
     return compute
 
 
-def check_shape_fits(shape: Any, expected: TensorShape) -> None:
+def check_shape_fits(shape: Any, expected: TensorShape, source: str) -> None:
     """Raises InvalidArgumentError unless a shape is one that `expected` allows."""
     if not expected.is_compatible_with(tuple(shape)):
         dims = expected.dims_tuple
         assert dims is not None
         wanted = ",".join("?" if d is None else str(d) for d in dims)
         raise invalid_argument(
-            f"Shape of tensor  {shape_text(shape)} is not compatible with expected "
-            f"shape [{wanted}]."
+            f"Shape of tensor {source} {shape_text(shape)} is not compatible with "
+            f"expected shape [{wanted}]."
         )
 
 
@@ -84,10 +86,9 @@ def _check_numerics(c: OpKernelConstruction) -> Compute:
 
 def not_finite(message: str, has_nan: bool, has_inf: bool) -> Exception:
     """The error of CheckNumerics."""
+    found = "NaN" if has_nan else "Inf"
     if has_nan and has_inf:
         found = "Inf and NaN"
-    else:
-        found = "NaN" if has_nan else "Inf"
     return invalid_argument(f"{message} : Tensor had {found} values")
 
 

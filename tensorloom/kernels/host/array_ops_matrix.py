@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
-# --- whole-tensor diagonals --------------------------------------------------------------
+if TYPE_CHECKING:
+    from tensorloom.framework import dtypes
+
+# --- whole-tensor diagonals ---------------------------------------------------------
 
 
 @host_kernel("Diag")
@@ -64,7 +66,7 @@ def diag_half(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(shape[:half])
 
 
-# --- bands ---------------------------------------------------------------------------------
+# --- bands --------------------------------------------------------------------------
 
 
 @host_kernel("MatrixBandPart")
@@ -112,7 +114,7 @@ def in_band(shape: Sequence[int], lower: int, upper: int) -> Any:
     return (rows - columns <= lower) & (columns - rows <= upper)
 
 
-# --- diagonals of matrices -----------------------------------------------------------------
+# --- diagonals of matrices ----------------------------------------------------------
 
 
 def diag_band(k: Any) -> tuple[int, int]:
@@ -181,7 +183,7 @@ def diag_part(value: Any, k: Any, padding: Any) -> Any:
     """The diagonals of a band, padded to one length."""
     lower, upper = diag_band(k)
     check_diag_band(value.shape, lower, upper)
-    row, column, valid = diagonal_index(*value.shape[-2:], lower, upper)
+    row, column, valid = diagonal_index(value.shape[-2], value.shape[-1], lower, upper)
     taken = value[..., np.where(valid, row, 0), np.where(valid, column, 0)]
     result = np.where(valid, taken, padding)
     return result[..., 0, :] if lower == upper else result
@@ -228,7 +230,9 @@ def _diag_matrix(
 
 def _put_diagonals(result: Any, diagonal: Any, lower: int, upper: int) -> Any:
     """Writes diagonals into matrices that are the caller's own."""
-    row, column, valid = diagonal_index(*result.shape[-2:], lower, upper)
+    row, column, valid = diagonal_index(
+        result.shape[-2], result.shape[-1], lower, upper
+    )
     packed = diagonal[..., None, :] if lower == upper else diagonal
     result[..., row[valid], column[valid]] = packed[..., valid]
     return result
@@ -266,8 +270,8 @@ def diag_matrix_shape(
         raise invalid_argument("The number of rows or columns is too small")
     if height != least_rows and width != least_columns:
         raise invalid_argument(
-            "The number of rows or columns is not consistent with the specified d_lower,"
-            " d_upper, and diagonal."
+            "The number of rows or columns is not consistent with the specified "
+            "d_lower, d_upper, and diagonal."
         )
     return tuple(shape[:-taken]), (height, width)
 

@@ -14,10 +14,8 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 @host_kernel("Transpose", aliases=True)
 def _transpose(c: OpKernelConstruction) -> Compute:
-    def compute(value: Any, perm: Any) -> Any:
-        return value.transpose(checks.permutation(perm, value.ndim))
-
-    return compute
+    permutation = checks.keep_last(checks.permutation)
+    return lambda value, perm: value.transpose(permutation(value.ndim, perm))
 
 
 @host_kernel("ConjugateTranspose")
@@ -25,7 +23,7 @@ def _conjugate_transpose(c: OpKernelConstruction) -> Compute:
     is_complex = c["T"].is_complex
 
     def compute(value: Any, perm: Any) -> Any:
-        moved = value.transpose(checks.permutation(perm, value.ndim))
+        moved = value.transpose(checks.permutation(value.ndim, perm))
         return np.conj(moved) if is_complex else moved.copy()
 
     return compute
@@ -83,7 +81,7 @@ def reverse_axes(axis: Any, rank: int) -> tuple[int, ...]:
         at = number + rank if number < 0 else number
         if not 0 <= at < rank:
             raise invalid_argument(
-                f"'axis'[{i}] = {number} is out of valid range [0, {rank - 1}]"
+                f"'axis'[{i}] = {number} is out of valid range [0, {rank - 1}"
             )
         if at in axes:
             raise invalid_argument(f"axis {at} specified more than once.")
@@ -129,9 +127,7 @@ def _reverse_sequence(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def check_sequences(
-    shape: Sequence[int], lengths: Any, batch: int, seq: int
-) -> None:
+def check_sequences(shape: Sequence[int], lengths: Any, batch: int, seq: int) -> None:
     """Checks what a ReverseSequence is given.
 
     Raises:
@@ -150,11 +146,9 @@ def check_sequences(
         )
     for d, length in enumerate(lengths.tolist()):
         if length < 0:
-            raise invalid_argument(f"seq_lengths({d}) < 0")
+            raise invalid_argument(f"seq_lens({d}) < 0")
         if length > shape[seq]:
-            raise invalid_argument(
-                f"seq_lengths({d}) > input.dims({seq})"
-            )
+            raise invalid_argument(f"seq_lens({d}) > input.dims({seq})")
 
 
 def reversed_positions(lengths: Any, size: int) -> Any:

@@ -16,14 +16,19 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 @host_kernel("Where")
 def _where(c: OpKernelConstruction) -> Compute:
     def compute(value: Any) -> Any:
-        if not value.ndim:
-            return np.zeros((1 if value else 0, 0), np.int64)
+        check_where_rank(value.ndim)
         return np.argwhere(value)
 
     return compute
 
 
-# --- unique -----------------------------------------------------------------------------------
+def check_where_rank(rank: int) -> None:
+    """Raises InvalidArgumentError for a scalar: it has no coordinates."""
+    if not rank:
+        raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
+
+
+# --- unique -------------------------------------------------------------------------
 
 
 @host_kernel(["Unique", "UniqueWithCounts"])
@@ -110,7 +115,7 @@ def _list_diff(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- bounds -------------------------------------------------------------------------------------
+# --- bounds -------------------------------------------------------------------------
 
 
 @host_kernel(["LowerBound", "UpperBound"])
@@ -131,12 +136,10 @@ def _bound(c: OpKernelConstruction) -> Compute:
 def check_bound_shapes(rows: Sequence[int], values: Sequence[int]) -> None:
     """Raises InvalidArgumentError unless both are matrices of as many rows."""
     if len(rows) != 2 or len(values) != 2 or rows[0] != values[0]:
-        raise invalid_argument(
-            "Leading dim_size of both tensors must match."
-        )
+        raise invalid_argument("Leading dim_size of both tensors must match.")
 
 
-# --- labels ---------------------------------------------------------------------------------------
+# --- labels -------------------------------------------------------------------------
 
 
 @host_kernel("DynamicPartition")
@@ -169,9 +172,7 @@ def check_partitions(shape: Sequence[int], partitions: Any, count: int) -> None:
         place = tuple(bad[0].tolist())
         at = f"[{','.join(map(str, place))}]" if place else ""
         label = np.asarray(partitions)[place]
-        raise invalid_argument(
-            f"partitions{at} = {label} is not in [0, {count})"
-        )
+        raise invalid_argument(f"partitions{at} = {label} is not in [0, {count})")
 
 
 @host_kernel(["DynamicStitch", "ParallelDynamicStitch"])
@@ -220,8 +221,9 @@ def stitch_plan(
                 f"{shape_text(shape)}"
             )
         if index.size:
-            least = int(np.min(index))
-            if least < 0:
-                raise invalid_argument(f"indices[{i}] is out of range: {least}")
+            bad = np.argwhere(index < 0)
+            if len(bad):
+                place = ",".join(map(str, bad[0].tolist()))
+                raise invalid_argument(f"indices[{place}] is out of range")
             rows = max(rows, int(np.max(index)) + 1)
     return rows, inner or ()

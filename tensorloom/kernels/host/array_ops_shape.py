@@ -13,7 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
-# --- asking for the shape -------------------------------------------------------------
+# --- asking for the shape -----------------------------------------------------------
 # These look at a value's shape only, wherever the value is.
 
 
@@ -52,13 +52,15 @@ def _rank(c: OpKernelConstruction) -> Compute:
     return lambda value: np.int32(len(value.shape))
 
 
-# --- changing it ------------------------------------------------------------------------
+# --- changing it --------------------------------------------------------------------
 
 
 @host_kernel("Reshape", aliases=True)
 def _reshape(c: OpKernelConstruction) -> Compute:
+    reshaped = checks.keep_last(checks.reshaped)
+
     def compute(value: Any, shape: Any) -> Any:
-        return scalar_or_array(value.reshape(checks.reshaped(value.shape, shape)))
+        return scalar_or_array(value.reshape(reshaped(value.shape, shape)))
 
     return compute
 
@@ -147,7 +149,7 @@ def _bitcast(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- broadcasting of shapes ----------------------------------------------------------------
+# --- broadcasting of shapes ---------------------------------------------------------
 
 
 @host_kernel("BroadcastArgs")
@@ -165,9 +167,7 @@ def _broadcast_args(c: OpKernelConstruction) -> Compute:
 
 def _vector(value: Any) -> tuple[int, ...]:
     if value.ndim != 1:
-        raise invalid_argument(
-            f"In[0] must be a vector.{shape_text(value.shape)}"
-        )
+        raise invalid_argument(f"In[0] must be a vector.{shape_text(value.shape)}")
     return tuple(value.tolist())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.strided_slice import (
     ResolvedSlice,
@@ -40,21 +41,20 @@ def make_resolver(c: OpKernelConstruction) -> Resolver:
     In nearly every step shape, begin, end and strides are those of the step before.
     """
     masks = SliceMasks.of(c.attrs)
-    last_key: Any = None
-    last_answer: Any = None
+    # One tuple, so that steps that run at once never see half an answer.
+    last: tuple[Any, ResolvedSlice] | None = None
 
     def resolve_slice(
         shape: Sequence[int], begin: Any, end: Any, strides: Any
     ) -> ResolvedSlice:
-        nonlocal last_key, last_answer
+        nonlocal last
         key = (tuple(shape), begin.tobytes(), end.tobytes(), strides.tobytes())
-        answer = last_answer
-        if key != last_key or answer is None:
-            answer = _resolve(key[0], begin, end, strides, masks)
-            last_answer = None
-            last_key = key
-            last_answer = answer
-        return answer  # type: ignore[no-any-return]
+        known = last
+        if known is not None and known[0] == key:
+            return known[1]
+        answer = _resolve(key[0], begin, end, strides, masks)
+        last = (key, answer)
+        return answer
 
     return resolve_slice
 
@@ -116,7 +116,7 @@ def _strided_slice_grad(c: OpKernelConstruction) -> Compute:
         resolved = resolve_slice(sizes, begin, end, strides)
         check_gradient_shape(dy.shape, resolved)
         result = np.full(sizes, zero, base_dtype(dtype))
-        result[resolved.index] = np.reshape(dy, resolved.processing_dims)
+        result[resolved.index] = np.reshape(dy, known_sizes(resolved.processing_dims))
         return scalar_or_array(result)
 
     return compute
@@ -125,7 +125,7 @@ def _strided_slice_grad(c: OpKernelConstruction) -> Compute:
 def check_gradient_shape(shape: Sequence[int], resolved: ResolvedSlice) -> None:
     """Raises InvalidArgumentError unless a gradient has the slice's shape."""
     if tuple(shape) != resolved.final_dims:
-        wanted = [int(size or 0) for size in resolved.final_dims]
+        wanted = known_sizes(resolved.final_dims)
         raise invalid_argument(
             f"shape of dy was {shape_text(shape)} instead of {shape_text(wanted)}"
         )
@@ -144,16 +144,23 @@ def _tensor_strided_slice_update(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+def known_sizes(dims: tuple[int | None, ...]) -> tuple[int, ...]:
+    """Sizes that are known, because the whole input shape was."""
+    return tuple([size for size in dims if size is not None])
+
+
 def update_value(library: Any, value: Any, resolved: ResolvedSlice) -> Any:
     """What is written to a slice, broadcast to the slice's shape and then to its axes.
 
     Raises:
-      InvalidArgumentError: the value does not broadcast.
+      UnimplementedError: the value does not broadcast.
     """
-    final = tuple([int(size or 0) for size in resolved.final_dims])
+    final = known_sizes(resolved.final_dims)
     if not checks.broadcastable(tuple(value.shape), final):
-        raise invalid_argument(
-            f"Incompatible shapes: slice {shape_text(final)} of the variable vs. value "
-            f"{shape_text(value.shape)}"
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"sliced l-value shape {shape_text(final)} does not match r-value shape "
+            f"{shape_text(value.shape)}. Automatic broadcasting not yet implemented.",
         )
     return library.broadcast_to(value, final).reshape(resolved.processing_dims)

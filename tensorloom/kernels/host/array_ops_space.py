@@ -67,7 +67,7 @@ def _depth(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- batch ---------------------------------------------------------------------------------
+# --- batch --------------------------------------------------------------------------
 
 
 def batch_blocks(
@@ -138,14 +138,14 @@ def space_to_batch_steps(shape: Sequence[int], blocks: list[int]) -> Steps:
     """How to move blocks of a padded shape into the batch."""
     count = len(blocks)
     split = [shape[0]]
-    for size, block in zip(shape[1:], blocks):
+    for size, block in zip(shape[1:], blocks, strict=False):
         split += [size // block, block]
     rest = list(shape[count + 1 :])
     within = [2 + 2 * i for i in range(count)]
     across = [1 + 2 * i for i in range(count)]
     tail = list(range(1 + 2 * count, 1 + 2 * count + len(rest)))
     batch = shape[0] * math.prod(blocks)
-    space = [size // block for size, block in zip(shape[1:], blocks)]
+    space = [size // block for size, block in zip(shape[1:], blocks, strict=False)]
     return split + rest, [*within, 0, *across, *tail], [batch, *space, *rest]
 
 
@@ -159,7 +159,7 @@ def batch_to_space_steps(shape: Sequence[int], blocks: list[int]) -> Steps:
     for i in range(count):
         order += [count + 1 + i, i]
     order += list(range(2 * count + 1, 2 * count + 1 + len(rest)))
-    space = [size * block for size, block in zip(shape[1:], blocks)]
+    space = [size * block for size, block in zip(shape[1:], blocks, strict=False)]
     return split, order, [batch, *space, *rest]
 
 
@@ -167,7 +167,7 @@ def crop_index(shape: Sequence[int], rows: list[list[int]]) -> tuple[slice, ...]
     """The part of a shape that is left after cropping its space axes."""
     return (
         slice(None),
-        *[slice(b, size - a) for size, (b, a) in zip(shape[1:], rows)],
+        *[slice(b, size - a) for size, (b, a) in zip(shape[1:], rows, strict=False)],
     )
 
 

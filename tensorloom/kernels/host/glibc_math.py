@@ -75,7 +75,7 @@ def logf(x: Float32Array) -> Float32Array:
     y *= r2
     y0 += r
     y += y0
-    return y.astype(np.float32)
+    return y.astype(np.float32)  # type: ignore[no-any-return]
 
 
 def sincosf(x: Float32Array) -> tuple[Float32Array, Float32Array]:

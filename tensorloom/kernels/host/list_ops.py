@@ -43,11 +43,12 @@ def tensor_list_push_back(c: OpKernelConstruction) -> Compute:
 def tensor_list_pop_back(c: OpKernelConstruction) -> Compute:
     """The list without its last element, and that element in host memory."""
 
+    if c["element_dtype"] in (dtypes.variant, dtypes.resource):
+        return lambda handle, element_shape: handle.pop()
+
     def compute(handle: TensorList, element_shape: Any) -> tuple[TensorList, Any]:
         shorter, element = handle.pop()
-        if not is_host(element) and not isinstance(element, TensorList):
-            element = to_host(element)
-        return shorter, element
+        return shorter, element if is_host(element) else to_host(element)
 
     return compute
 
@@ -75,24 +76,26 @@ def tensor_list_element_shape(c: OpKernelConstruction) -> Compute:
 @host_kernel("ZerosLike", types={"T": _VARIANT}, large=True)
 def zeros_like_list(c: OpKernelConstruction) -> Compute:
     """A list of zeros in place of the elements."""
-    return lambda handle: handle.map(_zeros_like)
+    return _zeros_like
 
 
 @host_kernel("AddN", types={"T": _VARIANT}, large=True)
 def add_lists(c: OpKernelConstruction) -> Compute:
     """A list of the sums of the lists' elements."""
-    return lambda first, *others: first.map(_sum, *others)
+    return _sum
 
 
 def _zeros_like(element: Any) -> Any:
-    if isinstance(element, TensorList):
-        return element.map(_zeros_like)
+    if element is None or isinstance(element, TensorList):
+        return element and element.map(_zeros_like)
     if is_host(element):
         return np.zeros_like(element)[()]
     return element.new_zeros(element.shape)
 
 
 def _sum(*elements: Any) -> Any:
+    if elements[0] is None:  # of a branch that was not taken
+        return None
     if isinstance(elements[0], TensorList):
         return elements[0].map(_sum, *elements[1:])
     if not all(is_host(e) for e in elements):

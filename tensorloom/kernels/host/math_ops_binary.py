@@ -25,6 +25,7 @@ FLOATS = {
         *(dtypes.complex64, dtypes.complex128),
     }
 }
+REAL_FLOATS = {"T": {t for t in FLOATS["T"] if t.is_floating}}
 INTEGERS = {
     "T": {
         *(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
@@ -50,7 +51,7 @@ def _binary(
         host_kernel(op, types=WIDE_UNSIGNED, inline=inline, large=True)(factory)
 
 
-# --- arithmetic ---------------------------------------------------------------
+# --- arithmetic --------------------------------------------------------------
 # `operator` functions: on NumPy scalars they cost a tenth of the ufunc.
 
 for _op in ("Add", "AddV2"):
@@ -106,7 +107,7 @@ def _masked(function: Callable[[Any, Any], Any], by_x: bool) -> Compute:
     return compute
 
 
-_binary("FloorDiv", _floor_div, "np.floor({0} / {1})", types=FLOATS)
+_binary("FloorDiv", _floor_div, "np.floor({0} / {1})", types=REAL_FLOATS)
 _binary("FloorMod", np.mod, types=FLOATS)
 _binary("Mod", np.fmod, types=FLOATS)
 _binary("TruncateMod", np.fmod, types=FLOATS)
@@ -167,7 +168,7 @@ def _integer_pow(c: OpKernelConstruction) -> Compute:
     return broadcasting(c, compute)
 
 
-# --- comparison and logic -----------------------------------------------------
+# --- comparison and logic ----------------------------------------------------
 
 _COMPARISONS: tuple[tuple[str, Compute, str], ...] = (
     ("Less", operator.lt, "({0} < {1})"),
@@ -303,7 +304,7 @@ def check_select_v2(
         ) from None
 
 
-@host_kernel("ClipByValue")
+@host_kernel("ClipByValue", types={"T": REAL_FLOATS["T"] | INTEGERS["T"]})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
     return lambda t, low, high: np.minimum(np.maximum(t, low), high)
 
@@ -321,7 +322,7 @@ def _complex(c: OpKernelConstruction) -> Compute:
     return broadcasting(c, compute)
 
 
-# --- bits -----------------------------------------------------------------------
+# --- bits --------------------------------------------------------------------
 
 
 def _shift(op: str, function: Compute) -> None:

@@ -13,11 +13,14 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
 _COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
+# NumPy would make float64 of integers; TensorFlow has no such kernels.
+_FLOATS = {"T": NATIVE_FLOATS["T"] | _COMPLEX["T"] | {dtypes.float16, dtypes.bfloat16}}
+_INTEGERS = {"T": {dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64}}
 
 
 def _unary(op: str, function: Compute, inline: str = "") -> None:
     """Registers `function`; `inline` serves the dtypes that have NumPy scalars."""
-    host_kernel(op)(lambda c: function)
+    host_kernel(op, types=_FLOATS)(lambda c: function)
     if inline:
         host_kernel(op, types=NATIVE_FLOATS, inline=inline)(lambda c: function)
 
@@ -66,6 +69,7 @@ for _op in ("Log1p", "Sqrt", "Floor", "Ceil"):
     _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
 _unary("Rint", np.rint, "np.rint({0})")
 _unary("Round", np.rint, "np.rint({0})")
+host_kernel("Round", types=_INTEGERS)(lambda c: np.positive)
 _unary("Sigmoid", _sigmoid, "(1 / (1 + np.exp(-{0})))")
 _unary("Rsqrt", _rsqrt, "(1 / np.sqrt({0}))")
 for _op in ("Reciprocal", "Inv"):

@@ -9,15 +9,24 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
+_ORDERED = {"T": REAL_FLOATS["T"] | INTEGERS["T"]}
 WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 Axes = tuple[int, ...]
 # (values, axes, keepdims) -> reduced values
 Reduction = Callable[[Any, Axes, bool], Any]
+
+_add: Callable[..., Any] = np.add.reduce
+_multiply: Callable[..., Any] = np.multiply.reduce
+_fmax: Callable[..., Any] = np.fmax.reduce
+_fmin: Callable[..., Any] = np.fmin.reduce
+_and: Callable[..., Any] = np.logical_and.reduce
+_or: Callable[..., Any] = np.logical_or.reduce
 
 
 def reduction_axes(indices: Any, rank: int) -> Axes:
@@ -33,7 +42,8 @@ def reduction_axes(indices: Any, rank: int) -> Axes:
     for axis in axes:
         if not -rank <= axis < rank:
             raise invalid_argument(
-                f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
+                f"Invalid reduction dimension ({axis} for input with "
+                f"{rank} dimension(s)"
             )
     return tuple(dict.fromkeys(axis % rank for axis in axes))
 
@@ -48,7 +58,12 @@ def highest(dtype: DType) -> Any:
     return np.inf if dtype.is_floating else dtype.max
 
 
-def _reduction(op: str, build: Callable[[DType], Reduction], attr: str = "T") -> None:
+def _reduction(
+    op: str,
+    build: Callable[[DType], Reduction],
+    attr: str = "T",
+    types: dict[str, set[DType]] | None = None,
+) -> None:
     def factory(c: OpKernelConstruction) -> Compute:
         keep = c["keep_dims"]
         reduce = build(c[attr] if attr else dtypes.bool)
@@ -58,37 +73,37 @@ def _reduction(op: str, build: Callable[[DType], Reduction], attr: str = "T") ->
 
         return compute
 
-    host_kernel(op)(factory)
+    host_kernel(op, types=types)(factory)
     if attr:
         host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)
 
 
 def _sum(dtype: DType) -> Reduction:
     to = dtype.np_dtype
-    return lambda x, axes, keep: np.add.reduce(x, axes, to, keepdims=keep)
+    return lambda x, axes, keep: _add(x, axes, to, keepdims=keep)
 
 
 def _prod(dtype: DType) -> Reduction:
     to = dtype.np_dtype
-    return lambda x, axes, keep: np.multiply.reduce(x, axes, to, keepdims=keep)
+    return lambda x, axes, keep: _multiply(x, axes, to, keepdims=keep)
 
 
 def _max(dtype: DType) -> Reduction:
     # fmax passes over NaN, as TensorFlow's comparison does.
     start = dtype.np_dtype.type(lowest(dtype))
-    return lambda x, axes, keep: np.fmax.reduce(x, axes, keepdims=keep, initial=start)
+    return lambda x, axes, keep: _fmax(x, axes, keepdims=keep, initial=start)
 
 
 def _min(dtype: DType) -> Reduction:
     start = dtype.np_dtype.type(highest(dtype))
-    return lambda x, axes, keep: np.fmin.reduce(x, axes, keepdims=keep, initial=start)
+    return lambda x, axes, keep: _fmin(x, axes, keepdims=keep, initial=start)
 
 
 def _mean(dtype: DType) -> Reduction:
     to = dtype.np_dtype
 
     def reduce(x: Any, axes: Axes, keep: bool) -> Any:
-        total = np.add.reduce(x, axes, to, keepdims=keep)
+        total = _add(x, axes, to, keepdims=keep)
         count = x.size // max(total.size, 1)
         if dtype.is_integer:
             # The sum wraps in the dtype itself and the quotient is truncated.
@@ -103,30 +118,30 @@ def _euclidean_norm(dtype: DType) -> Reduction:
 
     def reduce(x: Any, axes: Axes, keep: bool) -> Any:
         squares = x * np.conj(x) if dtype.is_complex else x * x
-        return np.sqrt(np.add.reduce(squares, axes, to, keepdims=keep)).astype(to)
+        return np.sqrt(_add(squares, axes, to, keepdims=keep)).astype(to)
 
     return reduce
 
 
 _reduction("Sum", _sum)
 _reduction("Prod", _prod)
-_reduction("Max", _max)
-_reduction("Min", _min)
+_reduction("Max", _max, types=_ORDERED)
+_reduction("Min", _min, types=_ORDERED)
 _reduction("Mean", _mean)
 _reduction("EuclideanNorm", _euclidean_norm)
 _reduction(
     "All",
-    lambda dtype: lambda x, axes, keep: np.logical_and.reduce(x, axes, keepdims=keep),
+    lambda dtype: lambda x, axes, keep: _and(x, axes, keepdims=keep),
     attr="",
 )
 _reduction(
     "Any",
-    lambda dtype: lambda x, axes, keep: np.logical_or.reduce(x, axes, keepdims=keep),
+    lambda dtype: lambda x, axes, keep: _or(x, axes, keepdims=keep),
     attr="",
 )
 
 
-# --- positions ------------------------------------------------------------------
+# --- positions ---------------------------------------------------------------
 
 
 def arg_axis(dimension: Any, shape: tuple[int, ...]) -> int:
@@ -170,7 +185,7 @@ _arg("ArgMax", np.argmax, -np.inf)
 _arg("ArgMin", np.argmin, np.inf)
 
 
-# --- scans ------------------------------------------------------------------------
+# --- scans -------------------------------------------------------------------
 
 
 def scan_axis(axis: Any, rank: int) -> int:
@@ -186,7 +201,8 @@ def scan_axis(axis: Any, rank: int) -> int:
     value = int(axis)
     if not -rank <= value < rank:
         raise invalid_argument(
-            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {value}"
+            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), "
+            f"but got {value}"
         )
     return value % rank
 

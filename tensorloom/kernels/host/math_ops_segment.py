@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 
 
-# --- sorted segments ---------------------------------------------------------------
+# --- sorted segments ---------------------------------------------------------
 
 
 def check_sorted(data: tuple[int, ...], ids: Any, id_shape: tuple[int, ...]) -> None:
@@ -82,7 +82,7 @@ _sorted_segments("SegmentMax", np.maximum.at, lambda dtype: dtype.min, 0)
 _sorted_segments("SegmentMin", np.minimum.at, lambda dtype: dtype.max, 0)
 
 
-# --- unsorted segments ---------------------------------------------------------------
+# --- unsorted segments -------------------------------------------------------
 
 
 def check_unsorted(

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_binary import FLOATS, INTEGERS
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 
@@ -98,6 +99,33 @@ def _bincount(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+@host_kernel("DenseBincount", large=True)
+def _dense_bincount(c: OpKernelConstruction) -> Compute:
+    to, binary = c["T"].np_dtype, c["binary_output"]
+
+    def count(row: Any, size: int, weights: Any) -> Any:
+        if row.size and row.min() < 0:
+            raise invalid_argument("Input must be non-negative")
+        kept = row < size
+        out = np.zeros(size, to)
+        if binary:
+            out[row[kept]] = 1
+        else:
+            np.add.at(out, row[kept], weights[kept] if weights.size else to.type(1))
+        return out
+
+    def compute(values: Any, size: Any, weights: Any) -> Any:
+        if values.ndim > 2:
+            raise invalid_argument("Shape must be at most rank 2")
+        if values.ndim < 2:
+            return count(values.reshape(-1), int(size), weights.reshape(-1))
+        rows = weights if weights.size else [weights.reshape(-1)] * len(values)
+        counts = [count(v, int(size), w) for v, w in zip(values, rows, strict=True)]
+        return np.array(counts, to).reshape(len(values), int(size))
+
+    return compute
+
+
 @host_kernel("Cross")
 def _cross(c: OpKernelConstruction) -> Compute:
     def compute(a: Any, b: Any) -> Any:
@@ -121,10 +149,12 @@ def check_cross(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         )
 
 
+# Not variants: sums of tensor lists have a kernel of their own.
+_NUMBERS = {"T": FLOATS["T"] | INTEGERS["T"]}
 _WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 
 
-@host_kernel("AddN", aliases=True)
+@host_kernel("AddN", types=_NUMBERS, aliases=True)
 def _add_n(c: OpKernelConstruction) -> Compute:
     name, op = c.node_name, c.op
 
@@ -136,7 +166,7 @@ def _add_n(c: OpKernelConstruction) -> Compute:
 
 
 host_kernel("AddN", types=_WIDE_UNSIGNED, large=True, aliases=True)(_add_n)
-host_kernel("AccumulateNV2", aliases=True)(_add_n)
+host_kernel("AccumulateNV2", types=_NUMBERS, aliases=True)(_add_n)
 
 
 def check_same_shapes(name: str, op: str, inputs: tuple[Any, ...]) -> None:

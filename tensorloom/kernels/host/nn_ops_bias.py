@@ -22,7 +22,7 @@ def bias_add(c: OpKernelConstruction) -> Compute:
         check_bias(value.shape, bias.shape, 1 if channels_first else -1)
         if channels_first:
             bias = bias.reshape(-1, *(1,) * (value.ndim - 2))
-        return value + bias  # type: ignore[no-any-return]
+        return value + bias
 
     return compute
 

@@ -74,7 +74,9 @@ def check_sparse_cross_entropy(logits: Shape, labels: Shape) -> None:
             f"{text(logits)} and labels shape {text(labels)}"
         )
     if logits[1] <= 0:
-        raise invalid(f"Must have at least one class, but got logits shape {text(logits)}")
+        raise invalid(
+            f"Must have at least one class, but got logits shape {text(logits)}"
+        )
 
 
 def label_error(

@@ -81,9 +81,10 @@ class Stream:
         rows = max(1, _BLOCK // depth)
         for begin in range(0, count, rows):
             end = min(begin + rows, count)
-            offsets = np.arange(begin, end, dtype=np.uint64)[:, None] * np.uint64(
-                stride
-            ) + np.arange(depth, dtype=np.uint64)
+            first = np.arange(begin, end, dtype=np.uint64) * np.uint64(stride)
+            offsets: NDArray[np.uint64] = np.add.outer(
+                first, np.arange(depth, dtype=np.uint64)
+            )
             block = words[begin:end].reshape(-1, 4)
             _philox(self._key, self._start, offsets.reshape(-1), block)
         return words.reshape(count, 4 * depth)
@@ -157,6 +158,5 @@ def words_to_bfloat16(words: UInt32Array) -> NDArray[Any]:
 
     bits = (words & np.uint32(0x7F)).astype(np.uint16) | np.uint16(127 << 7)
     one = np.float32(1.0)
-    return (bits.view(ml_dtypes.bfloat16).astype(np.float32) - one).astype(
-        ml_dtypes.bfloat16
-    )
+    values: NDArray[Any] = bits.view(ml_dtypes.bfloat16).astype(np.float32) - one
+    return values.astype(ml_dtypes.bfloat16)

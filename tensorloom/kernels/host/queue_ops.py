@@ -19,7 +19,7 @@ from tensorloom.kernels.host.queue_resource import (
     Queue,
     RandomShuffleQueue,
 )
-from tensorloom.kernels.variable_value import format_shape
+from tensorloom.kernels.variable_value import format_shape, owned_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +36,7 @@ _next_private = itertools.count()
 # --- making queues -------------------------------------------------------------------
 
 
-def _queue_factory(
-    c: OpKernelConstruction, kind: type[Queue], **extra: Any
-) -> Compute:
+def _queue_factory(c: OpKernelConstruction, kind: type[Queue], **extra: Any) -> Compute:
     assert c.resources is not None
     resources = c.resources
     shared = (c["shared_name"] or b"").decode()
@@ -149,7 +147,7 @@ def enqueue(c: OpKernelConstruction) -> Compute:
         _check_types(queue, c.input_types[1:])
         for i, component in enumerate(components):
             _check_shape(queue, i, component.shape, ())
-        queue.enqueue([components], context)
+        queue.enqueue([tuple([owned_array(x) for x in components])], context)
 
     return compute
 
@@ -173,7 +171,7 @@ def enqueue_many(c: OpKernelConstruction) -> Compute:
         count = components[0].shape[0]
         for i, component in enumerate(components):
             _check_shape(queue, i, component.shape, (count,))
-        columns = [_slices(component) for component in components]
+        columns = [_slices(owned_array(component)) for component in components]
         elements: list[Element] = list(zip(*columns, strict=True))
         if elements:
             queue.enqueue(elements, context)
@@ -181,7 +179,7 @@ def enqueue_many(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _slices(component: np.ndarray[Any, Any]) -> Sequence[Any]:
+def _slices(component: np.ndarray[Any, Any]) -> Any:
     """The slices along dimension 0; those of strings stay arrays."""
     if component.dtype == object and component.ndim == 1:
         return [component[i : i + 1].reshape(()) for i in range(len(component))]
@@ -301,8 +299,8 @@ def _stack(values: list[Any], queue: Queue, index: int) -> np.ndarray[Any, Any]:
 def close(c: OpKernelConstruction) -> Compute:
     """Closes the queue, after the enqueues in line or cancelling them."""
     cancel = c["cancel_pending_enqueues"]
-    run: Callable[[OpKernelContext, Queue], None] = (
-        lambda context, queue: queue.close_queue(cancel, context)
+    run: Callable[[OpKernelContext, Queue], None] = lambda context, queue: (
+        queue.close_queue(cancel, context)
     )
     return run
 

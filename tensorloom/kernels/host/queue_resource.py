@@ -11,13 +11,15 @@ import heapq
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.resource import Resource
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.philox import Generator
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.tensor_shape import TensorShape
 
 Element = tuple[Any, ...]
 
@@ -131,9 +133,10 @@ class Queue(Resource):
             try:
                 while True:
                     self._check_cancelled(context, "Dequeue")
-                    if self._dequeuers[0] is attempt:
-                        if self._take_available(taken, count, allow_fewer):
-                            return taken
+                    if self._dequeuers[0] is attempt and self._take_available(
+                        taken, count, allow_fewer
+                    ):
+                        return taken
                     self._changed.wait()
             except BaseException:
                 self._put_back(taken)
@@ -154,11 +157,10 @@ class Queue(Resource):
                 )
             wanted = left
         moved = min(wanted, left if self.closed else self._available())
-        for _ in range(moved):
-            taken.append(self._take())
+        taken.extend([self._take() for _ in range(moved)])
         if moved:
             self._changed.notify_all()
-        return self.closed and allow_fewer or len(taken) == count
+        return (self.closed and allow_fewer) or len(taken) == count
 
     def close_queue(self, cancel_pending: bool, context: Any) -> None:
         """Says that nothing more will be added.
@@ -260,7 +262,9 @@ class RandomShuffleQueue(Queue):
 
     kind = "RandomShuffleQueue"
 
-    def __init__(self, *args: Any, min_after_dequeue: int, seed: int, seed2: int) -> None:
+    def __init__(
+        self, *args: Any, min_after_dequeue: int, seed: int, seed2: int
+    ) -> None:
         super().__init__(*args)
         self._pool: list[Element] = []
         self.min_after_dequeue = min_after_dequeue

@@ -8,14 +8,16 @@ everything else), so that any shard of the output can start by itself.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.kernels.host import philox
 from tensorloom.kernels.host.glibc_math import logf, sincosf
-from tensorloom.kernels.host.philox import Stream, UInt32Array
+
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.philox import Stream, UInt32Array
 
 _Array = NDArray[Any]
 _EPSILON: Final = 1.0e-7
@@ -153,7 +155,7 @@ def _candidates(
     if dtype == np.float64:
         pair = box_muller_double(words.reshape(-1, 4))
     else:
-        pair = box_muller_float(words[:, 0::2], words[:, 1::2])
+        pair = box_muller_float(words[:, 0::2], words[:, 1::2])  # type: ignore[assignment]
     return np.stack(pair, axis=-1).reshape(len(groups), -1)
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.op_kernel import OpKernelConstruction
+from typing import TYPE_CHECKING
+
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.philox import Generator
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import OpKernelConstruction
 
 # Not a name that a user's container can have, so that resetting containers leaves
 # the sequences of a running session alone.

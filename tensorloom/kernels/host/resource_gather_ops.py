@@ -22,7 +22,7 @@ def held_value(handle: Variable) -> Any:
     Raises:
       errors.NotFoundError: it has none.
     """
-    value = handle.value
+    value = handle.settled()
     if value is None:
         raise uninitialized_resource(handle)
     return value
@@ -83,4 +83,3 @@ def flat_indices(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
     except errors.InvalidArgumentError as error:
         text = error.message.replace("index into shape", "index into param shape")
         raise errors.InvalidArgumentError(None, None, text) from None
-

@@ -98,12 +98,12 @@ def _scatter(
     indices_shape: Any,
 ) -> None:
     """Scatters into a variable whose first dimension the flat indices address."""
-    if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < rows):
+    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < rows):
         _raise_bad_row(to_host(indices), rows, tuple(indices_shape))
     if is_host(variable.value):
         array = np.array(variable.value)
-        variable.value = array
         apply_numpy(kind, array, to_host(indices), to_host(updates))
+        variable.value = array
     else:
         from tensorloom.kernels import scatter_ops
 
@@ -153,8 +153,8 @@ def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> No
     slice_shape = shape[depth:]
     if is_host(variable.value):
         array = np.array(variable.value)
-        variable.value = array
         apply_numpy(kind, array.reshape(-1, *slice_shape), flat, to_host(updates))
+        variable.value = array
     else:
         from tensorloom.kernels import scatter_ops
 

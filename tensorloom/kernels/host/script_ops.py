@@ -93,7 +93,12 @@ def _result(value: Any, dtype: DType, index: int, token: str) -> Any:
     return array.copy() if array is value else array
 
 
-_CPP_NAMES = {"float32": "float", "float64": "double", "float16": "half", "object": "string"}
+_CPP_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "half",
+    "object": "string",
+}
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
@@ -116,7 +121,7 @@ def _to_array(value: Any) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "O":
         encoded = np.empty(array.shape, object)
         for index in np.ndindex(array.shape):
-            item = array[index]
-            encoded[index] = item.encode() if isinstance(item, str) else item
+            item: Any = array[index]
+            encoded[index] = str(item).encode() if isinstance(item, str) else item
         return encoded
     return array

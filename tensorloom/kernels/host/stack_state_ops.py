@@ -72,9 +72,7 @@ def stack(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(
-    "StackPushV2", any_inputs=("elem",), retains=("elem",), aliases=True
-)
+@host_kernel("StackPushV2", any_inputs=("elem",), retains=("elem",), aliases=True)
 def push(c: OpKernelConstruction) -> Compute:
     """Pushes a value and passes it on."""
     dtype = c["T"].base_dtype

@@ -14,10 +14,10 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Variable, holds_host_value
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.variable_value import (
     format_shape,
     is_host,
+    owned_array,
     owned_tensor,
     shape_of,
     to_host,
@@ -28,6 +28,7 @@ from tensorloom.kernels.variable_value import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @host_kernel(["VariableV2", "Variable", "VarHandleOp"], large=True)
@@ -71,7 +72,7 @@ def store(
 ) -> None:
     """Sets a variable's value in the kind of memory that its static facts ask for."""
     if holds_host_value(variable.dtype, variable.shape, device_type):
-        variable.value = to_host(value)
+        variable.value = owned_array(to_host(value))
     else:
         variable.value = owned_tensor(value, device)
 
@@ -83,9 +84,9 @@ def assign(c: OpKernelConstruction) -> Compute:
     device_type, device = c.device_type, c.torch_device
 
     def compute(ref: Variable, value: Any) -> Variable:
-        if validate:
-            _check_assigned_shape(ref, value)
         with ref.lock:
+            if validate:
+                _check_assigned_shape(ref, value)
             store(ref, value, shape, device_type, device)
         return ref
 
@@ -152,7 +153,7 @@ def _update(c: OpKernelConstruction, sign: int) -> Callable[[Variable, Any], Non
     def update(variable: Variable, value: Any) -> None:
         with variable.lock:
             held = variable.value
-            if isinstance(held, np.generic) and isinstance(value, np.generic):
+            if isinstance(held, np.number) and isinstance(value, np.number):
                 variable.value = held + value if add else held - value
             else:
                 del held
@@ -201,7 +202,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: Variable) -> Any:
         value = handle.value
-        if value is None:
+        if value is None and (value := handle.settled()) is None:
             raise unreadable_resource(handle)
         if handle.dtype is not dtype and handle.dtype.base_dtype != dtype:
             raise errors.InvalidArgumentError(
@@ -218,7 +219,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 @host_kernel(["IsVariableInitialized", "VarIsInitializedOp"], large=True)
 def is_initialized(c: OpKernelConstruction) -> Compute:
     """Whether the variable has a value."""
-    return lambda variable: np.bool_(variable.value is not None)
+    return lambda variable: np.bool_(variable.settled() is not None)
 
 
 @host_kernel("VariableShape", large=True)
@@ -227,7 +228,7 @@ def variable_shape(c: OpKernelConstruction) -> Compute:
     numpy_type = c["out_type"].as_numpy_dtype
 
     def compute(handle: Variable) -> np.ndarray[Any, Any]:
-        value = handle.value
+        value = handle.settled()
         if value is None:
             raise uninitialized_resource(handle)
         return np.array(shape_of(value), numpy_type)
@@ -250,7 +251,7 @@ def destroy_resource(c: OpKernelConstruction) -> Compute:
                 if not ignore:
                     raise
             return
-        if handle.value is None and not ignore:
+        if handle.settled() is None and not ignore:
             raise errors.NotFoundError(
                 None,
                 None,

@@ -58,7 +58,7 @@ def _string_length(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- numbers to text ----------------------------------------------------------------------
+# --- numbers to text ----------------------------------------------------------------
 
 
 @host_kernel("AsString", large=True)
@@ -81,7 +81,7 @@ def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], 
 
 def _printf(pattern: str, value: Any) -> str:
     # Python writes "nan" and "inf" with the sign and width as C does.
-    return pattern % value
+    return pattern % value  # type: ignore[no-any-return]
 
 
 def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
@@ -95,9 +95,7 @@ def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
     if len(fill) > 1:
         raise invalid_argument(f"Fill string must be one or fewer characters: {fill}")
     if c["scientific"] and c["shortest"]:
-        raise invalid_argument(
-            "Cannot select both scientific and shortest notation"
-        )
+        raise invalid_argument("Cannot select both scientific and shortest notation")
     if not is_real and (c["scientific"] or c["shortest"] or precision >= 0):
         what = "precision" if precision >= 0 else "scientific and shortest format"
         raise invalid_argument(f"{what} not supported for datatype {dtype.name}")
@@ -112,7 +110,7 @@ def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
     return text + letter
 
 
-# --- text to numbers ------------------------------------------------------------------------
+# --- text to numbers ----------------------------------------------------------------
 
 
 @host_kernel("StringToNumber", large=True)

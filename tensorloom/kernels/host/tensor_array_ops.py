@@ -10,7 +10,6 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.tensor_array_resource import (
     TensorArrayResource,
     concat_values,
@@ -20,6 +19,7 @@ from tensorloom.kernels.variable_value import format_shape, shape_of, to_host
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _next_array = itertools.count()
 _FLOW = np.float32(0)
@@ -114,7 +114,11 @@ def scatter(c: OpKernelConstruction) -> Compute:
 
 def _slice(value: Any, index: int) -> Any:
     """One slice; that of a string vector stays an array."""
-    if len(value.shape) == 1 and isinstance(value, np.ndarray) and value.dtype == object:
+    if (
+        len(value.shape) == 1
+        and isinstance(value, np.ndarray)
+        and value.dtype == object
+    ):
         return value[index : index + 1].reshape(())
     return value[index]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.variable_value import (
@@ -16,6 +15,9 @@ from tensorloom.kernels.variable_value import (
     shape_of,
     to_tensor,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _UNWRITTEN: Any = object()
 _CLEARED: Any = object()
@@ -107,9 +109,9 @@ class TensorArrayResource(Resource):
         if not self.element_shape.is_compatible_with(found):
             raise self.fail(
                 f"Could not write to TensorArray index {index} because the value shape "
-                f"is {format_shape(shape)} which is incompatible with the TensorArray's "
-                f"inferred element shape: {_format(self.element_shape)} (consider "
-                "setting infer_shape=False)."
+                f"is {format_shape(shape)} which is incompatible with the "
+                "TensorArray's inferred element shape: "
+                f"{_format(self.element_shape)} (consider setting infer_shape=False)."
             )
         if self.identical_element_shapes:
             self.element_shape = found
@@ -226,4 +228,3 @@ def concat_values(values: list[Any]) -> Any:
     import torch
 
     return torch.cat([to_tensor(v) for v in values])
-

@@ -217,13 +217,18 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
     count: int = c["N"]
     attrs = c.attrs
 
-    def compute(*arguments: Any) -> tuple[Variable, ...] | None:
-        columns = [arguments[i * count : (i + 1) * count] for i in range(slots)]
+    def compute(*arguments: Any) -> Sequence[Variable] | None:
+        columns: list[Sequence[Variable]] = [
+            arguments[i * count : (i + 1) * count] for i in range(slots)
+        ]
         rest = arguments[slots * count :]
         gradients = rest[gradient_at : gradient_at + count]
         numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
-        # One lock keeps two runs of this update apart, as a lock for each would.
-        with columns[0][0].lock:
+        # In an order that no other update takes the other way round.
+        locks = [v.lock for v in sorted(columns[0], key=id)]
+        for lock in locks:
+            lock.acquire()
+        try:
             states = list(zip(*columns, strict=True))
             for state, gradient in zip(states, gradients, strict=True):
                 check_ready(state, resource)
@@ -236,6 +241,9 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
                 from tensorloom.kernels import training_ops
 
                 training_ops.update_all(rule, columns, numbers, gradients, attrs)
+        finally:
+            for lock in locks:
+                lock.release()
         return None if resource else columns[0]
 
     return compute

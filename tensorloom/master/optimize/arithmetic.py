@@ -179,7 +179,11 @@ def _reshape(view: _View, node: Node) -> Edge | Node | None:
         and not inner.control_inputs
         and inner.device == node.device
     ):
-        return with_inputs(node, (inner.inputs[0], node.inputs[1]), ())
+        x = inner.inputs[0]
+        shape = _known_shape(view, x)
+        if shape is not None and shape == _output_shape(node):
+            return x
+        return with_inputs(node, (x, node.inputs[1]), ())
     return None
 
 

@@ -29,21 +29,25 @@ def merge_duplicates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     what they read depends on when.
     """
     redirection = Redirection()
-    first: dict[Hashable, list[Node]] = {}
+    apply = redirection.apply
+    first: dict[Hashable, tuple[Node, ...]] = {}
     kept: list[Node] = []
     mutable = _reference_makers(graph)
     for node in graph.nodes.values():
-        node = redirection.apply(node)
-        if _may_merge(node, mutable):
-            candidates = first.setdefault(_key(node), [])
-            twin = next(
-                (c for c in candidates if _same_attrs(c.attrs, node.attrs)), None
-            )
-            if twin is None:
-                candidates.append(node)
-            elif node.name not in target.preserve:
-                redirection.replace_node(node.name, twin.name, len(node.output_types))
-                continue
+        node = apply(node)
+        key = _key(node, mutable)
+        if key is not None:
+            candidates = first.get(key)
+            if candidates is None:
+                first[key] = (node,)
+            else:
+                twin = _find_twin(node, candidates)
+                if twin is None:
+                    first[key] = (*candidates, node)
+                elif node.name not in target.preserve:
+                    count = len(node.output_types)
+                    redirection.replace_node(node.name, twin.name, count)
+                    continue
         kept.append(node)
     return graph.with_nodes(kept)
 
@@ -56,44 +60,54 @@ def _reference_makers(graph: GraphIR) -> set[str]:
     }
 
 
-def _may_merge(node: Node, mutable: set[str]) -> bool:
-    if not is_pure(node) or not node.output_types:
-        return False
-    if not node.inputs:
-        return node.op == "Const" and _is_small(node.attrs["value"])
-    if mutable:
-        return not any(name in mutable for name, _ in node.inputs)
-    return True
+def _find_twin(node: Node, candidates: tuple[Node, ...]) -> Node | None:
+    for candidate in candidates:
+        if _same_attrs(candidate.attrs, node.attrs):
+            return candidate
+    return None
 
 
-def _is_small(value: Any) -> bool:
-    return value.dtype != object and value.nbytes <= _MAX_CONSTANT_BYTES
-
-
-def _key(node: Node) -> Hashable:
-    inputs = node.inputs
+def _key(node: Node, mutable: set[str]) -> Hashable | None:
+    """What equal nodes have in common, attrs left out; None if it must not merge."""
+    op, inputs = node.op, node.inputs
     if not inputs:
-        value = node.attrs["value"]
-        # Bytes, not ==: NaN equals itself here, and 0.0 differs from -0.0.
-        return (value.tobytes(), value.shape, value.dtype.str, _place(node))
-    if len(inputs) == 2 and inputs[0] > inputs[1] and _is_commutative(node.op):
+        return _constant_key(node) if op == "Const" else None
+    facts = _FACTS.get(op)
+    if facts is None:
+        facts = _FACTS[op] = _find_facts(node)
+    mergeable, commutative = facts
+    if not mergeable or not node.output_types:
+        return None
+    if mutable:
+        for name, _ in inputs:
+            if name in mutable:
+                return None
+    if commutative and len(inputs) == 2 and inputs[0] > inputs[1]:
         inputs = (inputs[1], inputs[0])
-    return (node.op, inputs, _place(node))
+    return (op, inputs, node.device, node.control_inputs)
 
 
-def _place(node: Node) -> tuple[str, tuple[str, ...]]:
-    return node.device, node.control_inputs
+def _constant_key(node: Node) -> Hashable | None:
+    value = node.attrs["value"]
+    if value.nbytes > _MAX_CONSTANT_BYTES or value.dtype == object:
+        return None
+    # Bytes, not ==: NaN equals itself here, and 0.0 differs from -0.0.
+    return (
+        value.tobytes(),
+        value.shape,
+        node.output_types[0],
+        node.device,
+        node.control_inputs,
+    )
 
 
-_COMMUTATIVE: dict[str, bool] = {}
+# By op: (may equal nodes become one, may its two inputs be swapped).
+_FACTS: dict[str, tuple[bool, bool]] = {}
 
 
-def _is_commutative(op: str) -> bool:
-    known = _COMMUTATIVE.get(op)
-    if known is None:
-        op_def = op_registry.find(op)
-        known = _COMMUTATIVE[op] = op_def is not None and op_def.is_commutative
-    return known
+def _find_facts(node: Node) -> tuple[bool, bool]:
+    op_def = op_registry.find(node.op)
+    return is_pure(node), op_def is not None and op_def.is_commutative
 
 
 def _same_attrs(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:

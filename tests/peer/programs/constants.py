@@ -42,7 +42,8 @@ with tf.Session() as sess:
               error(tf.convert_to_tensor, [1, 2.0, "a"])]
 
 # program: dtype rules of binary operators
-# not in 2.21: ops values
+# compare: error values
+# not in 2.21: values
 f = tf.placeholder(tf.float32, [2])
 d = tf.placeholder(tf.float64, [2])
 i = tf.placeholder(tf.int32, [2])

@@ -121,7 +121,7 @@ for left, right in pairs:
 result = [p.get_shape() for p in parts]
 
 # program: shape errors at construction
-# not in 2.21: ops
+# compare: error values
 a = tf.placeholder(tf.float32, [2, 3])
 b = tf.placeholder(tf.float32, [4, 5])
 v = tf.placeholder(tf.float32, [3])

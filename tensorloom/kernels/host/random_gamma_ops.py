@@ -1,0 +1,66 @@
+"""RandomGamma and RandomPoissonV2 in host memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import shape_from_tensor
+from tensorloom.kernels.host.random_rejection import gamma, highest_value, poisson
+from tensorloom.kernels.host.random_state import node_generator
+
+_Array = NDArray[Any]
+
+
+@host_kernel("RandomGamma", large=True)
+def random_gamma(c: OpKernelConstruction) -> Compute:
+    """Gamma(alpha, 1) samples of shape `shape + alpha.shape`."""
+    dtype, device = c["T"], c.device
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+    generator = node_generator(c)
+    rng = None if generator.is_seeded else np.random.default_rng()
+
+    def compute(shape: _Array, alpha: _Array) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        parameters = np.asarray(alpha, np.float64)
+        full = (*dims, *parameters.shape)
+        if rng is not None:
+            positive = np.where(parameters > 0, parameters, np.nan)
+            return rng.standard_gamma(positive, full).astype(numpy_dtype)
+        count = math.prod(full)
+        if count == 0:
+            return np.empty(full, numpy_dtype)
+        stream = generator.reserve_outputs(count)
+        values = gamma(stream, parameters.reshape(-1), math.prod(dims))
+        return values.reshape(full).astype(numpy_dtype)
+
+    return compute
+
+
+@host_kernel("RandomPoissonV2", large=True)
+def random_poisson(c: OpKernelConstruction) -> Compute:
+    """Poisson(rate) samples of shape `shape + rate.shape`."""
+    dtype, device = c["dtype"], c.device
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+    generator = node_generator(c)
+    rng = None if generator.is_seeded else np.random.default_rng()
+
+    def compute(shape: _Array, rate: _Array) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        parameters = np.asarray(rate, np.float64)
+        full = (*dims, *parameters.shape)
+        if rng is not None:
+            return rng.poisson(np.maximum(parameters, 0), full).astype(numpy_dtype)
+        count = math.prod(full)
+        if count == 0:
+            return np.empty(full, numpy_dtype)
+        stream = generator.reserve_outputs(count)
+        highest = highest_value(numpy_dtype)
+        values = poisson(stream, parameters.reshape(-1), math.prod(dims), highest)
+        return values.reshape(full).astype(numpy_dtype)
+
+    return compute

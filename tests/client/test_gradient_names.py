@@ -1,0 +1,49 @@
+"""The operations that `tf.gradients` makes: names, inputs, shapes, as in TensorFlow.
+
+The expectations in `recorded/gradient_nodes.txt` were printed by TensorFlow 1.15.0: a
+line for each operation with its name, type, inputs, control inputs, static shapes and
+colocation groups.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tensorloom as tf
+from tests.client.gradient_programs import PROGRAMS
+
+RECORDED = Path(__file__).parent / "recorded" / "gradient_nodes.txt"
+
+
+def _read_recorded() -> dict[str, list[str]]:
+    programs: dict[str, list[str]] = {}
+    for line in RECORDED.read_text().splitlines():
+        if line.startswith("== "):
+            programs[line[3:]] = lines = []
+        else:
+            lines.append(line)
+    return programs
+
+
+EXPECTED = _read_recorded()
+
+
+def _describe(op: tf.Operation) -> str:
+    fields = [
+        op.name,
+        op.type,
+        " ".join(t.name for t in op.inputs),
+        " ".join(c.name for c in op.control_inputs),
+        " ".join(str(t.shape) for t in op.outputs),
+        " ".join(sorted(g.decode() for g in op.attrs.get("_class", ()))),
+    ]
+    return " | ".join(fields).rstrip()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradient_graph_is_tensorflows(name: str) -> None:
+    with tf.Graph().as_default() as graph:
+        PROGRAMS[name](tf)
+    assert [_describe(op) for op in graph.get_operations()] == EXPECTED[name]

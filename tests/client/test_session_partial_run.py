@@ -1,0 +1,109 @@
+"""Partial runs: one step in several calls, no node twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+
+def test_feeds_and_fetches_in_turns() -> None:
+    a = tf.placeholder(tf.float32, [])
+    b = tf.placeholder(tf.float32, [])
+    c = tf.placeholder(tf.float32, [])
+    r1 = a + b
+    r2 = r1 * c
+    with tf.Session() as sess:
+        for factor in (1.0, 2.0):  # the second run finds its parts compiled
+            handle = sess.partial_run_setup([r1, r2], [a, b, c])
+            assert sess.partial_run(handle, r1, {a: factor, b: 2.0}) == factor + 2
+            assert sess.partial_run(handle, r2, {c: factor * 3}) == (factor + 2) * (
+                factor * 3
+            )
+
+
+def test_no_node_runs_twice() -> None:
+    x = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", initializer=0.0, use_resource=True)
+    noise = tf.random_uniform([])
+    count = v.assign_add(1.0)
+    with tf.control_dependencies([count]):
+        first = noise + 0.0
+    second = noise + x
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        handle = sess.partial_run_setup([first, second], [x])
+        one = sess.partial_run(handle, first)
+        two = sess.partial_run(handle, second, {x: 1.0})
+        assert two == np.float32(one + 1.0)
+        assert sess.run(v) == 1.0
+
+
+def test_targets_run_once_they_can() -> None:
+    x = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", initializer=0.0)
+    add = tf.assign_add(v, x)
+    a = tf.constant(5.0) + 0.0
+    y = x * 2.0
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        handle = sess.partial_run_setup([a, y, add.op], [x])
+        assert sess.partial_run(handle, a) == 5.0
+        assert sess.run(v) == 0.0
+        assert sess.partial_run(handle, y, {x: 3.0}) == 6.0
+        assert sess.run(v) == 3.0
+
+
+def test_structures_and_what_is_fed() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    s = tf.sparse_placeholder(tf.float32)
+    y, total = x * 2.0, tf.reduce_sum(s.values)
+    with tf.Session() as sess:
+        handle = sess.partial_run_setup([x, {"y": y}, total], [x, s])
+        given, computed = sess.partial_run(handle, [x, {"y": y}], {x: [1, 2]})
+        assert given.tolist() == [1, 2]
+        assert computed["y"].tolist() == [2, 4]
+        assert sess.partial_run(handle, total, {s: ([[0]], [4.0], [1])}) == 4.0
+
+
+def test_two_at_once() -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = tf.placeholder(tf.float32, [])
+    a, b = x + 1.0, x + y
+    with tf.Session() as sess:
+        one = sess.partial_run_setup([a, b], [x, y])
+        two = sess.partial_run_setup([a, b], [x, y])
+        assert one != two
+        sess.partial_run(one, a, {x: 1.0})
+        sess.partial_run(two, a, {x: 10.0})
+        assert sess.partial_run(one, b, {y: 1.0}) == 2.0
+        assert sess.partial_run(two, b, {y: 1.0}) == 11.0
+
+
+def test_refused() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    y = tf.placeholder(tf.float32, [], name="y")
+    a, b = x + 1.0, x + y
+    other = tf.constant(1.0)
+    invalid = tf.errors.InvalidArgumentError
+    with tf.Session() as sess:
+        with pytest.raises(invalid, match="at least one target"):
+            sess.partial_run_setup([])
+        handle = sess.partial_run_setup([a, b], [x, y])
+        with pytest.raises(invalid, match="can't be computed from the feeds"):
+            sess.partial_run(handle, b, {x: 1.0})
+        assert sess.partial_run(handle, a, {x: 1.0}) == 2.0
+        with pytest.raises(invalid, match="The feed x:0 has already been fed"):
+            sess.partial_run(handle, a, {x: 1.0})
+        with pytest.raises(invalid, match="already been fetched"):
+            sess.partial_run(handle, a)
+        with pytest.raises(invalid, match="was not specified in partial_run_setup"):
+            sess.partial_run(handle, other)
+        with pytest.raises(invalid, match="was not specified in partial_run_setup"):
+            sess.partial_run(handle, b, {other: 1.0})
+        with pytest.raises(RuntimeError, match="requires empty target_list"):
+            sess.partial_run(handle, a.op)
+        assert sess.partial_run(handle, b, {y: 1.0}) == 2.0
+        with pytest.raises(invalid, match="Must run 'setup' before"):
+            sess.partial_run(handle, b)

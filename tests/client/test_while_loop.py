@@ -1,0 +1,278 @@
+"""`tf.while_loop` and the loops made of it: structure, invariants, errors."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+Pair = namedtuple("Pair", "a b")
+
+
+def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        return sess.run(fetches, feeds)
+
+
+def test_names_are_those_of_tensorflows_functional_form() -> None:
+    i, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2.0), [0, 1.0])
+    assert (i.name, y.name) == ("while/Identity_2:0", "while/Identity_3:0")
+    ops = tf.get_default_graph().get_operations()
+    assert [op.name for op in ops][:5] == [
+        *("Const", "Const_1", "while/maximum_iterations", "while/loop_counter"),
+        "while",
+    ]
+    assert _run([i, y]) == [3, 8.0]
+
+
+def test_results_have_the_structure_that_the_body_gives() -> None:
+    def body(i: tf.Tensor, pair: Any) -> list[Any]:
+        return [i + 1, Pair(pair.a * 2.0, {"z": pair.b["z"] + 1})]
+
+    _, pair = tf.while_loop(lambda i, _: i < 3, body, (0, Pair(1.0, {"z": 5})))
+    assert _run(pair) == Pair(8.0, {"z": 8})
+    single = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+    assert isinstance(single, tf.Tensor)
+    kept = tf.while_loop(
+        lambda i: i < 3, lambda i: i + 1, [0], return_same_structure=True
+    )
+    assert isinstance(kept, list)
+
+
+@pytest.mark.parametrize("maximum", [0, 2, 100])
+def test_maximum_iterations(maximum: int) -> None:
+    y = tf.while_loop(
+        lambda y: y < 50.0, lambda y: y * 2.0, [1.0], maximum_iterations=maximum
+    )
+    wanted = 1.0
+    for _ in range(maximum):
+        wanted = wanted * 2.0 if wanted < 50.0 else wanted
+    assert _run(y) == wanted
+
+
+def test_no_iteration() -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda y: y < 0.0, lambda y: y * x, [x])
+    assert _run([y, *tf.gradients(y, x)], {x: 3.0}) == [3.0, 1.0]
+
+
+def test_a_shape_may_vary_within_its_invariant() -> None:
+    x = tf.placeholder(tf.float32, [1, 2])
+    _, y = tf.while_loop(
+        lambda i, y: i < 3,
+        lambda i, y: (i + 1, tf.concat([y, y], 0)),
+        [0, x],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 2])],
+    )
+    assert y.shape.as_list() == [None, 2]
+    value, gradient = _run([y, tf.gradients(y, x)[0]], {x: [[1, 2]]})
+    assert value.shape == (8, 2)
+    assert gradient.tolist() == [[8, 8]]
+
+
+def test_back_prop_false_stops_the_gradient() -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda y: y < 9.0, lambda y: y * x, [x], back_prop=False)
+    assert tf.gradients(y, x) == [None]
+    assert _run(tf.gradients(y + x, x)[0], {x: 3.0}) == 1.0
+
+
+def test_assignments_in_the_body() -> None:
+    reference = tf.get_variable("v", initializer=1.0, use_resource=False)
+    resource = tf.get_variable("w", initializer=1.0, use_resource=True)
+
+    def body(i: tf.Tensor) -> tf.Tensor:
+        steps = [reference.assign_add(2.0), resource.assign_add(1.0)]
+        with tf.control_dependencies(steps):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 4, body, [0])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(loop)
+        assert sess.run([reference, resource]) == [9.0, 5.0]
+
+
+def test_the_gradient_inside_a_body() -> None:
+    x = tf.placeholder(tf.float32, [])
+
+    def body(i: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return i + 1, tf.gradients(y * y * x, y)[0]  # 2 y x
+
+    _, y = tf.while_loop(lambda i, _: i < 3, body, [0, x])
+    value, slope = _run([y, tf.gradients(y, x)[0]], {x: 1.5})
+    assert value == 8 * 1.5**4
+    assert slope == 32 * 1.5**3
+
+
+def test_the_gradient_inside_a_body_by_an_outer_tensor() -> None:
+    x = tf.placeholder(tf.float32, [])
+    square = x * x
+    _, y = tf.while_loop(
+        lambda i, _: i < 2,
+        lambda i, y: (i + 1, tf.gradients(square * y, x)[0]),
+        [0, x],
+    )
+    assert _run(y, {x: 3.0}) == 2 * 3.0 * (2 * 3.0 * 3.0)
+
+
+def test_second_and_third_order() -> None:
+    x = tf.placeholder(tf.float32, [])
+    _, y = tf.while_loop(lambda i, _: i < 4, lambda i, y: (i + 1, y * x), [0, 1.0])
+    for wanted in (4 * 2.0**3, 12 * 2.0**2, 24 * 2.0):
+        y = tf.gradients(y, x)[0]
+        assert _run(y, {x: 2.0}) == wanted
+
+
+def test_deeply_nested_control_flow_matches_finite_differences() -> None:
+    x = tf.placeholder(tf.float64, [])
+    w = tf.get_variable("w", initializer=np.float64(1.1), use_resource=True)
+
+    def inner(y: tf.Tensor) -> tf.Tensor:
+        def step(j: tf.Tensor, z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            chosen = tf.cond(z > 1.0, lambda: z * x, lambda: tf.exp(z))
+            return j + 1, tf.sin(z) * w + chosen
+
+        return tf.while_loop(lambda j, _: j < 2, step, [0, y])[1]
+
+    def body(i: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        even = tf.equal(i % 2, 0)
+        return i + 1, tf.cond(even, lambda: inner(y), lambda: y * w + x)
+
+    _, y = tf.while_loop(lambda i, _: i < 3, body, [0, x])
+    first = tf.gradients(y, [x, w])
+    (second,) = tf.gradients(first[0], x)
+    epsilon = 1e-5
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+
+        def at(fetch: Any, value: float) -> float:
+            return float(sess.run(fetch, {x: value}))
+
+        slope = (at(y, 0.7 + epsilon) - at(y, 0.7 - epsilon)) / (2 * epsilon)
+        assert at(first[0], 0.7) == pytest.approx(slope, rel=1e-6)
+        bend = (at(first[0], 0.7 + epsilon) - at(first[0], 0.7 - epsilon)) / (
+            2 * epsilon
+        )
+        assert at(second, 0.7) == pytest.approx(bend, rel=1e-5)
+        w.load(1.1 + epsilon, sess)
+        above = at(y, 0.7)
+        w.load(1.1 - epsilon, sess)
+        below = at(y, 0.7)
+        w.load(1.1, sess)
+        by_w = (above - below) / (2 * epsilon)
+        assert at(first[1], 0.7) == pytest.approx(by_w, rel=1e-6)
+
+
+def _two(i: Any, j: Any) -> Any:
+    return i < 2
+
+
+ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: tf.while_loop(1, lambda i: i, [0]), TypeError, "cond must be callable"),
+    (lambda: tf.while_loop(lambda i: i, 1, [0]), TypeError, "body must be callable"),
+    (lambda: tf.while_loop(lambda: 1, lambda: 1, []), ValueError, "No loop variables"),
+    (
+        lambda: tf.while_loop(_two, _two, [0, 1], parallel_iterations=0),
+        TypeError,
+        "positive integer",
+    ),
+    (
+        lambda: tf.while_loop(lambda i: i < 2, lambda i: tf.cast(i, tf.float32), [0]),
+        TypeError,
+        "has type tf.float32 after 1 iteration",
+    ),
+    (
+        lambda: tf.while_loop(
+            lambda i: i[0] < 2, lambda i: tf.concat([i, i], 0), [tf.zeros([2])]
+        ),
+        ValueError,
+        r"enters the loop with shape \(2,\), but has shape \(4,\)",
+    ),
+    (
+        lambda: tf.while_loop(_two, lambda i, j: (i,), [0, 1]),
+        ValueError,
+        "same number of elements",
+    ),
+    (
+        lambda: tf.while_loop(_two, lambda i, j: (i, (j, j)), [0, 1]),
+        ValueError,
+        "nested structure",
+    ),
+    (
+        lambda: tf.while_loop(
+            lambda i: i < 2,
+            lambda i: i + 1,
+            [0],
+            shape_invariants=[tf.TensorShape([3])],
+        ),
+        ValueError,
+        "is not compatible with the initial shape",
+    ),
+    (
+        lambda: tf.while_loop(
+            lambda i: i < 2, lambda i: i + 1, [0], maximum_iterations=[1, 2]
+        ),
+        ValueError,
+        "maximum_iterations must be a scalar",
+    ),
+    (lambda: tf.while_loop(lambda i: i, lambda i: i, [0]), TypeError, "bool"),
+]
+
+
+@pytest.mark.parametrize(("make", "error", "text"), ERRORS)
+def test_errors(make: Callable[[], Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        make()
+
+
+# --- loops over elements -----------------------------------------------------------
+
+
+def test_map_fn_with_structures() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.placeholder(tf.float32, [3, 2])
+    total, doubled = tf.map_fn(
+        lambda pair: (pair[0] + tf.reduce_sum(pair[1]), tf.cast(pair[0], tf.int32)),
+        (x, y),
+        dtype=(tf.float32, tf.int32),
+    )
+    assert total.shape.as_list() == [3]
+    values = _run([total, doubled], {x: [1, 2, 3], y: np.ones([3, 2])})
+    assert [v.tolist() for v in values] == [[3, 4, 5], [1, 2, 3]]
+
+
+def test_folds_and_scan() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    feeds = {x: [1.0, 2.0, 3.0]}
+    left = tf.foldl(lambda a, e: a - e, x)
+    right = tf.foldr(lambda a, e: a - e, x, initializer=10.0)
+    sums = tf.scan(lambda a, e: a + e, x)
+    backward = tf.scan(lambda a, e: a * e, x, initializer=1.0, reverse=True)
+    assert _run([left, right], feeds) == [-4.0, 4.0]
+    assert _run(sums, feeds).tolist() == [1, 3, 6]
+    assert _run(backward, feeds).tolist() == [6, 6, 3]
+    assert _run(tf.gradients(sums, x)[0], feeds).tolist() == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: tf.map_fn(1, tf.zeros([3])), TypeError, "fn must be callable"),
+        (lambda: tf.map_fn(abs, tf.zeros([])), ValueError, "not a scalar"),
+        (lambda: tf.map_fn(lambda x: (x, x), tf.zeros([3])), ValueError, "nested"),
+        (lambda: tf.foldl(1, tf.zeros([3])), TypeError, "fn must be callable"),
+        (lambda: tf.scan(lambda a, x: (a, x), tf.zeros([3])), ValueError, "nested"),
+    ],
+)
+def test_element_loop_errors(
+    make: Callable[[], Any], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        make()

@@ -1,0 +1,56 @@
+"""Lists of tensors: old lists stay as they were, and pushing is cheap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.kernels.tensor_list import TensorList
+
+
+def _empty(shape: tuple[int | None, ...] | None = None, limit: int = -1) -> TensorList:
+    return TensorList(dtypes.int32, shape, [], 0, limit)
+
+
+def test_lists_of_one_origin_do_not_disturb_each_other() -> None:
+    base = _empty().push(np.int32(1))
+    left, right = base.push(np.int32(2)), base.push(np.int32(3))
+    assert (base.elements(), left.elements(), right.elements()) == (
+        *([1], [1, 2], [1, 3]),
+    )
+    shorter, element = left.pop()
+    assert element == 2
+    assert shorter.push(np.int32(9)).elements() == [1, 9]
+    assert left.elements() == [1, 2]
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 99))))
+def test_any_history_of_pushes_and_pops(steps: list[tuple[int, int]]) -> None:
+    """Each step goes on from an earlier list: pushes, or pops when it is odd."""
+    lists = [(_empty(), [])]
+    for origin, number in steps:
+        before, wanted = lists[origin % len(lists)]
+        if number % 2 and wanted:
+            after, element = before.pop()
+            assert element == wanted[-1]
+            lists.append((after, wanted[:-1]))
+        else:
+            lists.append((before.push(np.int32(number)), [*wanted, number]))
+    for made, wanted in lists:
+        assert made.elements() == wanted
+
+
+def test_checks() -> None:
+    with pytest.raises(errors.InvalidArgumentError, match="pop from an empty list"):
+        _empty().pop()
+    full = _empty(limit=1).push(np.int32(1))
+    with pytest.raises(errors.InvalidArgumentError, match="full list"):
+        full.push(np.int32(2))
+    with pytest.raises(errors.InvalidArgumentError, match="incompatible shape"):
+        _empty((2, None)).push(np.zeros([3, 1]))
+    _empty((2, None)).push(np.zeros([2, 7]))
+    with pytest.raises(errors.InvalidArgumentError, match="different lengths"):
+        _empty().map(max, _empty().push(np.int32(1)))

@@ -1,0 +1,196 @@
+"""Optimizer updates: in place, fused and by rows, against the formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tensorloom.framework import dtypes, errors, op_kernel
+from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.op_kernel import OpKernelConstruction
+from tensorloom.framework.resource import Variable
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS
+from tensorloom.kernels.variable_value import to_host, to_tensor
+
+ATTRS = {"use_nesterov": False, "update_slots": True, "use_locking": False}
+SLOTS = {rule: layout[0] - 1 for rule, layout in LAYOUT.items()}
+# For each scalar input a value that makes a difference.
+VALUES = {
+    "alpha": 0.3,
+    "lr": 0.05,
+    "momentum": 0.9,
+    "rho": 0.8,
+    "epsilon": 1e-3,
+    "beta1": 0.9,
+    "beta2": 0.99,
+    "beta1_power": 0.81,
+    "beta2_power": 0.98,
+    "l1": 0.1,
+    "l2": 0.2,
+    "l2_shrinkage": 0.05,
+    "lr_power": -0.5,
+}
+
+
+def _compute(op: str, attrs: dict[str, Any]) -> Any:
+    op_kernel.load_host_kernels()
+    node = Node("node", op, (), (), "", {**ATTRS, **attrs}, ())
+    _, host = op_kernel.find_kernels(op, node.attrs, "CPU")
+    assert host is not None
+    return host.factory(OpKernelConstruction(node, "CPU:0", "CPU", (), ()))
+
+
+def _variable(value: np.ndarray[Any, Any], as_tensor: bool) -> Variable:
+    shape = TensorShape.of(value.shape)
+    made = Variable("localhost", "v", dtypes.float32, shape)
+    made.value = to_tensor(value, copy=True) if as_tensor else value.copy()
+    return made
+
+
+def _inputs(rule: str, gradient: np.ndarray[Any, Any]) -> list[Any]:
+    scalars: list[Any] = [np.float32(VALUES[name]) for name in SCALARS[rule]]
+    scalars.insert(LAYOUT[rule][1], gradient)
+    return scalars
+
+
+def _state(rule: str, rng: Any, shape: tuple[int, ...]) -> list[Any]:
+    slots = [
+        rng.uniform(0.5, 1.5, shape).astype(np.float32) for _ in range(SLOTS[rule])
+    ]
+    if rule == "CenteredRMSProp":
+        slots[0] *= 0.1  # a mean whose square is below the second moment
+    return [rng.normal(size=shape).astype(np.float32), *slots]
+
+
+RULE = pytest.mark.parametrize("rule", sorted(FORMULAS))
+MEMORY = pytest.mark.parametrize("as_tensor", [False, True], ids=["host", "tensor"])
+
+
+@RULE
+@MEMORY
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_dense_update_is_the_formula(
+    rule: str, as_tensor: bool, nesterov: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    state = _state(rule, rng, (4, 3))
+    inputs = _inputs(rule, rng.normal(size=(4, 3)).astype(np.float32))
+    attrs = {**ATTRS, "use_nesterov": nesterov}
+    expected = FORMULAS[rule](np, tuple(state), tuple(inputs), attrs)
+    variables = [_variable(value, as_tensor) for value in state]
+    compute = _compute(
+        f"Apply{rule}" if rule != "KerasMomentum" else f"ResourceApply{rule}", attrs
+    )
+    compute(*variables, *inputs)
+    for variable, value in zip(variables, expected, strict=True):
+        np.testing.assert_allclose(to_host(variable.value), value, rtol=2e-6, atol=1e-7)
+        assert isinstance(variable.value, np.ndarray) is not as_tensor
+
+
+@RULE
+@MEMORY
+@pytest.mark.parametrize("indices", [[2, 0], [1, 1, 3]], ids=["apart", "repeated"])
+def test_sparse_update_is_the_formula_by_rows(
+    rule: str, as_tensor: bool, indices: list[int]
+) -> None:
+    if rule in ("GradientDescent", "Adam"):
+        pytest.skip("no sparse form")
+    rng = np.random.default_rng(1)
+    state = _state(rule, rng, (4, 3))
+    gradient = rng.normal(size=(len(indices), 3)).astype(np.float32)
+    expected = [value.copy() for value in state]
+    for row, index in enumerate(indices):
+        rows = tuple(value[index] for value in expected)
+        inputs = tuple(_inputs(rule, gradient[row]))
+        for value, new in zip(
+            expected, FORMULAS[rule](np, rows, inputs, ATTRS), strict=True
+        ):
+            value[index] = new
+    variables = [_variable(value, as_tensor) for value in state]
+    arguments = _inputs(rule, gradient)
+    arguments.insert(LAYOUT[rule][1] + 1, np.array(indices, np.int32))
+    _compute(f"ResourceSparseApply{rule}", {})(*variables, *arguments)
+    for variable, value in zip(variables, expected, strict=True):
+        np.testing.assert_allclose(to_host(variable.value), value, rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("rule", ["GradientDescent", "Momentum", "Adam", "RMSProp"])
+@pytest.mark.parametrize("shapes", [[(3, 2), ()], [(40, 5), (7,), (30,)]])
+def test_fused_update_is_the_updates_one_by_one(
+    rule: str, shapes: list[tuple[int, ...]]
+) -> None:
+    rng = np.random.default_rng(2)
+    states = [_state(rule, rng, shape) for shape in shapes]
+    states = [[np.asarray(v, np.float32) for v in state] for state in states]
+    gradients = [np.asarray(rng.normal(size=s), np.float32) for s in shapes]
+    columns = [
+        [_variable(state[i], state[i].size > 16) for state in states]
+        for i in range(SLOTS[rule] + 1)
+    ]
+    arguments: list[Any] = [variable for column in columns for variable in column]
+    scalars = _inputs(rule, np.float32(0))
+    at = LAYOUT[rule][1]
+    arguments += [*scalars[:at], *gradients, *scalars[at + 1 :]]
+    result = _compute(f"_FusedApply{rule}", {"N": len(shapes)})(*arguments)
+    assert list(result) == columns[0]
+    for i, (state, gradient) in enumerate(zip(states, gradients, strict=True)):
+        inputs = tuple(_inputs(rule, gradient))
+        expected = FORMULAS[rule](np, tuple(state), inputs, ATTRS)
+        for column, value in zip(columns, expected, strict=True):
+            np.testing.assert_allclose(
+                to_host(column[i].value), value, rtol=2e-6, atol=1e-7
+            )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    lr=st.floats(1e-5, 1.0),
+    beta1=st.floats(0.0, 0.99),
+    beta2=st.floats(0.0, 0.9999),
+    epsilon=st.floats(1e-8, 1.0),
+    steps=st.integers(1, 50),
+)
+def test_fused_adam_has_tensorflows_epsilon(
+    lr: float, beta1: float, beta2: float, epsilon: float, steps: int
+) -> None:
+    rng = np.random.default_rng(3)
+    state = _state("Adam", rng, (6, 4))
+    gradient = rng.normal(size=(6, 4)).astype(np.float32)
+    numbers = [beta1**steps, beta2**steps, lr, beta1, beta2, epsilon]
+    inputs = (*(np.float32(x) for x in numbers), gradient)
+    expected = FORMULAS["Adam"](
+        np, tuple(v.astype(np.float64) for v in state), inputs, ATTRS
+    )
+    variables = [_variable(value, as_tensor=True) for value in state]
+    _compute("ApplyAdam", {})(*variables, *inputs)
+    for variable, value in zip(variables, expected, strict=True):
+        np.testing.assert_allclose(to_host(variable.value), value, rtol=1e-4, atol=1e-5)
+
+
+def test_update_of_a_variable_without_a_value() -> None:
+    empty = Variable("localhost", "w", dtypes.float32, TensorShape.of((2,)))
+    with pytest.raises(errors.FailedPreconditionError, match="uninitialized value w"):
+        _compute("ApplyGradientDescent", {})(
+            empty, np.float32(1), np.ones(2, np.float32)
+        )
+
+
+def test_gradient_of_another_shape() -> None:
+    variable = _variable(np.ones(2, np.float32), as_tensor=False)
+    with pytest.raises(errors.InvalidArgumentError, match=r"same shape\[2\] \[3\]"):
+        _compute("ApplyGradientDescent", {})(
+            variable, np.float32(1), np.ones(3, np.float32)
+        )
+
+
+def test_index_out_of_range() -> None:
+    state = [_variable(np.ones((2, 1), np.float32), as_tensor=False) for _ in range(2)]
+    with pytest.raises(errors.InvalidArgumentError, match="Index 5 at offset 1"):
+        _compute("SparseApplyAdagrad", {})(
+            *state, np.float32(1), np.ones((2, 1), np.float32), np.array([0, 5])
+        )
