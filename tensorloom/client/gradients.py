@@ -11,6 +11,7 @@ from tensorloom.client.gradient_walk import GradientWalk, WalkOptions
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
+from tensorloom.framework.garbage import collection_paused
 from tensorloom.framework.indexed_slices import (
     IndexedSlices,
     convert_n_to_tensor_or_indexed_slices,
@@ -112,8 +113,12 @@ def build_gradients(
             gradient_aggregation.check_method(aggregation_method),
             [t.op for t in stops],
         )
-        walk = GradientWalk(tensors, wanted, started, source_graph or graph, options)
-        walk.run()
+        # A walk makes much that lives on, and no garbage: collecting finds nothing.
+        with collection_paused():
+            walk = GradientWalk(
+                tensors, wanted, started, source_graph or graph, options
+            )
+            walk.run()
     return [_result(walk, x, unconnected) for x in wanted]
 
 

@@ -78,7 +78,7 @@ def _fill_node_stats(proto: Any, node: NodeStats) -> None:
         description = output.tensor_description
         description.dtype = dtypes.as_dtype(dtype).as_datatype_enum
         for dim in shape:
-            description.shape.dim.add().size = dim
+            description.shape.dim.add().size = -1 if dim is None else dim
         description.allocation_description.requested_bytes = size
 
 
@@ -95,7 +95,7 @@ def _fill_cost_graph(cost_graph: Any, nodes: Iterable[NodeStats]) -> None:
             output.alias_input_port = -1
             output.dtype = dtypes.as_dtype(dtype).as_datatype_enum
             for dim in shape:
-                output.shape.dim.add().size = dim
+                output.shape.dim.add().size = -1 if dim is None else dim
 
 
 def _fill_partition_graphs(run_metadata: Any, graphs: Iterable[GraphIR]) -> None:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.master_factory import register_master_factory
 from tensorloom.cluster import host_evaluation
 from tensorloom.devices import cpu, cuda
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import constant_value, op_kernel, op_registry
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.package_modules import import_all
-from tensorloom.framework.session_config import SessionConfig
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.master import Master, MasterEnvironment
 from tensorloom.worker.emitter import STRUCTURE
 from tensorloom.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.session_config import SessionConfig
 
 # Importing them registers the kinds of device.
 _ = cpu, cuda
@@ -36,7 +38,9 @@ def make_local_master(target: str, config: SessionConfig) -> Master:
     if config.intra_op_parallelism_threads and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
-    return Master([Worker(LOCAL_TASK, devices)], MasterEnvironment(evaluate, has_kernel))
+    return Master(
+        [Worker(LOCAL_TASK, devices)], MasterEnvironment(evaluate, has_kernel)
+    )
 
 
 def evaluate(node: Node, inputs: Sequence[Any]) -> Sequence[Any] | None:

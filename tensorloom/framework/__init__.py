@@ -1,1 +1,1 @@
-"""The shared vocabulary: dtypes, shapes, device names, errors, graphs and their wire forms."""
+"""The shared vocabulary: dtypes, shapes, devices, errors, graphs, their wire forms."""

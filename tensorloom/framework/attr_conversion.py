@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.op_registry import AttrDef
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import AttrDef
 
 
 def decode_attr(attr: AttrDef, value: Any, op_name: str) -> Any:

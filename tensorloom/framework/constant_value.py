@@ -7,23 +7,37 @@ TensorFlow's does, so that the same program has the same static values.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import op_kernel
 from tensorloom.framework.export import export
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.shape_inference import ShapeError, shape_from_vector
 from tensorloom.framework.tensor import _UNSET, Tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
 
 Array = np.ndarray[Any, Any]
 
 # What `constant_value` looks through, beside Const.
 _PUBLIC_OPS: Final = frozenset(
-    ["Shape", "Size", "Rank", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset"]
-    + ["Pack", "Fill", "Equal", "NotEqual"]
+    [
+        "Shape",
+        "Size",
+        "Rank",
+        "Range",
+        "Cast",
+        "Concat",
+        "ConcatV2",
+        "ConcatOffset",
+        "Pack",
+        "Fill",
+        "Equal",
+        "NotEqual",
+    ]
 )
 # A folded value is kept with the graph, so it must be small; so must the work.
 _MAX_ELEMENTS: Final = 1024
@@ -214,7 +228,7 @@ def evaluate_node(
     try:
         with np.errstate(all="ignore"):
             result = definition.factory(construction)(*inputs)
-    except Exception:  # noqa: BLE001 - what fails here fails in the step, with context
+    except Exception:
         return None
     values = (
         result

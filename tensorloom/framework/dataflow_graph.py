@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
     constant_value,
@@ -15,7 +12,6 @@ from tensorloom.framework import (
     op_registry,
     shape_inference,
 )
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph_collections import GraphCollections
 from tensorloom.framework.graph_ir import (
@@ -26,11 +22,18 @@ from tensorloom.framework.graph_ir import (
     Node,
 )
 from tensorloom.framework.graph_scopes import _VALID_OP_NAME, GraphScopes
-from tensorloom.framework.op_registry import OpDef
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    import numpy as np
+
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("Graph")
@@ -57,7 +60,7 @@ class Graph(GraphScopes, GraphCollections):
         self._sent_count = 0  # operations that some session has sent to its master
         self._variable_creators: list[Any] = []
 
-    # --- identity ----------------------------------------------------------------
+    # --- identity ----------------------------------------------------
 
     @property
     def version(self) -> int:
@@ -115,7 +118,7 @@ class Graph(GraphScopes, GraphCollections):
         """Makes this graph the default graph of the thread, in a `with` block."""
         return default_stack.graph_as_default(self)
 
-    # --- adding operations ---------------------------------------------------------
+    # --- adding operations -------------------------------------------
 
     def create_op(
         self,
@@ -253,7 +256,7 @@ class Graph(GraphScopes, GraphCollections):
         if op._id_value:
             self._mutations.append(op)
 
-    # --- functions -----------------------------------------------------------------
+    # --- functions ---------------------------------------------------
 
     @property
     def functions(self) -> dict[str, FunctionIR]:
@@ -271,7 +274,7 @@ class Graph(GraphScopes, GraphCollections):
     def _get_function(self, name: str) -> FunctionIR | None:
         return self._functions.get(name)
 
-    # --- looking up ------------------------------------------------------------------
+    # --- looking up --------------------------------------------------
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
@@ -320,7 +323,7 @@ class Graph(GraphScopes, GraphCollections):
         tensor: Tensor = self.as_graph_element(name, allow_operation=False)
         return tensor
 
-    # --- feeding and fetching ----------------------------------------------------------
+    # --- feeding and fetching ----------------------------------------
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Makes feeding `tensor` an error."""
@@ -338,7 +341,7 @@ class Graph(GraphScopes, GraphCollections):
         """False when `prevent_fetching` was called on it or its operation."""
         return getattr(tensor_or_op, "op", tensor_or_op) not in self._unfetchable
 
-    # --- out of the client ---------------------------------------------------------------
+    # --- out of the client -------------------------------------------
 
     def to_node(self, op: Operation) -> Node:
         """The light node that master and worker see of an operation."""
@@ -389,7 +392,7 @@ class Graph(GraphScopes, GraphCollections):
             graph = graph.with_nodes(_with_shapes(n) for n in graph.nodes.values())
         return graph_def.to_proto(graph)
 
-    # --- variables ---------------------------------------------------------------------
+    # --- variables ---------------------------------------------------
 
     @property
     def _variable_creator_stack(self) -> list[Any]:

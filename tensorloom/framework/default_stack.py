@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,7 @@ def session_as_default(session: Any, enforce_nesting: bool = True) -> Iterator[A
 
 def run_in_session(
     fetches: Any,
-    feed_dict: dict[Any, Any] | None,
+    feed_dict: Mapping[Any, Any] | None,
     graph: Graph,
     session: Any,
     action: str,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.graph_ir import FunctionIR
+from typing import TYPE_CHECKING
+
 from tensorloom.framework.op_registry import ArgDef, OpDef
 from tensorloom.framework.shape_inference import unknown_shapes
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import FunctionIR
 
 
 def op_def_of(function: FunctionIR) -> OpDef:

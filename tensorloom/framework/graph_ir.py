@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.tensor_shape import TensorShape
 
 # The producer versions that 1.15 writes; see protocol notes on GraphDef versions.
 PRODUCER_VERSION = 134

@@ -123,10 +123,7 @@ class GraphScopes:
             valid = _VALID_SCOPE_NAME if outer else _VALID_OP_NAME
             if not valid.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
-            if name.endswith("/"):
-                scope = name[:-1]
-            else:
-                scope = self.unique_name(name)
+            scope = name[:-1] if name.endswith("/") else self.unique_name(name)
         else:
             scope = ""
         state.name_stack = scope
@@ -342,23 +339,8 @@ class GraphScopes:
     def _apply_scopes(self, op: Operation) -> None:
         """Gives a new operation what the open scopes say beside names and control."""
         state = self._scopes
-        attrs = op._attrs
-        if state.attrs:
-            for name, value in state.attrs.items():
-                if name in attrs:
-                    continue
-                if callable(value):
-                    value = value(op.node_def)
-                if value is not None:
-                    attrs[name] = _decoded(value)
-        if state.kernel_labels:
-            label = state.kernel_labels.get(op._type)
-            if label is not None and "_kernel" not in attrs:
-                attrs["_kernel"] = label.encode()
-        if state.gradient_overrides:
-            override = state.gradient_overrides.get(op._type)
-            if override is not None and "_gradient_op_type" not in attrs:
-                attrs["_gradient_op_type"] = override.encode()
+        if state.attrs or state.kernel_labels or state.gradient_overrides:
+            _add_scope_attrs(op, state)
         op._control_flow_context = state.control_flow_context
         for controller in state.controllers:
             controller.seen.add(op)
@@ -369,8 +351,12 @@ class GraphScopes:
             op._device = static
         if state.colocation:
             self._apply_colocation(op, state.colocation)
-        if state.container and op._op_def.is_stateful and not attrs.get("container", 1):
-            attrs["container"] = state.container.encode()
+        if (
+            state.container
+            and op._op_def.is_stateful
+            and not op._attrs.get("container", 1)
+        ):
+            op._attrs["container"] = state.container.encode()
 
     def _apply_colocation(self, op: Operation, colocation: list[Operation]) -> None:
         groups: set[bytes] = set()
@@ -381,6 +367,27 @@ class GraphScopes:
                 op._device = other.device
                 device_set = True
         op._attrs["_class"] = sorted(groups)
+
+
+def _add_scope_attrs(op: Operation, state: _ScopeState) -> None:
+    """Attrs that open attr scopes, kernel labels and gradient overrides ask for."""
+    attrs = op._attrs
+    if state.attrs:
+        for name, value in state.attrs.items():
+            if name in attrs:
+                continue
+            if callable(value):
+                value = value(op.node_def)
+            if value is not None:
+                attrs[name] = _decoded(value)
+    if state.kernel_labels:
+        label = state.kernel_labels.get(op._type)
+        if label is not None and "_kernel" not in attrs:
+            attrs["_kernel"] = label.encode()
+    if state.gradient_overrides:
+        override = state.gradient_overrides.get(op._type)
+        if override is not None and "_gradient_op_type" not in attrs:
+            attrs["_gradient_op_type"] = override.encode()
 
 
 def _merge(outer: str, inner: str) -> str:

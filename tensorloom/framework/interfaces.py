@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TYPE_CHECKING
-
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR

@@ -7,18 +7,20 @@ and what passes add, are inferred here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.shape_inference import (
     HandleData,
     InferenceContext,
     run_shape_fn,
 )
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tensorloom.framework.graph_ir import GraphIR, Node
 
 Handles = dict[tuple[str, int], HandleData]
 

@@ -7,21 +7,23 @@ are TensorFlow's. Every op builder ends here.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import op_registry
 from tensorloom.framework.attr_conversion import check_allowed_type, decode_attr
-from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.op_registry import ArgDef, AttrDef, OpDef
-from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import graph_from_inputs
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import (
     internal_convert_n_to_tensor,
     internal_convert_to_tensor,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import ArgDef, AttrDef, OpDef
+    from tensorloom.framework.operation import Operation
 
 _MISSING: Final = object()
 

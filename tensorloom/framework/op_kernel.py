@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.dtypes import DType
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.resource import ResourceManager
 
 Compute = Callable[..., Any]

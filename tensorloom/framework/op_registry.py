@@ -19,11 +19,13 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 # A shape function maps an InferenceContext to the shapes of the outputs: one
 # TensorShape, or a sequence with one for each output.

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import default_stack, source
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
-from tensorloom.framework.op_registry import OpDef
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
 
 
 class InputList(tuple[Tensor, ...]):

@@ -15,7 +15,9 @@ class RawOps(ModuleType):
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op_def = op_registry.find(name)
         if op_def is None or name.startswith("_"):
-            raise AttributeError(f"module 'tensorloom.raw_ops' has no attribute '{name}'")
+            raise AttributeError(
+                f"module 'tensorloom.raw_ops' has no attribute '{name}'"
+            )
 
         def raw_op(*, name: str | None = None, **arguments: Any) -> Any:
             return op_def_library.apply_op(op_def.name, name, **arguments)

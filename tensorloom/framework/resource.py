@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tensorloom.framework import errors
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.tensor_shape import TensorShape
 
 DEFAULT_CONTAINER = "localhost"
 

@@ -6,18 +6,20 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import default_stack
-from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
 
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+
 
 @export("name_scope", "keras.backend.name_scope")
-class name_scope:  # noqa: N801 (the public name)
+class name_scope:
     """Context manager for ops that take a name: enters the values' graph and a scope.
 
     Args:
@@ -38,8 +40,8 @@ class name_scope:  # noqa: N801 (the public name)
     ) -> None:
         if default_name is not None and not isinstance(default_name, str):
             raise TypeError(
-                "`default_name` type ({}) is not a string type. You likely meant to "
-                "pass this into the `values` kwarg.".format(type(default_name))
+                f"`default_name` type ({type(default_name)}) is not a string type. "
+                "You likely meant to pass this into the `values` kwarg."
             )
         self._name = default_name if name is None else name
         self._default_name = default_name

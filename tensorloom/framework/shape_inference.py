@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.op_registry import OpDef, ShapeFn
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef, ShapeFn
 
 Dims = tuple[int | None, ...]
 
@@ -278,7 +280,9 @@ def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> s
         f"{message} for '{context.node_name}' (op: '{context.op_name}') "
         f"with input shapes: {shapes}"
     )
-    values = [f"input[{i}] = <{_summary(v)}>" for i, v in sorted(recording.values.items())]
+    values = [
+        f"input[{i}] = <{_summary(v)}>" for i, v in sorted(recording.values.items())
+    ]
     if values:
         text += " and with computed input tensors: " + ", ".join(values)
     partial = [

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tensorloom.framework import default_stack
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor_shape import TensorShape
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.shape_inference import HandleData
 

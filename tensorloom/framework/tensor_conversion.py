@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 # (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass on.
 ConversionFunction = Callable[..., Any]

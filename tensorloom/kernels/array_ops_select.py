@@ -132,7 +132,8 @@ def _diagonals(
     columns = torch.from_numpy(column * valid).to(place)
     taken = move_bits(value, lambda v: v[..., rows, columns])
     if not bool(valid.all()):
-        taken = torch.where(mask, taken, torch.tensor(padding, dtype=value.dtype))
+        filler = torch.tensor(padding, dtype=value.dtype, device=place)
+        taken = torch.where(mask, taken, filler)
     return taken[..., 0, :] if lower == upper else taken
 
 

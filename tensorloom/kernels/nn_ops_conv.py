@@ -7,29 +7,34 @@ image is padded first, and a gradient with respect to it is cut afterwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import (
     check_dimensions,
     check_memory,
     shape_text,
 )
+from tensorloom.kernels.host.nn_ops_checks import invalid
+from tensorloom.kernels.nn_ops_conv_plan import (
+    Geometry,
+    Plan,
+    check_backward,
+    check_forward,
+    check_rank,
+    decode_geometry,
+    shape_vector,
+)
 from tensorloom.kernels.nn_ops_window import (
     CHANNELS_LAST,
-    AxisWindows,
-    axis_windows,
-    check_spatial_only,
     empty_nchw,
     from_nchw,
     nchw_shape,
-    spatial,
     to_nchw,
 )
 
@@ -39,76 +44,6 @@ _convolution = torch.convolution
 _convolution_backward = torch.ops.aten.convolution_backward.default
 _Shape = tuple[int, ...]
 _HostArray = np.ndarray[Any, np.dtype[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One convolution of known sizes, in torch's terms."""
-
-    stride: tuple[int, int]
-    padding: tuple[int, int]  # on both sides of height and width
-    dilation: tuple[int, int]
-    groups: int
-    # What `torch.nn.functional.pad` adds first (left, right, top, bottom), or None.
-    extra: tuple[int, int, int, int] | None
-    outputs: tuple[int, int]  # height and width of the result
-
-
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """The attrs of a convolution node, decoded."""
-
-    op: str
-    data_format: bytes
-    stride: tuple[int, int]
-    dilation: tuple[int, int]
-    padding: bytes
-    explicit: tuple[tuple[int, int], tuple[int, int]]
-    depthwise: bool
-
-    def plan(self, image: _Shape, filters: _Shape, groups: int) -> Plan:
-        """For an image shape NCHW and a filter shape HWIO."""
-        rows, columns = (
-            axis_windows(
-                image[2 + axis],
-                filters[axis],
-                self.stride[axis],
-                self.dilation[axis],
-                self.padding,
-                self.explicit[axis],
-            )
-            for axis in (0, 1)
-        )
-        outputs = (rows.outputs, columns.outputs)
-        if rows.is_symmetric and columns.is_symmetric:
-            padding, extra = (rows.before, columns.before), None
-        else:
-            padding, extra = (0, 0), _extra(rows, columns)
-        return Plan(self.stride, padding, self.dilation, groups, extra, outputs)
-
-
-def _extra(rows: AxisWindows, columns: AxisWindows) -> tuple[int, int, int, int]:
-    return columns.before, columns.after, rows.before, rows.after
-
-
-def _geometry(c: OpKernelConstruction) -> Geometry:
-    data_format = c["data_format"]
-    check_spatial_only(c["strides"], data_format, "strides")
-    check_spatial_only(c["dilations"], data_format, "dilations")
-    paddings = c.get("explicit_paddings") or [0] * 8
-    rows, columns = (2, 3) if data_format == b"NCHW" else (1, 2)
-    return Geometry(
-        c.op,
-        data_format,
-        spatial(c["strides"], data_format),
-        spatial(c["dilations"], data_format),
-        c["padding"],
-        (
-            (paddings[2 * rows], paddings[2 * rows + 1]),
-            (paddings[2 * columns], paddings[2 * columns + 1]),
-        ),
-        c.op.startswith("Depthwise"),
-    )
 
 
 # --- filters -----------------------------------------------------------------
@@ -144,91 +79,6 @@ def _oihw_shape(shape: Sequence[int], depthwise: bool) -> _Shape:
     return outputs, depth, height, width
 
 
-# --- checks ------------------------------------------------------------------
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
-def _check_forward(geometry: Geometry, image: _Shape, filters: _Shape) -> int:
-    """Checks shapes (image NCHW, filters HWIO) and returns the number of groups."""
-    depth, filter_depth = image[1], filters[2]
-    if geometry.depthwise:
-        if depth != filter_depth:
-            raise _invalid(
-                f"input and filter must have the same depth: {depth} vs {filter_depth}"
-            )
-        return depth
-    if filter_depth == 0 or depth % filter_depth:
-        raise _invalid(
-            "input depth must be evenly divisible by filter depth: "
-            f"{depth} vs {filter_depth}"
-        )
-    groups = depth // filter_depth
-    if groups > 1 and filters[3] % groups:
-        raise _invalid(
-            f"output depth must be evenly divisible by number of groups: {filters[3]} "
-            f"vs {groups}"
-        )
-    return groups
-
-
-def _check_rank(shape: Sequence[int], what: str) -> None:
-    if len(shape) != 4:
-        raise _invalid(f"{what} must be 4-dimensional: {shape_text(tuple(shape))}")
-
-
-def _check_backward(
-    geometry: Geometry, image: _Shape, filters: _Shape, grad: _Shape, label: str
-) -> Plan:
-    """Checks three 4-D shapes (NCHW, HWIO, NCHW) against each other."""
-    if image[0] != grad[0]:
-        raise _invalid(
-            f"{label}: input and out_backprop must have the same batch size"
-            f"input batch: {image[0]}outbackprop batch: {grad[0]} batch_dim: 0"
-        )
-    if geometry.depthwise:
-        if image[1] != filters[2]:
-            raise _invalid(f"{label}: input and filter must have the same in_depth")
-        if filters[3] * image[1] != grad[1]:
-            raise _invalid(
-                f"{label}: depth_multiplier * in_depth not equal to out_depth"
-            )
-        groups = image[1]
-    else:
-        if filters[2] == 0 or image[1] % filters[2]:
-            raise _invalid(
-                f"{label}: input depth must be evenly divisible by filter depth"
-            )
-        if filters[3] != grad[1]:
-            raise _invalid(
-                f"{label}: filter and out_backprop must have the same out_depth"
-            )
-        groups = image[1] // filters[2]
-    plan = geometry.plan(image, filters, groups)
-    for axis in (0, 1):
-        if plan.outputs[axis] != grad[2 + axis]:
-            raise _invalid(
-                f"{label}: Size of out_backprop doesn't match computed: actual = "
-                f"{grad[2 + axis]}, computed = {plan.outputs[axis]} spatial_dim: "
-                f"{axis + 1} input: {image[2 + axis]} filter: {filters[axis]} output: "
-                f"{grad[2 + axis]} stride: {geometry.stride[axis]} dilation: "
-                f"{geometry.dilation[axis]}"
-            )
-    return plan
-
-
-def _shape_vector(value: _HostArray, what: str, label: str) -> _Shape:
-    """The 4-D shape that a host vector holds."""
-    array = np.asarray(value)
-    if array.ndim != 1:
-        raise _invalid(f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}")
-    if len(array) != 4:
-        raise _invalid(f"{label}: {what} must be 4-dimensional")
-    return tuple(array.tolist())
-
-
 # --- forward -----------------------------------------------------------------
 
 
@@ -244,17 +94,17 @@ def _in_float(c: OpKernelConstruction) -> torch.dtype | None:
 @kernel(["Conv2D", "DepthwiseConv2dNative"])
 def convolution(c: OpKernelConstruction) -> Compute:
     """Images with filters."""
-    geometry, wide = _geometry(c), _in_float(c)
+    geometry, wide = decode_geometry(c), _in_float(c)
     data_format = geometry.data_format
 
     @lru_cache(maxsize=64)
     def plan_for(image: _Shape, filters: _Shape) -> Plan:
         if len(image) != 4:
-            raise _invalid(f"input must be 4-dimensional{shape_text(image)}")
-        _check_rank(filters, "filter")
+            raise invalid(f"input must be 4-dimensional{shape_text(image)}")
+        check_rank(filters, "filter")
         ordered = nchw_shape(image, data_format)
         return geometry.plan(
-            ordered, filters, _check_forward(geometry, ordered, filters)
+            ordered, filters, check_forward(geometry, ordered, filters)
         )
 
     def compute(
@@ -364,7 +214,7 @@ def _label(geometry: Geometry, side: str) -> str:
 )
 def backprop_input(c: OpKernelConstruction) -> Compute:
     """The gradient with respect to the images."""
-    geometry, wide = _geometry(c), _in_float(c)
+    geometry, wide = decode_geometry(c), _in_float(c)
     data_format, device, dtype = geometry.data_format, c.device, c["T"]
     label = _label(geometry, "Input")
 
@@ -372,10 +222,10 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def plan_for(sizes: _Shape, filters: _Shape, grad: _Shape) -> tuple[Plan, _Shape]:
         for shape, what in ((filters, "filter"), (grad, "out_backprop")):
             if len(shape) != 4:
-                raise _invalid(f"{label}: {what} must be 4-dimensional")
+                raise invalid(f"{label}: {what} must be 4-dimensional")
         check_dimensions(sizes)
         image = nchw_shape(sizes, data_format)
-        plan = _check_backward(
+        plan = check_backward(
             geometry, image, filters, nchw_shape(grad, data_format), label
         )
         check_memory(sizes, dtype, device)
@@ -400,7 +250,7 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def compute(
         input_sizes: _HostArray, filters: torch.Tensor, grad: torch.Tensor
     ) -> torch.Tensor:
-        sizes = _shape_vector(input_sizes, "input", label)
+        sizes = shape_vector(input_sizes, "input", label)
         plan, image = plan_for(sizes, filters.shape, grad.shape)
         if not filters.numel() or not grad.numel() or 0 in image:
             return grad.new_zeros(sizes)
@@ -418,7 +268,7 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
 )
 def backprop_filter(c: OpKernelConstruction) -> Compute:
     """The gradient with respect to the filters."""
-    geometry, wide = _geometry(c), _in_float(c)
+    geometry, wide = decode_geometry(c), _in_float(c)
     data_format, device, dtype = geometry.data_format, c.device, c["T"]
     label = _label(geometry, "Filter")
 
@@ -426,9 +276,9 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
     def plan_for(image: _Shape, sizes: _Shape, grad: _Shape) -> Plan:
         for shape, what in ((image, "input"), (grad, "out_backprop")):
             if len(shape) != 4:
-                raise _invalid(f"{label}: {what} must be 4-dimensional")
+                raise invalid(f"{label}: {what} must be 4-dimensional")
         check_dimensions(sizes)
-        plan = _check_backward(
+        plan = check_backward(
             geometry,
             nchw_shape(image, data_format),
             sizes,
@@ -457,7 +307,7 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
     def compute(
         image: torch.Tensor, filter_sizes: _HostArray, grad: torch.Tensor
     ) -> torch.Tensor:
-        sizes = _shape_vector(filter_sizes, "filter", label)
+        sizes = shape_vector(filter_sizes, "filter", label)
         if 0 in sizes:
             return image.new_zeros(sizes)
         plan = plan_for(image.shape, sizes, grad.shape)

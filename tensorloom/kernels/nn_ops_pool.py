@@ -14,14 +14,12 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
 import torch
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_window import (
     AxisWindows,
     axis_windows,
@@ -33,15 +31,12 @@ from tensorloom.kernels.nn_ops_window import (
 )
 
 # Bound once: looking an operator up costs as much as a small kernel.
-_avg_pool2d = torch._C._nn.avg_pool2d
-_avg_pool2d_backward = torch.ops.aten.avg_pool2d_backward.default
 _constant_pad_nd = torch.constant_pad_nd
 _max_pool2d_with_indices = torch._C._nn.max_pool2d_with_indices
 _max_pool2d_with_indices_backward = (
     torch.ops.aten.max_pool2d_with_indices_backward.default
 )
 _Shape = tuple[int, ...]
-_HostArray = np.ndarray[Any, np.dtype[Any]]
 _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 _TORCH_NUMBERS = _FLOATS | {
     dtypes.int8,
@@ -122,9 +117,9 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     window = spatial(c["ksize"], data_format)
     stride = spatial(c["strides"], data_format)
     if min(c["ksize"]) <= 0:
-        raise _invalid(f"Sliding window ksize must be positive, got {c['ksize']}")
+        raise invalid(f"Sliding window ksize must be positive, got {c['ksize']}")
     if min(c["strides"]) <= 0:
-        raise _invalid(f"Sliding window stride must be positive, got {c['strides']}")
+        raise invalid(f"Sliding window stride must be positive, got {c['strides']}")
     if c["ksize"][0] != 1 or c["strides"][0] != 1:
         raise errors.UnimplementedError(
             None, None, "Pooling is not yet supported on the batch dimension."
@@ -132,7 +127,7 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     return Geometry(data_format, window, stride, c["padding"])
 
 
-def _depth_window(c: OpKernelConstruction) -> int:
+def depth_window(c: OpKernelConstruction) -> int:
     """The window over channels; with one, there is none over height and width."""
     axis = 1 if c["data_format"] == b"NCHW" else 3
     window, stride = c["ksize"][axis], c["strides"][axis]
@@ -154,16 +149,10 @@ def _depth_window(c: OpKernelConstruction) -> int:
     return int(window)
 
 
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def check_rank(shape: Sequence[int]) -> None:
     """Images are 4-D."""
     if len(shape) != 4:
-        raise _invalid(
-            f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0"
-        )
+        raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0")
 
 
 # --- max pooling -------------------------------------------------------------
@@ -181,7 +170,7 @@ class _Maxima:
 @kernel("MaxPool", types={"T": _TORCH_NUMBERS})
 def max_pool(c: OpKernelConstruction) -> Compute:
     """The maximum of each window."""
-    geometry, depth = decode_geometry(c), _depth_window(c)
+    geometry, depth = decode_geometry(c), depth_window(c)
     if depth > 1:
         return _depth_max_pool(depth, geometry.data_format)
     data_format = geometry.data_format
@@ -194,7 +183,7 @@ def max_pool(c: OpKernelConstruction) -> Compute:
     def compute(image: torch.Tensor) -> torch.Tensor:
         plan = plan_for(image.shape)
         if not image.numel() or 0 in plan.outputs:
-            return _no_windows(image, plan, data_format)
+            return no_windows(image, plan, data_format)
         values, indices = with_indices(image, plan, geometry)
         output = from_nchw(values, data_format)
         output.__dict__["maxima"] = _Maxima(weakref.ref(image), geometry, indices)
@@ -221,7 +210,8 @@ def _lowest(dtype: torch.dtype) -> float:
     return torch.iinfo(dtype).min
 
 
-def _no_windows(image: torch.Tensor, plan: Plan, data_format: bytes) -> torch.Tensor:
+def no_windows(image: torch.Tensor, plan: Plan, data_format: bytes) -> torch.Tensor:
+    """The result when there is nothing to pool."""
     batch, channels = nchw_shape(image.shape, data_format)[:2]
     result = image.new_zeros((batch, channels, *plan.outputs))
     return from_nchw(result, data_format)
@@ -252,13 +242,13 @@ def _depth_windows(image: torch.Tensor, window: int, axis: int) -> torch.Tensor:
 @kernel("MaxPoolGrad", types={"T": _FLOATS})
 def max_pool_grad(c: OpKernelConstruction) -> Compute:
     """The gradient goes to the first maximum of each window."""
-    geometry, depth = decode_geometry(c), _depth_window(c)
+    geometry, depth = decode_geometry(c), depth_window(c)
     if depth > 1:
         return _depth_max_pool_grad(depth, geometry.data_format)
 
     @lru_cache(maxsize=64)
     def plan_for(image: _Shape, grad: _Shape) -> Plan:
-        return _max_grad_plan(geometry, image, grad)
+        return gradient_plan(geometry, image, grad)
 
     def compute(
         image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
@@ -272,17 +262,17 @@ def max_pool_grad(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _max_grad_plan(geometry: Geometry, image: _Shape, grad: _Shape) -> Plan:
+def gradient_plan(geometry: Geometry, image: _Shape, grad: _Shape) -> Plan:
     """Checks the shapes of the pool's input and of the gradient of its output."""
     if len(image) != 4:
-        raise _invalid("tensor_in must be 4-dimensional")
+        raise invalid("tensor_in must be 4-dimensional")
     if len(grad) != 4:
-        raise _invalid("out_backprop must be 4-dimensional")
+        raise invalid("out_backprop must be 4-dimensional")
     shape = nchw_shape(image, geometry.data_format)
     plan = geometry.plan(shape)
     expected = (*shape[:2], *plan.outputs)
     if nchw_shape(grad, geometry.data_format) != expected:
-        raise _invalid(
+        raise invalid(
             f"Expected grad shape to be {list(expected)}, but got {list(grad)} "
             "(batch, channels, height, width)"
         )
@@ -353,10 +343,10 @@ def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         check_rank(image.shape)
         if image.shape != grad.shape:
-            raise _invalid("tensor_in and out_grad_backprop must have the same shape")
+            raise invalid("tensor_in and out_grad_backprop must have the same shape")
         plan = geometry.plan(nchw_shape(image.shape, data_format))
         if not image.numel() or 0 in plan.outputs:
-            return _no_windows(image, plan, data_format)
+            return no_windows(image, plan, data_format)
         indices = _indices(image, output, plan, geometry)
         nchw = to_nchw(grad, data_format)
         if plan.extra is not None:
@@ -365,141 +355,3 @@ def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
         return from_nchw(picked, data_format)
 
     return compute
-
-
-# --- average pooling ---------------------------------------------------------
-
-
-def _check_depth(c: OpKernelConstruction) -> None:
-    if _depth_window(c) > 1:
-        raise errors.UnimplementedError(
-            None, None, "Non-spatial pooling is not yet supported. Volunteers? :)"
-        )
-
-
-@kernel("AvgPool", types={"T": _FLOATS})
-def avg_pool(c: OpKernelConstruction) -> Compute:
-    """The mean of each window, of what is not padding."""
-    geometry = decode_geometry(c)
-    _check_depth(c)
-    data_format = geometry.data_format
-
-    @lru_cache(maxsize=64)
-    def plan_for(shape: _Shape) -> Plan:
-        check_rank(shape)
-        return geometry.plan(nchw_shape(shape, data_format))
-
-    def compute(image: torch.Tensor) -> torch.Tensor:
-        plan = plan_for(image.shape)
-        if not image.numel() or 0 in plan.outputs:
-            return _no_windows(image, plan, data_format)
-        nchw = to_nchw(image, data_format)
-        if plan.extra is None:
-            result = _avg_pool2d(
-                nchw,
-                geometry.window,
-                geometry.stride,
-                plan.padding,
-                plan.ceil_mode,
-                False,
-            )
-        else:
-            result = _avg_pool2d(
-                _constant_pad_nd(nchw, plan.extra),
-                geometry.window,
-                geometry.stride,
-                (0, 0),
-                False,
-                True,
-                1,
-            ) / _counts(nchw, plan, geometry)
-        return from_nchw(result, data_format)
-
-    return compute
-
-
-def _counts(nchw: torch.Tensor, plan: Plan, geometry: Geometry) -> torch.Tensor:
-    """How many elements of each window are not padding, [height, width]."""
-    rows, columns = (
-        _axis_counts(nchw.shape[2 + axis], geometry, axis, windows, nchw)
-        for axis, windows in ((0, plan.rows), (1, plan.columns))
-    )
-    return rows[:, None] * columns
-
-
-def _axis_counts(
-    size: int,
-    geometry: Geometry,
-    axis: int,
-    windows: AxisWindows,
-    like: torch.Tensor,
-) -> torch.Tensor:
-    starts = np.arange(windows.outputs) * geometry.stride[axis] - windows.before
-    ends = np.minimum(starts + geometry.window[axis], size)
-    counts = ends - np.maximum(starts, 0)
-    return torch.from_numpy(counts).to(like.device, like.dtype)
-
-
-@kernel("AvgPoolGrad", types={"T": _FLOATS}, host_inputs=("orig_input_shape",))
-def avg_pool_grad(c: OpKernelConstruction) -> Compute:
-    """The gradient, spread evenly over each window."""
-    geometry = decode_geometry(c)
-    _check_depth(c)
-    data_format, device, dtype = geometry.data_format, c.device, c["T"]
-
-    @lru_cache(maxsize=64)
-    def plan_for(sizes: _Shape, grad: _Shape) -> tuple[Plan, _Shape]:
-        check_shape(sizes, dtype, device)
-        return _max_grad_plan(geometry, sizes, grad), nchw_shape(sizes, data_format)
-
-    def compute(orig_input_shape: _HostArray, grad: torch.Tensor) -> torch.Tensor:
-        array = np.asarray(orig_input_shape)
-        if array.shape != (4,):
-            raise _invalid("out_backprop must be 1-dimensional and 4 elements")
-        sizes = tuple(array.tolist())
-        plan, shape = plan_for(sizes, grad.shape)
-        if not grad.numel() or 0 in shape:
-            return grad.new_zeros(sizes)
-        result = _spread(to_nchw(grad, data_format), shape, plan, geometry)
-        return from_nchw(result, data_format)
-
-    return compute
-
-
-def _spread(
-    grad: torch.Tensor, shape: _Shape, plan: Plan, geometry: Geometry
-) -> torch.Tensor:
-    if plan.extra is None:
-        return _avg_pool2d_backward(  # type: ignore[no-any-return]
-            grad,
-            empty_nchw(shape, grad, geometry.data_format),
-            geometry.window,
-            geometry.stride,
-            plan.padding,
-            plan.ceil_mode,
-            False,
-            None,
-        )
-    left, right, top, bottom = plan.extra
-    height, width = shape[2:]
-    padded = (*shape[:2], height + top + bottom, width + left + right)
-    like = empty_nchw(padded, grad, geometry.data_format)
-    counts = _counts(empty_nchw(shape, grad, geometry.data_format), plan, geometry)
-    result = _avg_pool2d_backward(
-        _formatted(grad / counts, geometry.data_format),
-        like,
-        geometry.window,
-        geometry.stride,
-        (0, 0),
-        False,
-        True,
-        1,
-    )
-    return result[:, :, top : top + height, left : left + width]  # type: ignore[no-any-return]
-
-
-def _formatted(value: torch.Tensor, data_format: bytes) -> torch.Tensor:
-    """The NCHW tensor in the memory format of the data format."""
-    if data_format == b"NCHW":
-        return value.contiguous()
-    return value.contiguous(memory_format=torch.channels_last)

@@ -26,6 +26,9 @@ _OWN_REFERENCES = 2
 _OWN_STORAGE_USES = 2
 
 
+_HOST_TYPES = (np.ndarray, np.generic)
+
+
 def uninitialized_reference(variable: Variable) -> errors.FailedPreconditionError:
     """The error of using a reference variable before its first assignment."""
     return errors.FailedPreconditionError(
@@ -65,7 +68,7 @@ def format_shape(shape: tuple[int, ...]) -> str:
 
 def is_host(value: Any) -> bool:
     """True for a NumPy value, False for a torch tensor."""
-    return isinstance(value, np.ndarray | np.generic)
+    return isinstance(value, _HOST_TYPES)
 
 
 def to_host(value: Any) -> Any:

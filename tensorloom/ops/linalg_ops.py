@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 
 @export("eye", "linalg.eye")
@@ -47,7 +49,7 @@ def eye(
                     "num_rows and num_columns must be positive integer values."
                 )
             square = num_rows == columns
-            size = np.minimum(num_rows, columns)
+            size = np.minimum(int(num_rows), int(columns))
         diagonal_shape, shape = _shapes(batch, size, num_rows, columns, square)
         ones = array_ops.ones(diagonal_shape, dtype=dtype)
         if square:

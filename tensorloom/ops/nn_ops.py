@@ -16,8 +16,6 @@ from tensorloom.ops.nn_ops_atrous import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     convolution,
-    pool,
-    with_space_to_batch,
 )
 from tensorloom.ops.nn_ops_batch_norm import fused_batch_norm
 from tensorloom.ops.nn_ops_bias import bias_add, relu_layer, xw_plus_b
@@ -62,7 +60,9 @@ from tensorloom.ops.nn_ops_pool import (
     max_pool2d,
     max_pool_v2,
 )
+from tensorloom.ops.nn_ops_pool_nd import pool
 from tensorloom.ops.nn_ops_softmax import log_softmax, softmax
+from tensorloom.ops.nn_ops_space_to_batch import with_space_to_batch
 from tensorloom.ops.nn_ops_top_k import in_top_k, top_k
 
 __all__ = [

@@ -373,7 +373,7 @@ def depthwise_conv2d(
     dilations: Any = None,
 ) -> Tensor:
     """Each channel convolved with its filters; `rate` is the dilation."""
-    from tensorloom.ops.nn_ops_atrous import with_space_to_batch
+    from tensorloom.ops.nn_ops_space_to_batch import with_space_to_batch
 
     rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as name:
@@ -412,7 +412,7 @@ def separable_conv2d(
     Raises:
       ValueError: the pointwise filter is not 1 by 1.
     """
-    from tensorloom.ops.nn_ops_atrous import with_space_to_batch
+    from tensorloom.ops.nn_ops_space_to_batch import with_space_to_batch
 
     rate = either("dilations", dilations, "rate", rate)
     operands = [input, depthwise_filter, pointwise_filter]

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.worker import memory
 from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
 from tensorloom.worker.values import Root, Scope, Value
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph_ir import FunctionIR, Node
 
 # A function that calls itself is compiled once and called; so is one this deep.
 MAX_INLINE_DEPTH = 64

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.graph_partition import BY_REFERENCE
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
@@ -12,6 +11,9 @@ from tensorloom.worker import memory
 from tensorloom.worker.emitter import STRUCTURE, Emitter
 from tensorloom.worker.rendezvous import rendezvous_key
 from tensorloom.worker.values import Root, Scope, Value
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
 
 
 def emit_const(emitter: Emitter, scope: Scope, node: Node) -> None:
@@ -142,9 +144,7 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
     key = emitter.bind(_key(node), "key")
     text = f"context.rendezvous.recv({key}, context.cancellation)"
     if is_torch_type(dtype) and not by_reference:
-        text = (
-            f"received_host({text})" if host else f"received_tensor({text}, device)"
-        )
+        text = f"received_host({text})" if host else f"received_tensor({text}, device)"
         emitter.uses_torch = emitter.uses_torch or not host
     scope.write(f"{value.host_name or value.tensor_name} = {text}", node)
 

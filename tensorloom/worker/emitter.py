@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.devices.device import Device
 from tensorloom.framework import errors, node_shapes, op_kernel, op_registry
 from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
-from tensorloom.framework.op_registry import OpDef
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import memory, runtime
 from tensorloom.worker.values import Root, Scope, Value
+
+if TYPE_CHECKING:
+    from tensorloom.devices.device import Device
+    from tensorloom.framework.op_registry import OpDef
 
 # How a kernel wants an input: in host memory, as a tensor, as it is, or as a holder.
 HOST, TENSOR, ANY, REF = "host", "tensor", "any", "ref"
@@ -60,7 +62,7 @@ class Emitter:
         self._strand_of_name: dict[str, Scope] = {}
         self._count = 0
 
-    # --- names ---------------------------------------------------------------------
+    # --- names -------------------------------------------------------
 
     def new_name(self, scope: Scope, prefix: str = "v") -> str:
         """A fresh local name, owned by the strand of `scope`."""
@@ -88,7 +90,7 @@ class Emitter:
         """True for a local variable, False for a global name."""
         return name in self._strand_of_name
 
-    # --- values ----------------------------------------------------------------------
+    # --- values ------------------------------------------------------
 
     def host(self, scope: Scope, value: Value) -> str:
         """The value in host memory, as an expression."""
@@ -162,7 +164,7 @@ class Emitter:
         scope.values[node.name, index] = value
         return value
 
-    # --- blocks ------------------------------------------------------------------------
+    # --- blocks ------------------------------------------------------
 
     def emit_block(
         self, scope: Scope, nodes: Iterable[Node], keep: Iterable[Any]
@@ -208,7 +210,7 @@ class Emitter:
         if names:
             scope.write("del " + ", ".join(names), None)
 
-    # --- kernels -------------------------------------------------------------------------
+    # --- kernels -----------------------------------------------------
 
     def inputs_of(self, scope: Scope, node: Node) -> list[Value]:
         """The values that a node takes."""

@@ -9,13 +9,15 @@ op is there; what has become a tensor stays one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.op_kernel import KernelDef
 from tensorloom.framework.resource import holds_host_value, is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.worker.values import Value
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.op_kernel import KernelDef
+    from tensorloom.worker.values import Value
 
 # Where NumPy and torch cost the same for one elementwise op on a CPU.
 CPU_ELEMENTS: Final = 4096

@@ -7,16 +7,17 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph_ir import Node
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
     from tensorloom.worker.piece import Code
 
 
 def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     """The error as TensorFlow raises it, with node, device and input shapes.
 
-    The client puts the source line where it says `{{node NAME}}`. An error that was annotated already, in a piece inside this one, stays as it is.
+    The client puts the source line where it says `{{node NAME}}`. An error that was
+    annotated already, in a piece inside this one, stays as it is.
     """
     if getattr(error, "node_name", None) is not None:
         return error
@@ -29,9 +30,8 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     shapes = _input_shapes(node, code, frame)
     if shapes:
         message += f"\n\t inputs: {shapes}"
-    result = errors.exception_type_from_error_code(converted.error_code)(
-        None, None, message
-    )
+    code_number = converted.error_code or errors.UNKNOWN
+    result = errors.make_exception(None, None, message, code_number)
     result.node_name = node.name  # type: ignore[attr-defined]
     result.__cause__ = error if converted is not error else error.__cause__
     return result

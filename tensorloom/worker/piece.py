@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.devices.device import Device
-from tensorloom.framework.graph_ir import FunctionIR, Node
-from tensorloom.framework.op_kernel import OpKernelContext
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import (
@@ -26,6 +23,11 @@ from tensorloom.worker import (
 from tensorloom.worker.emitter import Emitter, with_shapes
 from tensorloom.worker.node_error import annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
+
+if TYPE_CHECKING:
+    from tensorloom.devices.device import Device
+    from tensorloom.framework.graph_ir import FunctionIR, Node
+    from tensorloom.framework.op_kernel import OpKernelContext
 
 # Importing the emit modules fills the table of structural ops.
 _ = emit_control_flow, emit_structure
@@ -84,8 +86,7 @@ class Piece:
             _assemble(emitter, scope, is_last=len(plan.members) == 1)
             for scope in self.strands
         ]
-        self.blocks = plan.blocks
-        self._after = plan.after
+        self._plan = plan
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
         self.result_indices = sorted(emitter.results)
         self.arg_indices = [n.attrs["index"] for n in ordered if n.op == "_Arg"]
@@ -125,14 +126,14 @@ class Piece:
         if len(self.codes) == 1:
             result: list[Any] = self.codes[0].function(args, context)
             return result
-        frame = strands.run(
+        step = strands.Run(
             [code.function for code in self.codes],
-            self._after,
-            self.blocks,
+            self._plan,
             args,
             context,
             self._guarded,
         )
+        frame = step.run()
         return [frame[name] for _, name in self._results]
 
     def _guarded(self, call: Callable[[], None]) -> None:
@@ -190,9 +191,7 @@ def compile_callable(
     Arguments may be in either memory; results of numeric dtypes are tensors.
     """
     function = emit_control_flow.find_function(outer, name)
-    emitter = Emitter(
-        outer.device, outer.resources, outer.functions, outer.kernels
-    )
+    emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
     scope = Scope(functions=(name,))
     shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
     for index, (arg, dtype) in enumerate(
@@ -206,9 +205,7 @@ def compile_callable(
         text = f"args[{index}]"
         if is_torch_type(dtype):
             text = (
-                f"received_host({text})"
-                if host
-                else f"received_tensor({text}, device)"
+                f"received_host({text})" if host else f"received_tensor({text}, device)"
             )
         scope.write(f"{local} = {text}", None)
         scope.values[arg, 0] = Value(

@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors
-from tensorloom.worker.cancellation import CancellationManager
+
+if TYPE_CHECKING:
+    from tensorloom.worker.cancellation import CancellationManager
 
 # Called with (value, is_dead) or, when the step is over, with (error, None).
 Receiver = Callable[[Any, bool | None], None]

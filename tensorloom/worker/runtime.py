@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.resource import Variable
+
+if TYPE_CHECKING:
+    from tensorloom.framework.resource import Variable
 
 
 def host_constant(array: Any) -> Any:

@@ -6,17 +6,19 @@ import secrets
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.op_kernel import OpKernelContext
-from tensorloom.framework.resource import ResourceManager
 from tensorloom.worker import threads
 from tensorloom.worker.cancellation import CancellationManager
-from tensorloom.worker.piece import Piece
 from tensorloom.worker.rendezvous import Rendezvous
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.resource import ResourceManager
+    from tensorloom.worker.piece import Piece
 
 # What a piece raises when another one failed or the step was cancelled.
 _FOLLOWS = (errors.CancelledError, errors.AbortedError)
@@ -127,7 +129,7 @@ def run_pieces(
         try:
             values = piece.run(feeds, context)
             results.update(zip(piece.result_indices, values, strict=True))
-        except Exception as error:  # noqa: BLE001 - raised below, in the caller
+        except Exception as error:
             failures.append(error)
             step.cancellation.cancel(error)
         finally:

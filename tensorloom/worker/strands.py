@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_kernel
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.worker import threads
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import FunctionIR, Node
 
 Frame = dict[str, Any]
 
@@ -92,84 +94,88 @@ def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
     if not functions:
         return []
     called = [node.op] if node.op in functions else []
-    for value in node.attrs.values():
-        if isinstance(value, NameAttrList) and value.name in functions:
-            called.append(value.name)
+    called += [
+        value.name
+        for value in node.attrs.values()
+        if isinstance(value, NameAttrList) and value.name in functions
+    ]
     return called
 
 
-class _Run:
+@dataclass(slots=True, eq=False)
+class Run:
     """One step of a piece with several strands."""
 
-    def __init__(self, count: int) -> None:
-        self.frame: Frame = {}
-        self.lock = threading.Condition()
-        self.finished: set[int] = set()
-        self.started: set[int] = set()
-        self.running = 0
-        self.error: BaseException | None = None
-        self.count = count
+    functions: Sequence[Callable[..., Any]]  # the strands' code
+    plan: Plan
+    args: Sequence[Any]
+    context: Any
+    guarded: Callable[[Callable[[], None]], None]  # runs a strand in another thread
+    frame: Frame = field(default_factory=dict)  # what strands give each other
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    started: set[int] = field(default_factory=set)
+    finished: set[int] = field(default_factory=set)
+    running: int = 0
+    error: BaseException | None = None
 
+    def run(self) -> Frame:
+        """Runs all strands; returns the values that they gave away.
 
-def run(
-    functions: Sequence[Callable[..., Any]],
-    after: Sequence[set[int]],
-    blocks: Sequence[bool],
-    args: Sequence[Any],
-    context: Any,
-    guarded: Callable[[Callable[[], None]], None],
-) -> Frame:
-    """Runs all strands; returns the values that they gave away.
+        Raises:
+          The first error of a strand, after the others have been cancelled and ended.
+        """
+        while ready := self._wait_ready():
+            mine, others = self._share(ready)
+            for index in others:
+                threads.start(lambda i=index: self.guarded(lambda: self._execute(i)))  # type: ignore[misc]
+            if mine is not None:
+                self._execute(mine)
+        if self.error is not None:
+            raise self.error
+        return self.frame
 
-    Raises:
-      The first error of a strand, after the others have been cancelled and ended.
-    """
-    state = _Run(len(functions))
-
-    def execute(index: int) -> None:
-        try:
-            functions[index](args, context, state.frame)
-        except BaseException as error:  # noqa: BLE001 - it is raised by the caller
-            with state.lock:
-                first = state.error is None
-                if first:
-                    state.error = error
-            if first:
-                context.cancellation.cancel(error)
-        with state.lock:
-            state.finished.add(index)
-            state.running -= 1
-            state.lock.notify_all()
-
-    while True:
-        with state.lock:
+    def _wait_ready(self) -> list[int]:
+        """The strands that can start; none when all is done or one has failed."""
+        with self.changed:
             while True:
-                ready = _ready(state, after) if state.error is None else []
-                if ready or state.running == 0:
-                    break
-                state.lock.wait()
-            if not ready:
-                break
-            # The caller's own thread takes what cannot block, or what is alone.
+                ready = [] if self.error is not None else self._ready()
+                if ready or self.running == 0:
+                    return ready
+                self.changed.wait()
+
+    def _ready(self) -> list[int]:
+        return [
+            index
+            for index, before in enumerate(self.plan.after)
+            if index not in self.started and before <= self.finished
+        ]
+
+    def _share(self, ready: list[int]) -> tuple[int | None, list[int]]:
+        """The strand for this thread (one that cannot block, or is alone), others'."""
+        blocks = self.plan.blocks
+        with self.changed:
             mine = next((i for i in ready if not blocks[i]), None)
-            if mine is None and len(ready) == 1 and state.running == 0:
+            if mine is None and len(ready) == 1 and self.running == 0:
                 mine = ready[0]
             others = [i for i in ready if i != mine and (blocks[i] or mine is None)]
-            started = others + ([mine] if mine is not None else [])
-            state.started.update(started)
-            state.running += len(started)
-        for index in others:
-            threads.start(lambda i=index: guarded(lambda: execute(i)))  # type: ignore[misc]
-        if mine is not None:
-            execute(mine)
-    if state.error is not None:
-        raise state.error
-    return state.frame
+            self.started.update(others)
+            self.running += len(others)
+            if mine is not None:
+                self.started.add(mine)
+                self.running += 1
+        return mine, others
 
-
-def _ready(state: _Run, after: Sequence[set[int]]) -> list[int]:
-    return [
-        index
-        for index in range(state.count)
-        if index not in state.started and after[index] <= state.finished
-    ]
+    def _execute(self, index: int) -> None:
+        try:
+            self.functions[index](self.args, self.context, self.frame)
+        except BaseException as error:
+            with self.changed:
+                first = self.error is None
+                if first:
+                    self.error = error
+            if first:
+                self.context.cancellation.cancel(error)
+        with self.changed:
+            self.finished.add(index)
+            self.running -= 1
+            self.changed.notify_all()

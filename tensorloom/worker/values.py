@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.tensor_shape import TensorShape
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @dataclass(slots=True, eq=False)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.devices.device import Device
 from tensorloom.framework import errors, graph_partition, node_shapes
-from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.resource import ResourceManager
-from tensorloom.framework.session_config import SessionConfig
 from tensorloom.worker import strands
 from tensorloom.worker.cancellation import Deadline
 from tensorloom.worker.piece import Piece
 from tensorloom.worker.step import Step, run_pieces
+
+if TYPE_CHECKING:
+    from tensorloom.devices.device import Device
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
 
 _NO_OPTIONS = StepOptions()
 
@@ -63,9 +65,7 @@ class WorkerSession:
 class RegisteredGraph:
     """A graph compiled for the devices of this worker."""
 
-    def __init__(
-        self, worker: Worker, session: WorkerSession, graph: GraphIR
-    ) -> None:
+    def __init__(self, worker: Worker, session: WorkerSession, graph: GraphIR) -> None:
         self._worker = worker
         self._session = session
         self._graph = node_shapes.infer_missing(graph)

@@ -146,7 +146,10 @@ def _check_adjoint(
 
 def test_channels_in_groups() -> None:
     rng = np.random.default_rng(0)
-    image, filters = rng.standard_normal((1, 4, 4, 4)), rng.standard_normal((2, 2, 2, 6))
+    image, filters = (
+        rng.standard_normal((1, 4, 4, 4)),
+        rng.standard_normal((2, 2, 2, 6)),
+    )
     attrs = {"strides": [1, 1, 1, 1], "padding": b"SAME"}
     (result,) = run("Conv2D", image, filters, **attrs)
     np.testing.assert_allclose(result, _convolve(image, filters, 1, 1, "SAME"))
@@ -156,9 +159,7 @@ def test_both_layouts_agree() -> None:
     rng = np.random.default_rng(0)
     image = rng.standard_normal((2, 5, 6, 3)).astype(np.float32)
     filters = rng.standard_normal((3, 2, 3, 4)).astype(np.float32)
-    (last,) = run(
-        "Conv2D", image, filters, strides=[1, 2, 1, 1], padding=b"SAME"
-    )
+    (last,) = run("Conv2D", image, filters, strides=[1, 2, 1, 1], padding=b"SAME")
     (first,) = run(
         "Conv2D",
         np.ascontiguousarray(image.transpose(0, 3, 1, 2)),

@@ -25,10 +25,23 @@ ACTIVATIONS: list[tuple[str, list[float]]] = [
     ("Elu", [-1, -1, -0.77687, 0, 0.5, 3, 6, 7, INF]),
     (
         "Selu",
-        [-1.758099, -1.758099, -1.365814, 0, 0.525351, 3.152103, 6.304206, 7.354907, INF],
+        [
+            -1.758099,
+            -1.758099,
+            -1.365814,
+            0,
+            0.525351,
+            3.152103,
+            6.304206,
+            7.354907,
+            INF,
+        ],
     ),
     ("LeakyRelu", [-INF, -4, -0.3, 0, 0.5, 3, 6, 7, INF]),
-    ("Softplus", [0, 0, 0.201413, 0.693147, 0.974077, 3.048587, 6.002476, 7.000912, INF]),
+    (
+        "Softplus",
+        [0, 0, 0.201413, 0.693147, 0.974077, 3.048587, 6.002476, 7.000912, INF],
+    ),
     ("Softsign", [np.nan, -0.952381, -0.6, 0, 0.333333, 0.75, 0.857143, 0.875, np.nan]),
 ]
 GRADIENTS: list[tuple[str, list[float]]] = [
@@ -40,8 +53,7 @@ GRADIENTS: list[tuple[str, list[float]]] = [
     ("EluGrad", [-INF, -38, -1.5, 4, 5, 6, 7, 8, 9]),
     (
         "SeluGrad",
-        [-INF, -36.483803, 0.774298, 4.202804, 5.253505, 6.304206, 7.354907, 8.405608]
-        + [9.456309],
+        [-INF, -36.483803, 0.774298, 4.202804, 5.253505, 6.304206, 7.354907, 8.405608, 9.456309],
     ),
 ]
 
@@ -191,7 +203,9 @@ BAD: list[tuple[str, tuple[Array, ...], str]] = [
 
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize(("op", "inputs", "message"), BAD)
-def test_bad_inputs(op: str, inputs: tuple[Array, ...], message: str, host: bool) -> None:
+def test_bad_inputs(
+    op: str, inputs: tuple[Array, ...], message: str, host: bool
+) -> None:
     with pytest.raises(errors.InvalidArgumentError) as caught:
         run(op, *inputs, host=host)
     assert caught.value.message == message
@@ -248,7 +262,13 @@ def test_top_k_keeps_equal_elements_in_order(value: Array, k: int) -> None:
 @pytest.mark.parametrize("host", [False, True])
 def test_in_top_k(host: bool) -> None:
     predictions = np.array(
-        [[1, 2, 2, 2], [1, 2, 3, 4], [np.nan, 1, 1, 1], [np.inf, 1, 1, 1], [1, 2, 3, 4]],
+        [
+            [1, 2, 2, 2],
+            [1, 2, 3, 4],
+            [np.nan, 1, 1, 1],
+            [np.inf, 1, 1, 1],
+            [1, 2, 3, 4],
+        ],
         F,
     )
     targets = np.array([1, 1, 1, 0, 7], I32)
@@ -289,14 +309,18 @@ def _normalize(x: Array, scale: Array, offset: Array, epsilon: float) -> Array:
     return (x - mean) / np.sqrt(variance + epsilon) * scale + offset
 
 
-@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
+@pytest.mark.parametrize(
+    "op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"]
+)
 def test_batch_norm_training(op: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((2, 4, 3, 5)).astype(F)
     scale, offset = rng.standard_normal((2, 5)).astype(F)
     none = np.zeros(0, F)
     y, mean, variance, *reserved = run(op, x, scale, offset, none, none, epsilon=0.01)
-    np.testing.assert_allclose(y, _normalize(x, scale, offset, 0.01), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        y, _normalize(x, scale, offset, 0.01), rtol=1e-4, atol=1e-5
+    )
     np.testing.assert_allclose(mean, x.mean((0, 1, 2)), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(variance, x.var((0, 1, 2), ddof=1), rtol=1e-4)
     np.testing.assert_allclose(reserved[1], x.var((0, 1, 2)), rtol=1e-4)

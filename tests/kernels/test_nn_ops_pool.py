@@ -135,11 +135,19 @@ def test_argmax_indices() -> None:
     image = np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2)
     attrs = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": b"SAME"}
     values, index = run(
-        "MaxPoolWithArgmax", image, Targmax="int64", include_batch_in_index=False, **attrs
+        "MaxPoolWithArgmax",
+        image,
+        Targmax="int64",
+        include_batch_in_index=False,
+        **attrs,
     )
     assert index.reshape(-1).tolist() == [6, 7, 6, 7]
     _, index = run(
-        "MaxPoolWithArgmax", image, Targmax="int32", include_batch_in_index=True, **attrs
+        "MaxPoolWithArgmax",
+        image,
+        Targmax="int32",
+        include_batch_in_index=True,
+        **attrs,
     )
     assert index.dtype == np.int32
     assert index.reshape(-1).tolist() == [6, 7, 14, 15]
@@ -181,7 +189,9 @@ def test_argmax_indices() -> None:
         ),
     ],
 )
-def test_bad_windows(attrs: dict[str, Any], kind: type[Exception], message: str) -> None:
+def test_bad_windows(
+    attrs: dict[str, Any], kind: type[Exception], message: str
+) -> None:
     full = {"strides": [1, 1, 1, 1], "padding": b"SAME", **attrs}
     with pytest.raises(kind) as caught:
         run("MaxPool", np.zeros((1, 1, 2, 4), np.float32), **full)

@@ -35,6 +35,7 @@ def _read() -> dict[str, tuple[list[str], list[Any]]]:
 EXPECTED = _read()
 
 
+@pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_names_and_values(name: str) -> None:
     tf.set_random_seed(7)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.devices import cpu
+from tensorloom.cluster import local  # the wiring that loads kernels
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import dtypes, errors, op_registry
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.op_kernel import (
     Compute,
@@ -23,7 +21,12 @@ from tensorloom.framework.shape_inference import unchanged_shape, unknown_shapes
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.worker.worker import RegisteredGraph, Worker
 
-_ = cpu  # importing it registers the kind
+if TYPE_CHECKING:
+    import threading
+
+    from tensorloom.framework.dtypes import DType
+
+local.install()
 
 TASK = "/job:localhost/replica:0/task:0"
 CPU0 = f"{TASK}/device:CPU:0"
@@ -76,18 +79,14 @@ def const(name: str, value: Any, device: str = CPU0, control: str = "") -> Node:
     )
 
 
-def arg(
-    name: str, index: int, shape: Any = (), dtype: DType = dtypes.float32
-) -> Node:
+def arg(name: str, index: int, shape: Any = (), dtype: DType = dtypes.float32) -> Node:
     """A feed."""
     return node(name, "_Arg", shape=shape, dtype=dtype, index=index)
 
 
 def retval(of: str, index: int, dtype: DType = dtypes.float32) -> Node:
     """A fetch."""
-    return node(
-        f"fetch{index}", "_Retval", [of], dtype=dtype, outputs=0, index=index
-    )
+    return node(f"fetch{index}", "_Retval", [of], dtype=dtype, outputs=0, index=index)
 
 
 def graph(*nodes: Node, functions: Mapping[str, FunctionIR] | None = None) -> GraphIR:

@@ -7,8 +7,10 @@ import threading
 import numpy as np
 import pytest
 
-import tensorloom  # noqa: F401 - the wiring that loads kernels
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.session_config import DEFAULT
 from tests.worker.small_graphs import (
     CPU1,
     GATES,
@@ -21,9 +23,6 @@ from tests.worker.small_graphs import (
     register,
     retval,
 )
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.framework.session_config import DEFAULT
 
 F = np.float32
 
@@ -86,7 +85,11 @@ def test_two_fetches_of_one_value_are_apart() -> None:
 
 def test_failure_names_node_device_and_shapes() -> None:
     step = register(
-        graph(arg("x", 0, (2,)), node("bad", "TestFail", ["x"], shape=(2,)), retval("bad", 0))
+        graph(
+            arg("x", 0, (2,)),
+            node("bad", "TestFail", ["x"], shape=(2,)),
+            retval("bad", 0),
+        )
     )
     with pytest.raises(errors.OutOfRangeError) as info:
         step.run([np.ones(2, F)])
@@ -100,7 +103,9 @@ def test_failure_names_node_device_and_shapes() -> None:
 def test_session_survives_a_failure() -> None:
     worker = make_worker()
     bad = worker.register_graph(
-        "s", graph(arg("x", 0), node("bad", "TestFail", ["x"]), retval("bad", 0)), DEFAULT
+        "s",
+        graph(arg("x", 0), node("bad", "TestFail", ["x"]), retval("bad", 0)),
+        DEFAULT,
     )
     good = worker.register_graph("s", graph(arg("x", 0), retval("x", 0)), DEFAULT)
     with pytest.raises(errors.OutOfRangeError):
@@ -161,7 +166,9 @@ def test_endless_loop_meets_its_deadline() -> None:
     )
     functions = {
         **LOOP,
-        "forever": function("forever", ["i", "n", "s"], [const("yes", np.bool_(True))], ["yes"]),
+        "forever": function(
+            "forever", ["i", "n", "s"], [const("yes", np.bool_(True))], ["yes"]
+        ),
     }
     step = register(graph(arg("x", 0), loop, retval("w", 0), functions=functions))
     with pytest.raises(errors.DeadlineExceededError):
@@ -172,8 +179,12 @@ def test_endless_loop_meets_its_deadline() -> None:
 @pytest.mark.parametrize("shape", [(), (70, 70)])
 def test_if(x: float, expected: float, shape: tuple[int, ...]) -> None:
     functions = {
-        "double": function("double", ["x"], [node("y", "AddV2", ["x", "x"], shape=shape)], ["y"]),
-        "square": function("square", ["x"], [node("y", "Mul", ["x", "x"], shape=shape)], ["y"]),
+        "double": function(
+            "double", ["x"], [node("y", "AddV2", ["x", "x"], shape=shape)], ["y"]
+        ),
+        "square": function(
+            "square", ["x"], [node("y", "Mul", ["x", "x"], shape=shape)], ["y"]
+        ),
     }
     step = register(
         graph(
@@ -250,7 +261,9 @@ def test_call_that_returns_its_argument() -> None:
             functions=functions,
         )
     )
-    np.testing.assert_allclose(step.run([np.ones(2, F)])[0], np.sin(np.ones(2)), rtol=1e-6)
+    np.testing.assert_allclose(
+        step.run([np.ones(2, F)])[0], np.sin(np.ones(2)), rtol=1e-6
+    )
 
 
 # --- devices and blocking ------------------------------------------------------------
@@ -269,8 +282,12 @@ def two_device_graph() -> object:
 def test_two_devices_exchange_tensors() -> None:
     step = register(two_device_graph(), cpus=2)  # type: ignore[arg-type]
     x = np.array([0.1, 0.2], F)
-    np.testing.assert_allclose(step.run([x])[0], np.sin(x) + np.cos(np.sin(x)), rtol=1e-6)
-    sends = [n.name for p in step.parts.values() for n in p.nodes.values() if n.op == "_Send"]
+    np.testing.assert_allclose(
+        step.run([x])[0], np.sin(x) + np.cos(np.sin(x)), rtol=1e-6
+    )
+    sends = [
+        n.name for p in step.parts.values() for n in p.nodes.values() if n.op == "_Send"
+    ]
     assert len(sends) == 2  # x to CPU:1; a to CPU:0 once, for both its consumers
 
 

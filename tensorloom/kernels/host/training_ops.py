@@ -92,12 +92,13 @@ def update_one(
 
 def check_same_shape(state: Sequence[Variable], gradient: Any) -> None:
     """Raises InvalidArgumentError when slots or gradient differ from the variable."""
-    shape = shape_of(state[0].value)
-    for variable in state[1:]:
-        if shape_of(variable.value) != shape:
-            raise _shape_error("slot", shape, shape_of(variable.value))
-    if shape_of(gradient) != shape:
-        raise _shape_error("grad", shape, shape_of(gradient))
+    # NumPy's and torch's shapes are tuples: they compare without a conversion.
+    shape = state[0].value.shape
+    if gradient.shape != shape:
+        raise _shape_error("grad", tuple(shape), shape_of(gradient))
+    for variable in state:
+        if variable.value.shape != shape:
+            raise _shape_error("slot", tuple(shape), shape_of(variable.value))
 
 
 def _shape_error(

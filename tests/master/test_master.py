@@ -1,0 +1,216 @@
+"""The master over a worker that only takes notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import tensorloom as tf  # registers the ops
+from tensorloom.cluster import host_evaluation
+from tensorloom.framework.errors import OpError
+from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.interfaces import (
+    DeviceInfo,
+    RegisteredGraph,
+    StepContext,
+    StepSignature,
+)
+from tensorloom.framework.session_config import SessionConfig
+from tensorloom.master.master import Master, MasterEnvironment
+from tests.master.graph_text import parse, render
+
+_ = tf
+
+
+class FakeGraph:
+    """A registered graph that returns its feeds."""
+
+    def __init__(self, graph: GraphIR) -> None:
+        self.graph = graph
+
+    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
+        results = sum(n.op == "_Retval" for n in self.graph.nodes.values())
+        return [list(feeds)] * results
+
+
+class FakeWorker:
+    """Notes what it is asked."""
+
+    def __init__(self, task: str = "/job:localhost/replica:0/task:0") -> None:
+        self.task = task
+        self.calls: list[str] = []
+        self.graphs: list[GraphIR] = []
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        return [DeviceInfo(f"{self.task}/device:CPU:0", "CPU", 1, 7)]
+
+    def create_session(self, session: str, config: SessionConfig) -> None:
+        self.calls.append("create_session")
+
+    def delete_session(self, session: str) -> None:
+        self.calls.append("delete_session")
+
+    def register_graph(
+        self, session: str, graph: GraphIR, config: SessionConfig
+    ) -> RegisteredGraph:
+        self.calls.append("register_graph")
+        self.graphs.append(graph)
+        return FakeGraph(graph)
+
+    def deregister_graph(self, session: str, graph: RegisteredGraph) -> None:
+        self.calls.append("deregister_graph")
+
+    def cleanup_all(self, containers: Sequence[str]) -> None:
+        self.calls.append(f"cleanup_all {list(containers)}")
+
+
+ENVIRONMENT = MasterEnvironment(host_evaluation.evaluate, host_evaluation.has_kernel)
+GRAPH = """
+x = Placeholder {dtype='float32'}
+y = Neg(x)
+z = Exp(y)
+"""
+SIGNATURE = StepSignature(("x:0",), ("z:0",))
+
+
+def test_a_session_from_its_making_to_its_end() -> None:
+    worker = FakeWorker()
+    master = Master([worker], ENVIRONMENT)
+    handle = master.create_session(parse(GRAPH), SessionConfig())
+    step = master.prepare_step(handle, SIGNATURE)
+    assert step.run([1.0]) == [[1.0]]
+    assert master.prepare_step(handle, SIGNATURE) is step
+    other = StepSignature((), ("z:0",))
+    assert master.prepare_step(handle, other) is not step
+    assert master.list_devices(handle) == worker.devices()
+    master.close_session(handle)
+    assert worker.calls == [
+        "create_session",
+        "register_graph",
+        "register_graph",
+        "deregister_graph",
+        "deregister_graph",
+        "delete_session",
+    ]
+
+
+def test_the_registered_graph_is_placed() -> None:
+    worker = FakeWorker()
+    master = Master([worker], ENVIRONMENT)
+    handle = master.create_session(parse(GRAPH), SessionConfig())
+    master.prepare_step(handle, SIGNATURE)
+    device = f"{worker.task}/device:CPU:0"
+    assert {n.device for n in worker.graphs[0].nodes.values()} == {device}
+    assert "_arg_x_0_0" in worker.graphs[0].nodes
+    assert "_retval_z_0_0" in worker.graphs[0].nodes
+
+
+def test_extension() -> None:
+    worker = FakeWorker()
+    master = Master([worker], ENVIRONMENT)
+    whole = parse(GRAPH + "w = Sin(z)\nn = NoOp(^w)")
+    parts = [
+        whole.with_nodes([whole.nodes[name] for name in names])
+        for names in (("x", "y", "z"), ("w", "n"))
+    ]
+    handle = master.create_session(parts[0], SessionConfig())
+    with pytest.raises(OpError, match="FetchOutputs node w:0: not found"):
+        master.prepare_step(handle, StepSignature((), ("w:0",)))
+    master.extend_session(handle, parts[1])
+    master.prepare_step(handle, StepSignature((), ("w:0",), ("n",)))
+    with pytest.raises(OpError, match="includes node 'w', which was created by a"):
+        master.extend_session(handle, parts[1])
+
+
+def test_graphs_that_are_wrong() -> None:
+    master = Master([FakeWorker()], ENVIRONMENT)
+    good = parse(GRAPH)
+    y = good.nodes["y"]
+    cases = [
+        (y.replace(op="NoSuchOp"), 5, "Op type not registered 'NoSuchOp'"),
+        (y.replace(inputs=(("gone", 0),)), 3, "Node 'y': Unknown input node 'gone'"),
+        (y.replace(inputs=(("z", 0),)), 3, "contains a cycle"),
+    ]
+    for node, code, message in cases:
+        nodes = [good.nodes["x"], node, good.nodes["z"]]
+        with pytest.raises(OpError) as info:
+            master.create_session(good.with_nodes(nodes), SessionConfig())
+        assert info.value.error_code == code
+        assert message in info.value.message
+
+
+def test_nodes_in_any_order() -> None:
+    worker = FakeWorker()
+    master = Master([worker], ENVIRONMENT)
+    graph = parse(GRAPH)
+    backwards = graph.with_nodes(reversed(graph.nodes.values()))
+    handle = master.create_session(backwards, SessionConfig())
+    master.prepare_step(handle, SIGNATURE)
+    assert [n.op for n in worker.graphs[0].nodes.values()] == [
+        "_Arg",
+        "Neg",
+        "Exp",
+        "_Retval",
+    ]
+
+
+def test_unknown_sessions() -> None:
+    master = Master([FakeWorker()], ENVIRONMENT)
+    for use in (
+        lambda: master.prepare_step("feed", SIGNATURE),
+        lambda: master.extend_session("feed", GraphIR()),
+        lambda: master.close_session("feed"),
+        lambda: master.list_devices("feed"),
+        lambda: master.partial_run("feed", "0", [], []),
+    ):
+        with pytest.raises(OpError, match="Session feed is not found.") as info:
+            use()
+        assert info.value.error_code == 10
+
+
+def test_reset() -> None:
+    worker = FakeWorker()
+    master = Master([worker], ENVIRONMENT)
+    handles = [master.create_session(parse(GRAPH), SessionConfig()) for _ in range(2)]
+    master.reset(["box"])
+    assert worker.calls[2:] == ["cleanup_all ['box']", "delete_session", "delete_session"]
+    for handle in handles:
+        with pytest.raises(OpError, match="is not found"):
+            master.prepare_step(handle, SIGNATURE)
+
+
+def test_tasks_get_their_parts() -> None:
+    """A step over two tasks: each registers its part, joined by a Send and a Recv."""
+    tasks = [FakeWorker(f"/job:worker/replica:0/task:{i}") for i in range(2)]
+    master = Master(tasks, ENVIRONMENT)
+    text = """
+    x = Placeholder {dtype='float32'} @/job:worker/task:0
+    y = Neg(x) @/job:worker/task:1
+    z = Exp(y) @/job:worker/task:1
+    w = Sin(y) @/job:worker/task:0
+    """
+    handle = master.create_session(parse(text), SessionConfig())
+    step = master.prepare_step(handle, StepSignature(("x:0",), ("w:0", "z:0")))
+    ops = [[n.op for n in task.graphs[0].nodes.values()] for task in tasks]
+    assert ops[0].count("_Send") == ops[1].count("_Recv") == 1
+    assert ops[1].count("_Send") == ops[0].count("_Recv") == 2
+    assert "_Arg" in ops[0]
+    assert ops[0].count("_Retval") == 2
+    assert step.run([1.0]) == [[1.0], [1.0]]
+
+
+def test_switched_off_passes() -> None:
+    text = "a = Const<2.0>\nb = Neg(a)\nc = Exp(b)\n"
+    for off in (False, True):
+        worker = FakeWorker()
+        master = Master([worker], ENVIRONMENT)
+        config = SessionConfig()
+        if off:
+            from tensorloom.framework.session_config import OptimizerConfig
+
+            config = SessionConfig(optimizer=OptimizerConfig(enabled=False))
+        handle = master.create_session(parse(text), config)
+        master.prepare_step(handle, StepSignature((), ("c:0",)))
+        assert ("Neg" in render(worker.graphs[0])) is off
