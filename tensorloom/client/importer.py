@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.import_functions import ImportedFunctions
 from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def
 from tensorloom.framework.default_stack import get_default_graph
@@ -164,12 +165,20 @@ class _Importer:
             graph_def.strip_new_default_attrs(proto, _op_list(producer_op_list))
         self.mapping.apply(proto)
         imported = graph_def.from_proto(proto, self.graph.functions)
-        nodes = {name: node for name, node in imported.nodes.items() if name in order}
+        names = [function.signature.name for function in proto.library.function]
+        functions = ImportedFunctions(
+            {name: imported.functions[name] for name in names}, self.graph.functions
+        )
+        nodes = {
+            name: functions.renamed_node(node)
+            for name, node in imported.nodes.items()
+            if name in order
+        }
         self.output_counts = {n.name: len(n.output_types) for n in nodes.values()}
         self._check_colocation(nodes.values())
         for name in elements:
             self._check_element(name)
-        for function in imported.functions.values():
+        for function in functions.to_add():
             self.graph.add_function(function)
         count = len(self.graph._operations)
         try:

@@ -187,8 +187,9 @@ class BodyGradient(GradientGraph):
         outer, body = self.forward.outer_graph, self.forward
         # Control dependencies around may depend on the loop itself.
         with outer.as_default(), outer.control_dependencies(None):
+            is_handle = tensor.dtype == dtypes.resource
             empty = list_ops.empty_tensor_list(
-                tensor.shape,
+                TensorShape.of(None) if is_handle else tensor.shape,
                 tensor.dtype.base_dtype,
                 max_num_elements=self.op.inputs[1],
                 name=f"{tensor.name}/accumulator".replace(":", "_"),

@@ -29,7 +29,7 @@ class _ScopeState(threading.local):
     """What the open `with` blocks of one thread say."""
 
     def __init__(self) -> None:
-        self.name_stack = ""
+        self.name_stack: str | None = ""  # None: at the root, by name_scope(None)
         self.controllers: list[ControlDependencies] = []
         self.devices: list[str | DeviceFunction | None] = []
         self.static_device: str | None = ""  # None: a device function decides
@@ -79,11 +79,11 @@ class GraphScopes:
     # --- names -----------------------------------------------------------------
 
     @property
-    def _name_stack(self) -> str:
+    def _name_stack(self) -> str | None:
         return self._scopes.name_stack
 
     @_name_stack.setter
-    def _name_stack(self, name: str) -> None:
+    def _name_stack(self, name: str | None) -> None:
         self._scopes.name_stack = name
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
@@ -109,7 +109,7 @@ class GraphScopes:
             used[candidate] = 1
         return f"{name}_{count - 1}"
 
-    def enter_name_scope(self, name: str | None) -> tuple[str, str]:
+    def enter_name_scope(self, name: str | None) -> tuple[str, str | None]:
         """Enters a scope; returns (the scope's prefix, the scope to go back to).
 
         Raises:
@@ -123,9 +123,9 @@ class GraphScopes:
             valid = _VALID_SCOPE_NAME if outer else _VALID_OP_NAME
             if not valid.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
-            scope = name[:-1] if name.endswith("/") else self.unique_name(name)
+            scope: str | None = name[:-1] if name.endswith("/") else self.unique_name(name)
         else:
-            scope = ""
+            scope = None
         state.name_stack = scope
         return (f"{scope}/" if scope else ""), outer
 
@@ -144,8 +144,11 @@ class GraphScopes:
         finally:
             self._scopes.name_stack = outer
 
-    def get_name_scope(self) -> str:
-        """The current scope without its `/`, empty at the root."""
+    def get_name_scope(self) -> str | None:
+        """The current scope without its `/`.
+
+        Empty at the root, and None inside `name_scope(None)`.
+        """
         return self._scopes.name_stack
 
     # --- devices ---------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.determinism import check_seeded
 from tensorloom.framework.export import export
 
 DEFAULT_GRAPH_SEED: Final = 87654321
@@ -24,6 +25,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     graph_seed = graph.seed
     if graph_seed is None:
         if op_seed is None:
+            check_seeded(op_seed, graph_seed)
             return None, None
         seeds = (DEFAULT_GRAPH_SEED, op_seed % _MAX_INT32)
     else:

@@ -94,7 +94,7 @@ def op_scope(
         yield scope
 
 
-def get_name_scope() -> str:
+def get_name_scope() -> str | None:
     """The current scope of the default graph, without its `/`."""
     return get_default_graph().get_name_scope()
 

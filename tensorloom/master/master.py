@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors, graph_partition
-from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.graph_ir import FunctionIR, GraphIR
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     PreparedStep,
@@ -55,6 +55,8 @@ class _Session:
     registered: list[tuple[WorkerInterface, RegisteredGraph]] = field(
         default_factory=list
     )
+    # Functions before and after optimization.
+    functions: dict[str, tuple[FunctionIR, FunctionIR]] = field(default_factory=dict)
     partial_runs: dict[str, PartialRun] = field(default_factory=dict)
     partial_count: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -171,6 +173,7 @@ class Master:
             ),
             config=session.config.optimizer,
             evaluate=self._environment.evaluate,
+            function_cache=session.functions,
         )
         placed = session.placer.place(optimize(pruned, target))
         parts = self._partition(placed)

@@ -32,6 +32,8 @@ def runs_on_host(
     for value in inputs:
         if value.handle is not None:
             return holds_host_value(*value.handle, device_type)
+    if any(v.dtype.base_dtype.name == "string" for v in inputs):
+        return True
     if not all(is_torch_type(t) for t in node.output_types):
         return True
     for value in inputs:

@@ -44,6 +44,8 @@ def to_op_error(error: Exception) -> errors.OpError:
     text = str(error) or type(error).__name__
     if isinstance(error, MemoryError) or "allocate" in text or "out of memory" in text:
         return errors.ResourceExhaustedError(None, None, f"OOM: {text}")
+    if "does not have a deterministic implementation" in text:
+        return errors.UnimplementedError(None, None, text)
     if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
         return errors.InvalidArgumentError(None, None, text)
     return errors.InternalError(None, None, f"{type(error).__name__}: {text}")

@@ -170,6 +170,31 @@ def test_a_graph_goes_out_and_comes_back() -> None:
     assert slope[0] == pytest.approx((above[0] - value[0]) / 0.001, rel=2e-2)
 
 
+def test_functions_of_other_graphs_do_not_replace_ours() -> None:
+    def program(factor: float) -> Any:
+        with tf.Graph().as_default() as graph:
+            x = tf.placeholder(tf.float32, [], name="x")
+            p = tf.placeholder(tf.bool, [], name="p")
+            tf.cond(p, lambda: x * factor, lambda: x)
+        return graph.as_graph_def()
+
+    first, second = program(2.0), program(5.0)
+    # As if both were made by processes of their own, with the same function names.
+    names = [[f.signature.name for f in g.library.function] for g in (first, second)]
+    text = text_format.MessageToString(second)
+    for mine, theirs in zip(*names, strict=True):
+        text = text.replace(theirs, mine)
+    second = text_format.Parse(text, tf.GraphDef())
+    with tf.Session() as sess:
+        for proto, wanted in ((first, 2.0), (second, 5.0), (first, 2.0)):
+            x, p, y = tf.import_graph_def(
+                proto, return_elements=["x:0", "p:0", "cond/Identity:0"]
+            )
+            assert sess.run(y, {x: 1.0, p: True}) == wanted
+    # The branches that are equal are kept once.
+    assert len(tf.get_default_graph().as_graph_def().library.function) == 3
+
+
 def test_new_attrs_with_their_default_are_dropped() -> None:
     extra = 'attr { key: "brand_new" value { b: false } }'
     proto = _graph_def(_placeholder("a"), _node("c", "Neg", "a", extra=extra))

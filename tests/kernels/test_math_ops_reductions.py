@@ -144,6 +144,7 @@ def test_cumsum(exclusive: bool, reverse: bool, expected: list[int]) -> None:
     for call, dtype in ((c, d) for c in CALLS for d in (F, np.int32, np.uint8)):
         got = call("Cumsum", np.array([1, 2, 3], dtype), np.int32(0), **flags)
         assert (got.tolist(), got.dtype) == (expected, dtype)
+        assert got.strides[0] > 0
 
 
 def test_other_scans() -> None:

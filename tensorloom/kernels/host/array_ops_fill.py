@@ -53,7 +53,14 @@ def _strings(shape: tuple[int, ...], text: bytes) -> Any:
     return result
 
 
-@host_kernel("ZerosLike")
+# A variant's zeros are what its kind says: see the ops on lists.
+_VALUES = frozenset(map(dtypes.DType, range(1, 24))) - {
+    dtypes.resource,
+    dtypes.variant,
+}
+
+
+@host_kernel("ZerosLike", types={"T": _VALUES})
 def _zeros_like(c: OpKernelConstruction) -> Compute:
     dtype = c["T"]
     if dtype == dtypes.string:

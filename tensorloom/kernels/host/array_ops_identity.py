@@ -33,6 +33,11 @@ def _identity(c: OpKernelConstruction) -> Compute:
     return _same
 
 
+@host_kernel("RefIdentity", aliases=True, large=True)
+def _ref_identity(c: OpKernelConstruction) -> Compute:
+    return _same
+
+
 @host_kernel("IdentityN", aliases=True)
 def _identity_n(c: OpKernelConstruction) -> Compute:
     return lambda *values: values

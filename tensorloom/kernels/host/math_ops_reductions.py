@@ -218,12 +218,17 @@ def _scan(op: str, accumulate: Callable[..., Any], start: int) -> None:
             out = accumulate(x, dim, to)
             if exclusive:
                 out = _shifted(out, dim, start)
-            return np.flip(out, dim) if reverse else out
+            return _flipped(out, dim) if reverse else out
 
         return compute
 
     host_kernel(op)(factory)
     host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)
+
+
+def _flipped(x: Any, axis: int) -> Any:
+    """A copy: torch cannot share memory that is strided backwards."""
+    return np.ascontiguousarray(np.flip(x, axis))
 
 
 def _shifted(x: Any, axis: int, start: int) -> Any:
@@ -250,6 +255,6 @@ def _cumulative_logsumexp(c: OpKernelConstruction) -> Compute:
         out = np.logaddexp.accumulate(x, dim)
         if exclusive:
             out = _shifted(out, dim, x.dtype.type(np.finfo(x.dtype).min))
-        return np.flip(out, dim) if reverse else out
+        return _flipped(out, dim) if reverse else out
 
     return compute

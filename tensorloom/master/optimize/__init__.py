@@ -13,6 +13,7 @@ from tensorloom.master.optimize.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.constant_folding import fold_constants
 from tensorloom.master.optimize.dead_nodes import remove_dead_nodes
 from tensorloom.master.optimize.dependency import simplify_dependencies
+from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
@@ -41,11 +42,17 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not target.config.enabled:
         return graph
+    graph = optimize_functions(graph, target, _run_passes)
+    graph = _run_passes(graph, target)
+    if not target.config.disable_rewrites:
+        for _, run_pass in custom_passes.asked_for(target.config.custom_passes):
+            graph = infer_missing(run_pass(graph, target))
+    return graph
+
+
+def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     graph = infer_missing(graph)
     for name, run_pass in PIPELINE:
         if target.allows(name):
             graph = run_pass(graph, target)
-    if not target.config.disable_rewrites:
-        for _, run_pass in custom_passes.asked_for(target.config.custom_passes):
-            graph = infer_missing(run_pass(graph, target))
     return graph

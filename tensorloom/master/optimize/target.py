@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.session_config import OptimizerConfig
 
 # Computes a node's outputs from its inputs' values; None where it cannot.
@@ -25,6 +25,10 @@ class OptimizeTarget:
     preserve: frozenset[str] = frozenset()
     config: OptimizerConfig = field(default_factory=OptimizerConfig)
     evaluate: Evaluate = _cannot
+    #: Functions as they were and as they became, by name; lives with the session.
+    function_cache: dict[str, tuple[FunctionIR, FunctionIR]] = field(
+        default_factory=dict
+    )
 
     def allows(self, name: str) -> bool:
         """Whether the pass of that name may run."""

@@ -287,17 +287,6 @@ with tf.Session() as sess:
     two = sorted(sess.run([number, text])[0] for _ in range(2))
     result = [len(two), sess.run(q.size()), number.get_shape(), text.dtype, q.names, [str(d) for d in q.dtypes]]
 
-# program: tf.function in a graph
-# compare: error values
-@tf.function
-def f(x, n):
-    return x * n + 1.0, tf.reduce_sum(x)
-x = tf.placeholder(tf.float32, [2], name="x")
-y, total = f(x, 3.0)
-g = tf.gradients(y, x)[0]
-with tf.Session() as sess:
-    result = sess.run([y, total, g], {x: [1.0, 2.0]})
-
 # program: nested control flow over a variable
 # compare: error values
 v = tf.get_variable("v", initializer=0.0, use_resource=True)

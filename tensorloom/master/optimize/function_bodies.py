@@ -1,0 +1,129 @@
+"""The passes in the bodies of functions: loops, branches and calls.
+
+A body is made a graph, with its arguments as `_Arg` nodes and its results as `_Retval`
+nodes, goes through the pipeline as any graph, and is made a body again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from tensorloom.framework import op_registry
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.master.optimize.target import OptimizeTarget
+
+_RESULT: Final = "__result_"
+
+# The pipeline over one graph.
+RunPasses = Callable[[GraphIR, OptimizeTarget], GraphIR]
+
+
+def optimize_functions(
+    graph: GraphIR, target: OptimizeTarget, run_passes: RunPasses
+) -> GraphIR:
+    """The graph with the functions that it reaches optimized.
+
+    `target.function_cache` keeps what was optimized before, for other steps of the
+    session.
+    """
+    reached = _reached_functions(graph)
+    if not reached:
+        return graph
+    functions = dict(graph.functions)
+    for name in reached:
+        function = graph.functions[name]
+        known = target.function_cache.get(name)
+        if known is None or known[0] is not function:
+            optimized = _optimize(function, graph, target, run_passes)
+            known = target.function_cache[name] = function, optimized
+        functions[name] = known[1]
+    return GraphIR(graph.nodes, functions, graph.producer, graph.min_consumer)
+
+
+def _reached_functions(graph: GraphIR) -> list[str]:
+    if not graph.functions:
+        return []
+    reached: dict[str, None] = {}
+    stack = list(_called(graph.nodes.values(), graph))
+    while stack:
+        name = stack.pop()
+        if name not in reached:
+            reached[name] = None
+            stack += _called(graph.functions[name].nodes.values(), graph)
+    return list(reached)
+
+
+def _called(nodes: Iterable[Node], graph: GraphIR) -> list[str]:
+    """The functions that nodes name in attrs, or as their op."""
+    names = []
+    for node in nodes:
+        if node.op in graph.functions:
+            names.append(node.op)
+        for value in node.attrs.values():
+            for item in value if type(value) is list else (value,):
+                if isinstance(item, NameAttrList) and item.name in graph.functions:
+                    names.append(item.name)
+    return names
+
+
+def _optimize(
+    function: FunctionIR, graph: GraphIR, target: OptimizeTarget, run_passes: RunPasses
+) -> FunctionIR:
+    body = GraphIR(_as_nodes(function), graph.functions)
+    # Whoever calls a function runs its stateful nodes, needed or not.
+    preserve = frozenset(
+        [*function.control_returns]
+        + [node.name for node in function.nodes.values() if _is_stateful(node)]
+    )
+    inner = OptimizeTarget(preserve, target.config, target.evaluate)
+    return _as_function(function, run_passes(body, inner))
+
+
+def _is_stateful(node: Node) -> bool:
+    op_def = op_registry.find(node.op)
+    return op_def is None or op_def.is_stateful
+
+
+def _as_nodes(function: FunctionIR) -> dict[str, Node]:
+    nodes: dict[str, Node] = {}
+    shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
+    for index, name in enumerate(function.arg_names):
+        dtype = function.arg_types[index]
+        attrs: dict[str, Any] = {"T": dtype, "index": index}
+        nodes[name] = Node(name, "_Arg", (), (), "", attrs, (dtype,), (shapes[index],))
+    nodes.update(function.nodes)
+    for index, edge in enumerate(function.returns):
+        name = f"{_RESULT}{index}"
+        attrs = {"T": function.output_types[index], "index": index}
+        nodes[name] = Node(name, "_Retval", (edge,), (), "", attrs, (), ())
+    return nodes
+
+
+def _as_function(function: FunctionIR, body: GraphIR) -> FunctionIR:
+    arguments = frozenset(function.arg_names)
+    nodes = {
+        name: node
+        for name, node in body.nodes.items()
+        if name not in arguments and not name.startswith(_RESULT)
+    }
+    returns = tuple(
+        body.nodes[f"{_RESULT}{index}"].inputs[0]
+        for index in range(len(function.returns))
+    )
+    return FunctionIR(
+        function.name,
+        function.arg_names,
+        function.arg_types,
+        function.output_names,
+        function.output_types,
+        nodes,
+        returns,
+        function.control_returns,
+        function.attrs,
+        function.gradient,
+        function.is_stateful,
+        function.arg_shapes,
+    )
