@@ -37,7 +37,7 @@ demo: $(VENV)/.user ## train on handwritten digits, write digits.png
 
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python
-	$(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS)
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too

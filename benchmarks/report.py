@@ -89,7 +89,9 @@ def print_rows(rows: list[Row], console: Console) -> None:
     for row in rows:
         for failure in row.failures:
             console.print(f"[red]{row.workload}[/red]: ", end="")
-            console.print(failure, markup=False, highlight=False)
+            # The whole traceback stands in the JSON file.
+            last = failure.strip().splitlines()[-1]
+            console.print(last, markup=False, highlight=False)
 
 
 def _mark(row: Row) -> str:

@@ -83,7 +83,7 @@ def test_an_op_without_kernel_says_so() -> None:
     y = tf.raw_ops.Double(x=tf.constant([1.0]), name="twice")
     with (
         tf.Session() as sess,
-        pytest.raises(tf.errors.InvalidArgumentError, match="No OpKernel.*Double"),
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"No OpKernel.*Double"),
     ):
         sess.run(y)
 

@@ -14,6 +14,7 @@ from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import gradient_scope
 from tensorloom.client.gradient_walk import is_trainable
 from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import functional_ops
 
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 # By function name: a Python function (op, *grads) -> gradients of the inputs.
 python_gradients: dict[str, Callable[..., Any]] = {}
+
+
+@RegisterGradient("PartitionedCall")
+@RegisterGradient("StatefulPartitionedCall")
+def _call_grad(op: Operation, *grads: Any) -> Any:
+    return of_call(op._attrs["f"].name)(op, *grads)
 
 
 def of_call(name: str) -> Callable[..., Any]:

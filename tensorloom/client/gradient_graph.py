@@ -100,7 +100,7 @@ def gradient_scope() -> str:
     TensorArrays find their gradient array by this scope, so it must be the one of the
     `tf.gradients` call, inside as outside.
     """
-    parts = get_default_graph().get_name_scope().split("/")
+    parts = (get_default_graph().get_name_scope() or "").split("/")
     for i in reversed(range(len(parts))):
         if parts[i].startswith("gradients"):
             return "/".join(parts[: i + 1]) + "/"

@@ -41,8 +41,6 @@ TRAINABLE_NAMES = frozenset(
 # bfloat16 lets gradients through, but an output of it that gets none stays without.
 _BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
-
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 
@@ -190,13 +188,10 @@ class GradientWalk:
         # Outputs that an earlier gradient added are read by gradients alone; without
         # one of their own they count for nothing.
         own = graph_mutation.own_output_count(op)
-        arguments = [
-            _zeros_like(output)
-            if g is None and output._value_index < own and _takes_zeros(output)
-            else g
-            for output, g in zip(op._outputs, received, strict=True)
-        ]
-        return self._call(op, function, arguments)
+        for output in op._outputs[:own]:
+            if received[output._value_index] is None and _takes_zeros(output):
+                received[output._value_index] = _zeros_like(output)
+        return self._call(op, function, received)
 
     def _gradient_function(self, op: Operation) -> Any:
         try:
@@ -303,16 +298,12 @@ def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
 
 
 def _function_call_gradient(op: Operation, graph: Graph) -> Any:
-    """The gradient function of a call of a function in the library, if it is one."""
-    if op._type in _CALLS:
-        name = op._attrs["f"].name
-    elif graph._is_function(op._type):
-        name = op._type
-    else:
+    """The gradient function of a node whose op is a function of the library."""
+    if not graph._is_function(op._type):
         return None
     from tensorloom.client import function_gradient
 
-    return function_gradient.of_call(name)
+    return function_gradient.of_call(op._type)
 
 
 # --- function bodies ----------------------------------------------------------------

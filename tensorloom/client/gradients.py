@@ -15,6 +15,7 @@ from tensorloom.framework.garbage import collection_paused
 from tensorloom.framework.indexed_slices import (
     IndexedSlices,
     convert_n_to_tensor_or_indexed_slices,
+    to_tensor_or_composite,
 )
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
@@ -104,8 +105,8 @@ def build_gradients(
     with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
         graph = get_default_graph()
         graph.unique_name("uid")
-        tensors = _to_tensors(ys, "y", source_graph)
-        wanted = _to_tensors([_handle_of(x) for x in xs], "x", source_graph)
+        tensors = _to_tensors(ys, "y", False, source_graph)
+        wanted = _to_tensors([_handle_of(x) for x in xs], "x", True, source_graph)
         started = _start_gradients(given, tensors, colocate)
         options = WalkOptions(
             colocate,
@@ -135,15 +136,15 @@ def _handle_of(x: Any) -> Any:
 
 
 def _to_tensors(
-    values: Sequence[Any], name: str, source_graph: Graph | None
+    values: Sequence[Any], name: str, as_ref: bool, source_graph: Graph | None
 ) -> list[Any]:
     if source_graph is not None:  # a function body's own tensors, not to be captured
         return list(values)
     return [
         value
         if isinstance(value, Tensor)
-        else convert_n_to_tensor_or_indexed_slices([value], name=name, as_ref=True)[0]
-        for value in values
+        else to_tensor_or_composite(value, None, f"{name}_{i}", as_ref)
+        for i, value in enumerate(values)
     ]
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import warnings
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from tensorloom.framework import source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Graph
@@ -60,10 +60,13 @@ class GrowthWatch:
     def _warn(self, line: _Line, added: int) -> None:
         self._warned = True
         self._counts.clear()
-        warnings.warn(
-            f"{source.describe((line,))} adds operations to the graph between steps, "
+        filename, number, _, _ = source.summary((line,))[0]
+        warnings.warn_explicit(
+            f"{filename}:{number} adds operations to the graph between steps, "
             f"again and again (at present {added} before each run; the graph has "
             f"{self._seen}). Build operations once, before the loop, and feed what "
             "changes: the graph only grows, and every step gets slower.",
-            stacklevel=4,
+            UserWarning,
+            filename,
+            number,
         )

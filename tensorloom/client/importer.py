@@ -196,7 +196,14 @@ class _Importer:
 
     def _check_colocation(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            for group in node.attrs.get("_class", ()):
+            groups = node.attrs.get("_class", [])
+            if not isinstance(groups, list) or not all(
+                isinstance(group, bytes) for group in groups
+            ):
+                raise ValueError(
+                    f"Node '{node.name}': attr '_class' is not a list of strings"
+                )
+            for group in groups:
                 other = group[len(_COLOCATION) :].decode()
                 if group.startswith(_COLOCATION) and other not in self.output_counts:
                     raise ValueError(

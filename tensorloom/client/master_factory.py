@@ -17,6 +17,7 @@ MasterFactory = Callable[[str, SessionConfig], MasterInterface]
 
 _FACTORIES: dict[str, MasterFactory] = {}
 
+
 def register_master_factory(scheme: str, factory: MasterFactory) -> None:
     """Says who makes masters for targets `scheme://...`; "" is local mode."""
     _FACTORIES[scheme] = factory

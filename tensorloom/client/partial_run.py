@@ -10,7 +10,7 @@ from tensorloom.client.run_plan import FeedPlan, fed_tensors
 from tensorloom.framework.interfaces import StepSignature
 
 if TYPE_CHECKING:
-    from tensorloom.client.session import BaseSession
+    from tensorloom.client.base_session import BaseSession
 
 
 class PartialRuns:

@@ -7,7 +7,7 @@ the fed values, run the step and pack the results, and look up nothing by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.feed_conversion import Converter, feed_converter
 from tensorloom.client.session_conversions import expand_feed, expand_feed_key
@@ -21,6 +21,33 @@ if TYPE_CHECKING:
 # From (feed_dict, step) to the results in the structure of the fetches.
 RunFunction = Callable[[Mapping[Any, Any], "StepContext | None"], Any]
 Prepare = Callable[[StepSignature], PreparedStep]
+
+
+def plan_key(fetches: Any, feed_dict: Any) -> Any:
+    """The key under which `run` finds a plan again; None when there is none.
+
+    A list or tuple of tensors, operations and names stands for its elements. Equal
+    keys mean equal plans: so structures inside of it, where a tuple equals a
+    namedtuple, and objects with an equality of their own are compiled every time.
+    """
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        if not all(_is_atom(fetch) for fetch in fetches):
+            return None
+        key: Any = (kind, *fetches)
+    elif _is_atom(fetches):
+        key = fetches
+    else:
+        return None
+    if not feed_dict:
+        return key
+    return (key, *feed_dict) if all(_is_atom(feed) for feed in feed_dict) else None
+
+
+def _is_atom(obj: Any) -> bool:
+    return isinstance(obj, (Tensor, Operation, str)) or hasattr(
+        obj, "_as_graph_element"
+    )
 
 
 class FeedPlan:

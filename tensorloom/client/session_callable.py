@@ -10,7 +10,7 @@ from tensorloom.client.run_plan import FeedPlan, make_run_function
 from tensorloom.framework.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from tensorloom.client.session import BaseSession
+    from tensorloom.client.base_session import BaseSession
     from tensorloom.framework.graph import Tensor
 
 

@@ -7,12 +7,11 @@ the user's source line, and the error gets the operation.
 from __future__ import annotations
 
 import re
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Graph, Operation
     from tensorloom.framework.errors import OpError
+    from tensorloom.framework.graph import Graph, Operation
 
 _NODE_MARK = re.compile(r"\{\{node ([^{}\s]+)\}\}")
 

@@ -139,7 +139,7 @@ def get_local_variable(
 
 def get_partitioned_variable(name: str | None, **options: Any) -> Any:
     """A partitioned variable of the current scope, as a PartitionedVariable."""
-    return get_variable_scope().get_partitioned_variable(
+    return get_variable_scope()._get_partitioned_variable(
         default_store(), name, **options
     )
 

@@ -168,39 +168,44 @@ class VariableScope:
         shape: Any = None,
         dtype: Any = None,
         initializer: Any = None,
+        regularizer: Any = None,
         reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Any = None,
         constraint: Any = None,
-        **options: Any,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
         """`tf.get_variable` with this scope's defaults, from a store."""
-        for key in (
-            "regularizer",
-            "caching_device",
-            "partitioner",
-            "custom_getter",
-            "use_resource",
-        ):
-            if options.get(key) is None:
-                options[key] = getattr(self, f"_{key}")
         full_name = f"{self._name}/{name}" if self._name else name
         with name_scope(None):
-            if (
-                dtype is not None
-                and initializer is not None
-                and not callable(initializer)
-            ):
+            if dtype is not None and initializer is not None:
                 _check_initializer_dtype(initializer, dtype)
             return var_store.get_variable(
                 full_name,
                 shape=shape,
-                dtype=self._dtype if dtype is None else dtype,
-                initializer=self._initializer if initializer is None else initializer,
-                reuse=self._reuse if reuse is None else reuse,
-                constraint=self._constraint if constraint is None else constraint,
-                **options,
+                dtype=_either(dtype, self._dtype),
+                initializer=_either(initializer, self._initializer),
+                regularizer=_either(regularizer, self._regularizer),
+                reuse=_either(reuse, self._reuse),
+                trainable=trainable,
+                collections=collections,
+                caching_device=_either(caching_device, self._caching_device),
+                partitioner=_either(partitioner, self._partitioner),
+                validate_shape=validate_shape,
+                use_resource=_either(use_resource, self._use_resource),
+                custom_getter=_either(custom_getter, self._custom_getter),
+                constraint=_either(constraint, self._constraint),
+                synchronization=synchronization,
+                aggregation=aggregation,
             )
 
-    def get_partitioned_variable(
+    def _get_partitioned_variable(
         self,
         var_store: VariableStore,
         name: str | None,
@@ -242,7 +247,13 @@ class VariableScope:
             )
 
 
+def _either(given: Any, default: Any) -> Any:
+    return default if given is None else given
+
+
 def _check_initializer_dtype(initializer: Any, dtype: Any) -> None:
+    if callable(initializer):
+        return
     found = convert_to_tensor(initializer).dtype.base_dtype
     if found != dtype:
         raise ValueError(

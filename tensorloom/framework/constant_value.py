@@ -7,18 +7,25 @@ TensorFlow's does, so that the same program has the same static values.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import op_kernel
+from tensorloom.framework.dtypes import as_dtype
 from tensorloom.framework.export import export
-from tensorloom.framework.shape_inference import ShapeError, shape_from_vector
+from tensorloom.framework.shape_inference import (
+    ShapeError,
+    shape_from_vector,
+    unknown_of_rank,
+)
 from tensorloom.framework.tensor import _UNSET, Tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.operation import Operation
 
 Array = np.ndarray[Any, Any]
 
@@ -118,7 +125,7 @@ def _evaluate_subgraph(root: Tensor) -> Array | None:
             stack.pop()
             continue
         op = tensor._op
-        pending = [] if _from_shape(op._type) else _pending_inputs(tensor)
+        pending = [] if _from_shape(op) else _pending_inputs(tensor)
         if pending is None or len(stack) > _MAX_DEPTH:
             # Too deep is "not known" for the tensors on the way only: a later
             # question that starts nearer may still find the value.
@@ -135,8 +142,13 @@ def _evaluate_subgraph(root: Tensor) -> Array | None:
     return root._constant_value  # type: ignore[no-any-return]
 
 
-def _from_shape(op_type: str) -> bool:
-    return op_type in ("Shape", "ShapeN", "Size", "Rank")
+def _from_shape(op: Operation) -> bool:
+    """True when static shapes tell the outputs, whatever the inputs' values are."""
+    if op._type == "Rank":
+        return op._inputs[0]._shape.rank is not None
+    return op._type in ("Shape", "ShapeN", "Size") and all(
+        t._shape.is_fully_defined() for t in op._inputs
+    )
 
 
 def _pending_inputs(tensor: Tensor) -> list[Tensor] | None:
@@ -174,7 +186,7 @@ def _fold(tensor: Tensor) -> None:
     outputs: list[Any] | None
     if op._type == "Const":
         outputs = [op._attrs["value"]]
-    elif _from_shape(op._type):
+    elif _from_shape(op):
         outputs = _fold_shape(tensor)
     else:
         node = op._graph.to_node(op)
@@ -198,8 +210,10 @@ def _fold_shape(tensor: Tensor) -> list[Any] | None:
         if None in dims:
             return None
         dtype = op._attrs["out_type"].as_numpy_dtype
-        value = np.array(dims, dtype)
-        results.append(np.array(np.prod(value), dtype) if op._type == "Size" else value)
+        numbers: Any = math.prod(dims) if op._type == "Size" else dims
+        if np.max(numbers, initial=0) > np.iinfo(dtype).max:
+            return None  # a step will say so
+        results.append(np.array(numbers, dtype))
     return results
 
 
@@ -222,7 +236,7 @@ def evaluate_node(
         node,
         device="/job:localhost/replica:0/task:0/device:CPU:0",
         device_type="CPU",
-        input_types=(),
+        input_types=tuple([as_dtype(v.dtype) for v in inputs]),
         input_shapes=tuple(input_shapes),
     )
     try:
@@ -267,7 +281,7 @@ def as_partial_shape(tensor: Tensor) -> TensorShape:
         raise ShapeError(f"Shape must be rank 1 but is rank {len(dims)}")
     partial = _partial_shape(tensor, 0)
     if partial.dims_tuple is None and dims is not None and dims[0] is not None:
-        return TensorShape.of((None,) * dims[0])
+        return unknown_of_rank(dims[0])
     return partial
 
 
@@ -309,7 +323,7 @@ def _vector(tensor: Tensor, depth: int) -> TensorShape:
         and len(dims) == 1
         and dims[0] is not None
     ):
-        return TensorShape.of((None,) * dims[0])
+        return unknown_of_rank(dims[0])
     return found
 
 

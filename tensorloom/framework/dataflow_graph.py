@@ -180,6 +180,8 @@ class Graph(GraphScopes, GraphCollections):
         for tensor in inputs:
             if tensor._op._graph is not self:
                 raise ValueError(f"{tensor!r} is not from the same graph as '{name}'.")
+        if not isinstance(name, str):
+            raise TypeError(f"Expected string for op name, got {name!r}")
         with self._lock:
             if name.endswith("/"):
                 full_name = name[:-1]

@@ -183,10 +183,17 @@ def convert_to_tensor_or_indexed_slices(
     Raises:
       ValueError: `dtype` does not match the dtype of `value`.
     """
-    return _convert(value, dtype, name, as_ref=False)
+    return to_tensor_or_composite(value, dtype, name, as_ref=False)
 
 
-def _convert(value: Any, dtype: Any, name: str | None, as_ref: bool) -> Any:
+def to_tensor_or_composite(
+    value: Any, dtype: Any, name: str | None, as_ref: bool
+) -> Any:
+    """`convert_to_tensor_or_indexed_slices`; a variable gives its reference if asked.
+
+    Raises:
+      ValueError: `dtype` does not match the dtype of `value`.
+    """
     if isinstance(value, CompositeTensor):
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         own: DType = value.dtype  # type: ignore[attr-defined]
@@ -217,6 +224,8 @@ def convert_n_to_tensor_or_indexed_slices(
     return [
         None
         if value is None
-        else _convert(value, dtype, None if name is None else f"{name}_{i}", as_ref)
+        else to_tensor_or_composite(
+            value, dtype, None if name is None else f"{name}_{i}", as_ref
+        )
         for i, value in enumerate(values)
     ]

@@ -37,7 +37,7 @@ _TOGGLES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OptimizerConfig:
-    """Which graph passes run: `GraphOptions.optimizer_options` and `rewrite_options`."""
+    """Which graph passes run, by `GraphOptions`' two messages about them."""
 
     #: False for opt_level L0: no pass runs.
     enabled: bool = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_registry import OpDef, ShapeFn
 
 Dims = tuple[int | None, ...]
+# TensorFlow's limit: the rank of a tensor fits in a byte.
+_MAX_RANK: Final = 254
 
 
 class ShapeError(ValueError):
@@ -120,7 +122,7 @@ class InferenceContext:
         shape = self._shape_of(which)
         dims = shape.dims_tuple
         if dims is None:
-            return TensorShape.of((None,) * rank)
+            return unknown_of_rank(rank)
         if len(dims) != rank:
             self.fail(f"Shape must be rank {rank} but is rank {len(dims)}")
         return shape
@@ -185,6 +187,17 @@ def format_shape(shape: TensorShape) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
+def unknown_of_rank(rank: int) -> TensorShape:
+    """A shape of unknown dimensions; `rank` may come from data, and be any number.
+
+    Raises:
+      ShapeError: there are more than TensorFlow's limit.
+    """
+    if rank > _MAX_RANK:
+        raise ShapeError(f"A shape has at most {_MAX_RANK} dimensions, not {rank}")
+    return TensorShape.of((None,) * rank)
+
+
 def shape_from_vector(values: np.ndarray[Any, Any] | None) -> TensorShape:
     """The shape that a constant shape vector stands for (-1 is unknown).
 
@@ -202,6 +215,7 @@ def shape_from_vector(values: np.ndarray[Any, Any] | None) -> TensorShape:
         )
     if values.ndim != 1:
         raise ShapeError(f"Shape must be rank 1 but is rank {values.ndim}")
+    unknown_of_rank(len(values))
     dims: list[int | None] = []
     for value in values.tolist():
         if value < -1:
@@ -259,7 +273,7 @@ class _Recording:
         length = self._context.input_shapes[index].dims_tuple
         if length is None or len(length) != 1 or length[0] is None:
             return UNKNOWN
-        return TensorShape.of((None,) * length[0])
+        return unknown_of_rank(length[0])
 
 
 def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> str:

@@ -166,12 +166,17 @@ def _sub(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None
     target.index_add_(0, rows, values, alpha=-1)
 
 
+def _rows_like(rows: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Row numbers for scatter_reduce_; index_reduce_ warns that it is in beta."""
+    return rows.reshape(-1, *[1] * (values.dim() - 1)).expand(values.shape)
+
+
 def _min(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None:
-    target.index_reduce_(0, rows, values, "amin")
+    target.scatter_reduce_(0, _rows_like(rows, values), values, "amin")
 
 
 def _max(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None:
-    target.index_reduce_(0, rows, values, "amax")
+    target.scatter_reduce_(0, _rows_like(rows, values), values, "amax")
 
 
 _Combine = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]

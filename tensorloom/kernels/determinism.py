@@ -12,7 +12,7 @@ def _use_deterministic_algorithms() -> None:
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
     # Kernels write all that they allocate: filling it first would only cost time.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch._C._set_deterministic_fill_uninitialized_memory(False)
 
 
 when_enabled(_use_deterministic_algorithms)

@@ -66,7 +66,9 @@ def _scatter(
     elif kind == "Div":
         _divide(target, index, update)
     else:
-        target.index_reduce_(0, index, update, _REDUCTIONS[kind])
+        # Not index_reduce_, which warns that it is in beta.
+        rows = index.reshape(-1, *[1] * len(slice_shape)).expand(shape)
+        target.scatter_reduce_(0, rows, update, _REDUCTIONS[kind])
 
 
 def _divide(target: torch.Tensor, index: torch.Tensor, update: torch.Tensor) -> None:

@@ -198,7 +198,7 @@ class Master:
             "_S",
         )
 
-    # --- partial runs ------------------------------------------------------------------
+    # --- partial runs ----------------------------------------------------------------
 
     def partial_run_setup(self, session: str, signature: StepSignature) -> str:
         """Begins a partial run; see `MasterInterface`."""

@@ -119,7 +119,7 @@ class PartialRun:
         return part
 
     def _wanted(self, part: Sequence[Node], fetches: Sequence[str]) -> list[_Edge]:
-        """The outputs of the part that are fetched, now or later, or feed later nodes."""
+        """The outputs of the part that are fetched, or that later nodes take."""
         inside = {node.name for node in part}
         wanted: dict[_Edge, None] = {}
         for node in self._graph.nodes.values():

@@ -208,8 +208,8 @@ class Placer:
             )
             reason = (
                 f"Could not satisfy explicit device specification '{requested}' "
-                f"because no supported kernel for {', '.join(sorted(kinds))} devices is "
-                f"available: op {lacking.op} of node '{lacking.name}' has none."
+                f"because no supported kernel for {', '.join(sorted(kinds))} devices "
+                f"is available: op {lacking.op} of node '{lacking.name}' has none."
             )
         return errors.InvalidArgumentError(
             None,
@@ -218,7 +218,7 @@ class Placer:
             f"[[{mark}]]",
         )
 
-    # --- the log -----------------------------------------------------------------------
+    # --- the log ---------------------------------------------------------------------
 
     def _log_placement(self, placed: Iterable[Node]) -> None:
         for node in placed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.interfaces import (
@@ -39,6 +39,10 @@ class TaskParallelStep:
             self._threads.submit(graph.run, [feeds[i] for i in indices], context)
             for graph, indices in zip(self._graphs, self._args, strict=True)
         ]
+        # The others may wait for what a failed part would have sent.
+        done, _ = wait(pending, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
         values: dict[int, Any] = {}
         for future, indices in zip(pending, self._results, strict=True):
             values.update(zip(indices, future.result(), strict=True))

@@ -40,7 +40,7 @@ def constant(
     value: Any,
     dtype: Any = None,
     shape: Any = None,
-    name: str = "Const",
+    name: str | None = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
     """A tensor with a constant value.
@@ -61,8 +61,10 @@ def constant(
     if dtype is None or not dtype.is_quantized:
         dtype = as_dtype(array.dtype)
     attrs = {"value": array, "dtype": dtype}
+    if name is None:
+        name = "Const"
     graph = get_default_graph()
-    return graph.add_operation(_CONST, (), attrs, name or "Const", (dtype,))._outputs[0]
+    return graph.add_operation(_CONST, (), attrs, name, (dtype,))._outputs[0]
 
 
 def is_constant(tensor_or_op: Tensor | Operation) -> bool:
@@ -80,7 +82,7 @@ def _value_to_tensor(
     name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:
-    return constant(value, dtype, None, name or "Const")
+    return constant(value, dtype, None, name)
 
 
 def tensor_shape_to_tensor(
@@ -111,7 +113,9 @@ def tensor_shape_to_tensor(
             "Cannot convert a TensorShape to dtype int32; "
             f"a dimension is too large ({large})"
         )
-    return constant(list(sizes), dtype, None, name or "shape_as_tensor")
+    return constant(
+        list(sizes), dtype, None, "shape_as_tensor" if name is None else name
+    )
 
 
 def _dimension_to_tensor(
@@ -128,7 +132,9 @@ def _dimension_to_tensor(
         dtype = dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
-    return constant(dimension.value, dtype, None, name or "shape_as_tensor")
+    return constant(
+        dimension.value, dtype, None, "shape_as_tensor" if name is None else name
+    )
 
 
 # Lists are asked after `stack_ops`, which packs lists that hold tensors (99).

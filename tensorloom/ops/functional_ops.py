@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.op_def_library import apply_op, create_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
     InferenceContext,
@@ -33,12 +33,7 @@ def _declared_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     return shapes
 
 
-def _if_shapes(c: InferenceContext) -> Sequence[TensorShape]:
-    c.with_rank(0, 0)
-    return _declared_shapes(c)
-
-
-def _case_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+def _branch_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     c.with_rank(0, 0)
     return _declared_shapes(c)
 
@@ -48,10 +43,7 @@ def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
         handle = c.handle_data(i)
         if handle is not None:
             c.set_output_handle_data(i, handle)
-    shapes: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
-    if len(shapes) == c.num_outputs:
-        return shapes
-    return unknown_shapes(c)
+    return _declared_shapes(c)
 
 
 def _argument_shape(c: InferenceContext) -> TensorShape:
@@ -77,7 +69,7 @@ for _name in ("If", "StatelessIf"):
             "else_branch: func",
             "output_shapes: list(shape) = []",
         ],
-        shape_fn=_if_shapes,
+        shape_fn=_branch_shapes,
         stateful=_name == "If",
         doc="Runs then_branch(input) if cond is true, else else_branch(input).",
     )
@@ -93,7 +85,7 @@ for _name in ("Case", "StatelessCase"):
             "branches: list(func) >= 1",
             "output_shapes: list(shape) = []",
         ],
-        shape_fn=_case_shapes,
+        shape_fn=_branch_shapes,
         stateful=_name == "Case",
         doc=(
             "Runs branches[branch_index](input); the last branch for an index out of "
@@ -135,15 +127,6 @@ for _name in ("PartitionedCall", "StatefulPartitionedCall"):
         stateful=_name == "StatefulPartitionedCall",
         doc="Calls f(args); the body may be spread over the devices of the task.",
     )
-
-register_op(
-    "SymbolicGradient",
-    inputs=["input: Tin"],
-    outputs=["output: Tout"],
-    attrs=["Tin: list(type) >= 1", "Tout: list(type) >= 1", "f: func"],
-    shape_fn=lambda c: c.input_shapes[: c.num_outputs],
-    doc="The gradients of f's inputs, from those inputs and its outputs' gradients.",
-)
 
 register_op(
     "_Arg",
@@ -195,8 +178,6 @@ def call_op(
       leading: the argument in front of it (`cond`, `branch_index`), by name.
       attrs: further attrs; function names are given as NameAttrList.
     """
-    from tensorloom.framework.op_def_library import create_op
-
     keywords: dict[str, Any] = dict(leading or {})
     keywords["args" if op_type.endswith("Call") else "input"] = list(inputs)
     keywords.update(attrs)
@@ -212,13 +193,3 @@ def fake_param(dtype: dtypes.DType, shape: TensorShape) -> Tensor:
     """A placeholder for a value that nobody reads."""
     fake: Tensor = apply_op("FakeParam", dtype=dtype.base_dtype, shape=shape)
     return fake
-
-
-def symbolic_gradient(
-    input: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None
-) -> list[Tensor]:
-    """The gradients of a function's inputs (see the op)."""
-    gradients: list[Tensor] = apply_op(
-        "SymbolicGradient", input=input, Tout=Tout, f=f, name=name
-    )
-    return gradients

@@ -217,7 +217,7 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
 
 @export("nn.leaky_relu")
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
-    """Features where positive, alpha times features elsewhere; integers become floats."""
+    """Features where positive, alpha * features elsewhere; integers become floats."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:

@@ -80,7 +80,7 @@ def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
     update_step = local_step.assign_add(1)
     factor = 1 - math_ops.pow(1.0 - rate, update_step)
     return state_ops.assign(
-        unbiased, update_biased / factor, name=get_name_scope() + "/"
+        unbiased, update_biased / factor, name=f"{get_name_scope()}/"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 
 from tensorloom.framework import errors
@@ -68,19 +70,65 @@ class Deadline:
     """Cancels a step when its time is over."""
 
     def __init__(self, manager: CancellationManager, timeout_s: float) -> None:
-        self._timer = threading.Timer(timeout_s, self._expire, (manager,))
-        self._timer.daemon = True
+        self._manager = manager
+        self._timeout_s = timeout_s
 
-    @staticmethod
-    def _expire(manager: CancellationManager) -> None:
-        manager.cancel(
+    def expire(self) -> None:
+        """Cancels the step."""
+        self._manager.cancel(
             errors.DeadlineExceededError(
                 None, None, "Timed out waiting for notification"
             )
         )
 
     def __enter__(self) -> None:
-        self._timer.start()
+        _clock.add(self, time.monotonic() + self._timeout_s)
 
     def __exit__(self, *exc_info: object) -> None:
-        self._timer.cancel()
+        _clock.discard(self)
+
+
+class _Clock:
+    """One thread for all deadlines: starting one for each would cost a step's time."""
+
+    IDLE_S = 10.0  # then the thread ends
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._due: dict[Deadline, float] = {}
+        self._next = math.inf  # when the thread wakes; inf without a thread
+
+    def add(self, deadline: Deadline, due: float) -> None:
+        """Expires `deadline` at `due` of the monotonic clock."""
+        with self._changed:
+            self._due[deadline] = due
+            if self._next == math.inf:
+                self._next = due
+                threading.Thread(target=self._serve, daemon=True).start()
+            elif due < self._next:
+                self._changed.notify()
+
+    def discard(self, deadline: Deadline) -> None:
+        """Forgets a deadline."""
+        with self._changed:
+            self._due.pop(deadline, None)
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                now = time.monotonic()
+                expired = [d for d, due in self._due.items() if due <= now]
+                for deadline in expired:
+                    del self._due[deadline]
+                if not expired:
+                    idle = not self._due
+                    self._next = min(self._due.values(), default=now + self.IDLE_S)
+                    self._changed.wait(min(self._next - now, threading.TIMEOUT_MAX))
+                    if idle and not self._due and time.monotonic() >= self._next:
+                        self._next = math.inf
+                        return
+            for deadline in expired:
+                deadline.expire()
+
+
+_clock = _Clock()

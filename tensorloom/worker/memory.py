@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.framework import op_registry
 from tensorloom.framework.resource import holds_host_value, is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
 
@@ -34,6 +35,8 @@ def runs_on_host(
             return holds_host_value(*value.handle, device_type)
     if any(v.dtype.base_dtype.name == "string" for v in inputs):
         return True
+    if _takes_any_memory(node, kernel):
+        return True
     if not all(is_torch_type(t) for t in node.output_types):
         return True
     for value in inputs:
@@ -51,6 +54,16 @@ def runs_on_host(
             node.output_types,
             strict=True,
         )
+    )
+
+
+def _takes_any_memory(node: Node, kernel: KernelDef) -> bool:
+    """True for Shape and its like, which ask for no input's elements."""
+    op_def = op_registry.find(node.op)
+    return (
+        op_def is not None
+        and bool(op_def.inputs)
+        and all(arg.name in kernel.any_inputs for arg in op_def.inputs)
     )
 
 

@@ -238,14 +238,29 @@ def wait_running(sess: Any, count: int) -> None:
 
 def test_a_step_under_a_generous_timeout_is_like_any_other() -> None:
     x = tf.placeholder(tf.float32, [2])
+    y = x * 2.0
+    options = tf.RunOptions(timeout_in_ms=60_000)
     with tf.Session() as sess:
-        options = tf.RunOptions(timeout_in_ms=60_000)
-        for i in range(5):
-            assert sess.run(x * 2.0, {x: [i, 1]}, options=options).tolist() == [2 * i, 2]
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.join(5)  # it was told to end
-            assert not thread.is_alive()
+        sess.run(y, {x: [0, 0]}, options=options)
+        threads = threading.active_count()
+        for i in range(50):
+            assert sess.run(y, {x: [i, 1]}, options=options).tolist() == [2 * i, 2]
+    assert threading.active_count() <= threads
+
+
+def test_the_earliest_deadline_comes_first() -> None:
+    fetch = empty_queue()
+    ended: list[int] = []
+
+    def work(number: int) -> None:
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            sess.run(fetch, options=tf.RunOptions(timeout_in_ms=300 - 100 * number))
+        ended.append(number)
+
+    with tf.Session() as sess:
+        sess.run(tf.constant(1.0))
+        in_threads(3, work)
+    assert ended == [2, 1, 0]
 
 
 # --- errors ---------------------------------------------------------------------------

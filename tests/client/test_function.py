@@ -8,6 +8,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.client.function import Defun
+from tensorloom.ops import functional_ops
 
 
 def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
@@ -112,3 +113,18 @@ def test_errors() -> None:
         Defun(tf.float32, tf.float32)(lambda x: x)
     with pytest.raises(ValueError, match="Expected number of arguments: 2, received"):
         sum_and_difference(1.0)
+
+
+def test_partitioned_calls_are_differentiated() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    sum_and_difference.add_to_graph(tf.get_default_graph())
+    op = functional_ops.call_op(
+        "PartitionedCall",
+        [x, x * x],
+        "call",
+        f=functional_ops.named("sum_and_difference"),
+        Tout=[tf.float32, tf.float32],
+    )
+    assert op.outputs[0].shape.rank is None
+    gradients = tf.gradients(op.outputs, x)
+    assert _run([*op.outputs, *gradients], {x: 3.0}) == [12.0, -6.0, 2.0]

@@ -1,6 +1,6 @@
 """The operations that `tf.gradients` makes: names, inputs, shapes, as in TensorFlow.
 
-The expectations in `recorded/gradient_nodes.txt` were printed by TensorFlow 1.15.0: a
+The expectations in `recorded/gradient_*nodes.txt` were printed by TensorFlow 1.15.0: a
 line for each operation with its name, type, inputs, control inputs, static shapes and
 colocation groups.
 """
@@ -13,13 +13,14 @@ import pytest
 
 import tensorloom as tf
 from tests.client.gradient_programs import PROGRAMS
+from tests.client.gradient_table import CASES, Case
 
-RECORDED = Path(__file__).parent / "recorded" / "gradient_nodes.txt"
+RECORDED = Path(__file__).parent / "recorded"
 
 
-def _read_recorded() -> dict[str, list[str]]:
+def _read_recorded(file_name: str) -> dict[str, list[str]]:
     programs: dict[str, list[str]] = {}
-    for line in RECORDED.read_text().splitlines():
+    for line in (RECORDED / file_name).read_text().splitlines():
         if line.startswith("== "):
             programs[line[3:]] = lines = []
         else:
@@ -27,7 +28,8 @@ def _read_recorded() -> dict[str, list[str]]:
     return programs
 
 
-EXPECTED = _read_recorded()
+EXPECTED = _read_recorded("gradient_nodes.txt")
+EXPECTED_OF_CASES = _read_recorded("gradient_table_nodes.txt")
 
 
 def _describe(op: tf.Operation) -> str:
@@ -47,3 +49,11 @@ def test_gradient_graph_is_tensorflows(name: str) -> None:
     with tf.Graph().as_default() as graph:
         PROGRAMS[name](tf)
     assert [_describe(op) for op in graph.get_operations()] == EXPECTED[name]
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
+def test_gradient_of_an_op_is_tensorflows(case: Case) -> None:
+    with tf.Graph().as_default() as graph:
+        case.build(tf)
+    described = [_describe(op) for op in graph.get_operations()]
+    assert described == EXPECTED_OF_CASES[case.name]

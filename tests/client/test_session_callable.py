@@ -87,7 +87,7 @@ def test_from_options() -> None:
     tf.add(x, 1.0, name="y")
     v = tf.get_variable("v", initializer=0.0)
     tf.assign_add(v, 1.0, name="step")
-    options = tf.CallableOptions()if hasattr(tf, "CallableOptions") else None
+    options = tf.CallableOptions() if hasattr(tf, "CallableOptions") else None
     if options is None:
         from tensorloom.protos.config_pb2 import CallableOptions
 

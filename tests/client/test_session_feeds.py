@@ -62,7 +62,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("dtype", "shape", "value", "error", "message"), REFUSED, ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "shape", "value", "error", "message"), REFUSED, ids=str
+)
 def test_refused(
     dtype: str, shape: Any, value: Any, error: type[Exception], message: str
 ) -> None:
@@ -163,7 +165,7 @@ def test_tensors_are_no_values() -> None:
     x = tf.placeholder(tf.float32, [], name="x")
     y = x + 1.0
     with tf.Session() as sess:
-        with pytest.raises(TypeError, match="feed cannot be a tf.Tensor object"):
+        with pytest.raises(TypeError, match=r"feed cannot be a tf.Tensor object"):
             sess.run(y, {x: y})
         tf.get_default_graph().prevent_feeding(y)
         with pytest.raises(ValueError, match="may not be fed"):

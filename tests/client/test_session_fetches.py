@@ -45,16 +45,26 @@ CASES = [
     ("list", lambda n: [n["a"], n["op"], n["a"]], [1.5, None, 1.5]),
     ("tuple", lambda n: (n["a"], "a:0"), (1.5, 1.5)),
     ("namedtuple", lambda n: Pair(n["a"], n["op"]), Pair(1.5, None)),
-    ("dict", lambda n: {"x": n["a"], "y": {"z": n["op"]}}, {"x": 1.5, "y": {"z": None}}),
+    (
+        "dict",
+        lambda n: {"x": n["a"], "y": {"z": n["op"]}},
+        {"x": 1.5, "y": {"z": None}},
+    ),
     ("attrs", lambda n: Attrs([n["a"]]), Attrs([1.5])),
-    ("nested", lambda n: [[], (), {}, [Pair((n["a"],), [])]], [[], (), {}, [Pair((1.5,), [])]]),
+    (
+        "nested",
+        lambda n: [[], (), {}, [Pair((n["a"],), [])]],
+        [[], (), {}, [Pair((1.5,), [])]],
+    ),
     ("empty list", lambda n: [], []),
     ("empty dict", lambda n: {}, {}),
     ("string", lambda n: n["s"], b"text"),
 ]
 
 
-@pytest.mark.parametrize(("title", "fetch", "expected"), CASES, ids=lambda c: str(c)[:20])
+@pytest.mark.parametrize(
+    ("title", "fetch", "expected"), CASES, ids=lambda c: str(c)[:20]
+)
 def test_structure(title: str, fetch: Any, expected: Any) -> None:
     with tf.Session() as sess:
         fetches = fetch(nodes())
@@ -101,7 +111,9 @@ def test_types_of_values() -> None:
 def test_sparse_tensors_and_indexed_slices() -> None:
     sparse = tf.SparseTensor([[0, 1]], [5.0], [2, 2])
     slices = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([3]))
-    dense = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([3]), tf.constant([4, 1]))
+    dense = tf.IndexedSlices(
+        tf.constant([[1.0]]), tf.constant([3]), tf.constant([4, 1])
+    )
     with tf.Session() as sess:
         value, part, whole = sess.run([sparse, slices, dense])
     assert isinstance(value, tf.SparseTensorValue)

@@ -207,6 +207,11 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "adam": lambda tf: tf.train.AdamOptimizer(),
     "rmsprop": lambda tf: tf.train.RMSPropOptimizer(0.1, centered=True),
     "adagrad": lambda tf: tf.train.AdagradOptimizer(0.1),
+    "adadelta": lambda tf: tf.train.AdadeltaOptimizer(0.1),
+    "ftrl": lambda tf: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.1),
+    "ftrl_v2": lambda tf: tf.train.FtrlOptimizer(
+        0.1, l2_shrinkage_regularization_strength=0.1, name="F"
+    ),
 }
 for _name, _make in OPTIMIZERS.items():
     for _resource in (False, True):

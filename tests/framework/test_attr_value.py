@@ -82,7 +82,7 @@ def test_a_decoded_tensor_is_read_only() -> None:
     assert not array.flags.writeable
 
 
-@pytest.mark.parametrize("value", [object(), 1j, {"a": 1}, [object()]], ids=repr)
+@pytest.mark.parametrize("value", [object(), 1j, {"a": 1}, [object()]])
 def test_refuses_what_is_no_attr_value(value: Any) -> None:
     with pytest.raises(TypeError, match="is not an attr value"):
         attr_value.to_proto(value)

@@ -266,8 +266,8 @@ BAD: list[tuple[str, tuple[Array, ...], str]] = [
         "Conv2DBackpropFilter",
         (_floats(1, 5, 3, 2), _sizes(3, 3, 2, 4), _floats(1, 3, 3, 4)),
         "Conv2DCustomBackpropFilter: Size of out_backprop doesn't match computed: "
-        "actual = 3, computed = 5 spatial_dim: 1 input: 5 filter: 3 output: 3 stride: 1 "
-        "dilation: 1",
+        "actual = 3, computed = 5 spatial_dim: 1 input: 5 filter: 3 output: 3 "
+        "stride: 1 dilation: 1",
     ),
     (
         "DepthwiseConv2dNative",

@@ -106,25 +106,25 @@ def test_view_of_a_variable_stays():
 
 
 def test_update_alone_is_in_place():
-    variable = _variable(LARGE, use_resource=False)
+    variable = tf.Variable(np.ones(LARGE, np.float32), name="updated_in_place")
     update = variable.assign_add(np.ones(LARGE, np.float32)).op
     from tensorloom.framework.resource import Variable
 
     with tf.Session() as session:
         session.run(variable.initializer)
         session.run(update)
-        held = _held(session, Variable)
+        held = _held(Variable, "updated_in_place")
         address = held.value.data_ptr()
         session.run(update)
         assert held.value.data_ptr() == address
 
 
-def _held(session, kind):
+def _held(kind, name):
     """The variable's holder, wherever the session keeps it."""
     import gc
 
-    found = [o for o in gc.get_objects() if type(o) is kind and o.name == "v"]
-    return found[-1]
+    (found,) = [o for o in gc.get_objects() if type(o) is kind and o.name == name]
+    return found
 
 
 def test_optimizer_updates_leave_fetches_alone():

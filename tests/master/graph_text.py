@@ -42,9 +42,7 @@ def parse(text: str) -> GraphIR:
     return infer_missing(GraphIR(nodes))
 
 
-def _node(
-    match: re.Match[str], nodes: dict[str, Node], counts: dict[str, int]
-) -> Node:
+def _node(match: re.Match[str], nodes: dict[str, Node], counts: dict[str, int]) -> Node:
     op, literal = match["op"], match["literal"]
     words = [w.strip() for w in (match["inputs"] or "").split(",") if w.strip()]
     inputs = tuple(_edge(w) for w in words if not w.startswith("^"))

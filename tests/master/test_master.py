@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 import tensorloom as tf  # registers the ops
 from tensorloom.cluster import host_evaluation
-from tensorloom.framework.errors import OpError
+from tensorloom.framework.errors import InternalError, OpError
 from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
     DeviceInfo,
@@ -19,6 +20,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.session_config import SessionConfig
 from tensorloom.master.master import Master, MasterEnvironment
+from tensorloom.master.task_parallel import TaskParallelStep
 from tests.master.graph_text import parse, render
 
 _ = tf
@@ -165,7 +167,7 @@ def test_unknown_sessions() -> None:
         lambda: master.list_devices("feed"),
         lambda: master.partial_run("feed", "0", [], []),
     ):
-        with pytest.raises(OpError, match="Session feed is not found.") as info:
+        with pytest.raises(OpError, match=r"Session feed is not found.") as info:
             use()
         assert info.value.error_code == 10
 
@@ -175,7 +177,11 @@ def test_reset() -> None:
     master = Master([worker], ENVIRONMENT)
     handles = [master.create_session(parse(GRAPH), SessionConfig()) for _ in range(2)]
     master.reset(["box"])
-    assert worker.calls[2:] == ["cleanup_all ['box']", "delete_session", "delete_session"]
+    assert worker.calls[2:] == [
+        "cleanup_all ['box']",
+        "delete_session",
+        "delete_session",
+    ]
     for handle in handles:
         with pytest.raises(OpError, match="is not found"):
             master.prepare_step(handle, SIGNATURE)
@@ -199,6 +205,24 @@ def test_tasks_get_their_parts() -> None:
     assert "_Arg" in ops[0]
     assert ops[0].count("_Retval") == 2
     assert step.run([1.0]) == [[1.0], [1.0]]
+
+
+def test_the_first_error_of_a_part_ends_the_step() -> None:
+    release = threading.Event()
+
+    class Waiting:
+        def run(self, feeds: Sequence[Any], step: Any = None) -> list[Any]:
+            assert release.wait(20)
+            return []
+
+    class Failing:
+        def run(self, feeds: Sequence[Any], step: Any = None) -> list[Any]:
+            raise InternalError(None, None, "broken")
+
+    step = TaskParallelStep([Waiting(), Failing()], [GraphIR(), GraphIR()])
+    with pytest.raises(InternalError, match="broken"):
+        step.run([])
+    release.set()
 
 
 def test_switched_off_passes() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import tensorloom as tf  # registers the ops
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.interfaces import DeviceInfo
 from tensorloom.framework.session_config import SessionConfig
 from tensorloom.master.placer import Placer
 from tests.master.graph_text import parse
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
 
 _ = tf
 TASK = "/job:localhost/replica:0/task:0"
@@ -42,9 +44,7 @@ def place(text: str, on: list[DeviceInfo], **options: Any) -> dict[str, str]:
     placed = placer.place(graph)
     assert all(n.device.startswith(TASK) for n in placed.nodes.values())
     assert list(placed.nodes) == list(graph.nodes)
-    return {
-        name: n.device.partition("/device:")[2] for name, n in placed.nodes.items()
-    }
+    return {name: n.device.partition("/device:")[2] for name, n in placed.nodes.items()}
 
 
 CASES = [
@@ -96,7 +96,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("title", "on", "text", "expected"), CASES, ids=lambda c: str(c)[:40])
+@pytest.mark.parametrize(
+    ("title", "on", "text", "expected"), CASES, ids=lambda c: str(c)[:40]
+)
 def test_placed(
     title: str, on: list[DeviceInfo], text: str, expected: dict[str, str]
 ) -> None:
@@ -151,9 +153,7 @@ def test_refused(text: str, message: str, soft: bool) -> None:
 
 
 def test_a_group_that_excludes_itself() -> None:
-    text = (
-        "a = Const<1.0> @/cpu:0\nb = Neg(a) {_class=[b'loc:@a']} @/cpu:1\nc = Neg(b)"
-    )
+    text = "a = Const<1.0> @/cpu:0\nb = Neg(a) {_class=[b'loc:@a']} @/cpu:1\nc = Neg(b)"
     with pytest.raises(InvalidArgumentError) as info:
         place(text, TWO_CPUS)
     assert (

@@ -164,7 +164,9 @@ def test_only_what_is_needed(
         parents = sorted({p % number for p in wanted})
         inputs.append(parents)
         names = ", ".join(f"n{p}" for p in parents)
-        text.append(f"n{number} = AddN({names})" if parents else f"n{number} = Const<1.0>")
+        text.append(
+            f"n{number} = AddN({names})" if parents else f"n{number} = Const<1.0>"
+        )
     fetched %= len(inputs)
     fed = {f for f in fed if f < len(inputs) and f != fetched}
     expected, stack = {fetched}, [fetched]
@@ -173,9 +175,7 @@ def test_only_what_is_needed(
             if parent not in fed and parent not in expected:
                 expected.add(parent)
                 stack.append(parent)
-    signature = StepSignature(
-        tuple(f"n{f}:0" for f in sorted(fed)), (f"n{fetched}:0",)
-    )
+    signature = StepSignature(tuple(f"n{f}:0" for f in sorted(fed)), (f"n{fetched}:0",))
     pruned = prune(parse("\n".join(text)), signature, "CPU")
     live = {n for n in pruned.nodes if not n.startswith("_")}
     assert live == {f"n{e}" for e in expected}

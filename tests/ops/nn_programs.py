@@ -239,13 +239,11 @@ def embeddings() -> list[Any]:
     places = [[0, 0], [0, 1], [1, 0]]
     sparse_ids = tf.SparseTensor(places, tf.constant([3, 5, 3], tf.int64), [2, 2])
     weights = tf.SparseTensor(places, [1.0, 2.0, 3.0], [2, 2])
-    for weight in (None, weights):
-        for combiner in ("sum", "mean", "sqrtn"):
-            values.append(
-                tf.nn.embedding_lookup_sparse(
-                    table, sparse_ids, weight, combiner=combiner
-                )
-            )
+    values += [
+        tf.nn.embedding_lookup_sparse(table, sparse_ids, weight, combiner=combiner)
+        for weight in (None, weights)
+        for combiner in ("sum", "mean", "sqrtn")
+    ]
     loss = tf.add_n([tf.reduce_sum(v**2) for v in values])
     step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
     feeds = {ids: [[1, 2], [3, 18]]}

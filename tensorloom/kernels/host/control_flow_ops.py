@@ -29,21 +29,54 @@ def _assert(c: OpKernelConstruction) -> Compute:
 
 
 def summarize(value: Any, limit: int = _SHOWN) -> str:
-    """The first `limit` elements of an array as TensorFlow prints them; -1: all."""
+    """The first `limit` elements of an array as TensorFlow prints them; -1: all.
+
+    Rows of a matrix stand in brackets, `[0 1 2][3...]...`.
+    """
     array = np.asarray(value)
-    flat = array.reshape(-1)
-    count = flat.size if limit < 0 else min(limit, flat.size)
-    text = " ".join(_element(x) for x in flat[:count].tolist())
-    if array.ndim == 0 or count == flat.size:
-        return text
-    return f"{text}..."
+    count = array.size if limit < 0 else min(limit, array.size)
+    shown = [_element(x, array.dtype) for x in array.reshape(-1)[:count].tolist()]
+    text = _rows(shown, array.shape, 0, 0, count)[0] if array.ndim else "".join(shown)
+    return text + "..." if array.size > count else text
 
 
-def _element(value: Any) -> str:
+def _rows(
+    shown: list[str], shape: tuple[int, ...], axis: int, start: int, limit: int
+) -> tuple[str, int]:
+    """(text of one axis, position of the first element after it)."""
+    if axis == len(shape) - 1:
+        stop = min(start + shape[axis], limit)
+        text = " ".join(shown[start:stop])
+        cut = axis > 0 and stop < start + shape[axis]
+        return text + "..." if cut else text, stop
+    parts = []
+    for _ in range(shape[axis]):
+        if start >= limit:
+            break
+        text, start = _rows(shown, shape, axis + 1, start, limit)
+        parts.append(f"[{text}]")
+    return "".join(parts), start
+
+
+def _element(value: Any, dtype: np.dtype[Any]) -> str:
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        return "".join(map(_escaped, value))
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
+        # As few digits as a C library needs to read the number back.
+        short, long = (15, 17) if dtype == np.float64 else (6, 9)
+        kind = np.float64 if dtype == np.float64 else np.float32
+        text = f"{value:.{short}g}"
+        same = kind(float(text)) == kind(value) or value != value
+        return text if same else f"{value:.{long}g}"
+    return "?" if isinstance(value, complex) else str(value)
+
+
+_ESCAPES = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
+
+
+def _escaped(byte: int) -> str:
+    if byte in _ESCAPES:
+        return _ESCAPES[byte]
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"

@@ -169,11 +169,11 @@ class Queue(Resource):
           cancel_pending: cancel the enqueuers in line; else they come first.
 
         Raises:
-          errors.CancelledError: the queue is closed already.
+          errors.CancelledError: the queue is closed already, and nothing is to be
+            cancelled.
         """
         if cancel_pending:
             with self._changed:
-                self._check_open()
                 self.closed = True
                 for attempt in self._enqueuers:
                     attempt.cancelled = True

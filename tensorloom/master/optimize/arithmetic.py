@@ -10,15 +10,18 @@ in for the node's own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.optimize.redirection import Edge, Redirection, with_inputs
-from tensorloom.master.optimize.target import OptimizeTarget
+from tensorloom.master.optimize.symbolic_dims import SymbolicDims
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 # From a node to the output that equals its own, a changed node, or None.
 Rule = Callable[["_View", Node], "Edge | Node | None"]
@@ -30,7 +33,7 @@ def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     Kept: fetched nodes and targets, nodes with control inputs, reads of references,
     copies to another device, identities of classic control flow.
     """
-    view = _View()
+    view = _View(graph)
     redirection = Redirection()
     for node in graph.nodes.values():
         node = redirection.apply(node)
@@ -43,17 +46,32 @@ def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
                 redirection.replace_output((node.name, 0), result)
                 redirection.replace_control(node.name, (result[0],))
                 continue
-        view.nodes[node.name] = node
+        view.add(node)
     return graph.with_nodes(view.nodes.values())
 
 
 class _View:
     """The nodes so far, as rules see them."""
 
-    __slots__ = ("nodes",)
+    __slots__ = ("_symbolic", "nodes")
 
-    def __init__(self) -> None:
+    def __init__(self, graph: GraphIR) -> None:
         self.nodes: dict[str, Node] = {}
+        # Unknown sizes matter only to those who ask for shapes.
+        asks = any(node.op == "Shape" for node in graph.nodes.values())
+        self._symbolic = SymbolicDims(self.nodes) if asks else None
+
+    def add(self, node: Node) -> None:
+        self.nodes[node.name] = node
+        if self._symbolic is not None:
+            self._symbolic.note(node)
+
+    def has_shape_in(self, edge: Edge, shape_edge: Edge) -> bool:
+        """Whether `shape_edge` holds the shape of `edge`, be it known or not."""
+        if self._symbolic is None:
+            return False
+        wanted = self._symbolic.constant_shape(shape_edge)
+        return wanted is not None and wanted == self._symbolic.of(edge)
 
     def producer(self, edge: Edge) -> Node:
         return self.nodes[edge[0]]
@@ -68,9 +86,7 @@ class _View:
         return None if shapes is None else shapes[edge[1]]
 
 
-def _may_stand_in(
-    view: _View, node: Node, edge: Edge, target: OptimizeTarget
-) -> bool:
+def _may_stand_in(view: _View, node: Node, edge: Edge, target: OptimizeTarget) -> bool:
     if node.name in target.preserve:
         return False
     producer = view.producer(edge)
@@ -168,10 +184,16 @@ def _cast(view: _View, node: Node) -> Edge | None:
 
 
 def _reshape(view: _View, node: Node) -> Edge | Node | None:
-    """Reshape to the shape it has -> x;  Reshape(Reshape(x, a), b) -> Reshape(x, b)"""
+    """Reshape to the shape that it has -> x
+
+    Reshape(Reshape(x, a), b) -> Reshape(x, b);  Reshape(x, Shape(y)) -> x, where y has
+    the shape of x whatever the step's batch size is.
+    """
     x = node.inputs[0]
     shape = _known_shape(view, x)
     if shape is not None and shape == _output_shape(node):
+        return x
+    if view.has_shape_in(x, node.inputs[1]):
         return x
     inner = view.producer(x)
     if (

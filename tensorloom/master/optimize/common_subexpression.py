@@ -7,15 +7,17 @@ after:  a = Exp(x);  c = Add(a, a)
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.master.optimize.node_facts import is_pure
 from tensorloom.master.optimize.redirection import Redirection
-from tensorloom.master.optimize.target import OptimizeTarget
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR, Node
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 # Comparing larger constants costs more than holding one twice.
 _MAX_CONSTANT_BYTES = 1024
@@ -122,7 +124,5 @@ def _same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return (
-            a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-        )
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     return type(a) is type(b) and bool(a == b)

@@ -11,17 +11,20 @@ the axes that a gradient sums over where its inputs were broadcast.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize.broadcast_axes import reduction_axes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Edge, Redirection
-from tensorloom.master.optimize.target import OptimizeTarget
+from tensorloom.master.optimize.symbolic_dims import SymbolicDims
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 # A constant this much larger than what it is made from (zeros of a variable's shape)
 # would cost memory for as long as the step is cached, and saves little.
@@ -46,6 +49,9 @@ class _Folder:
         self.redirection = Redirection()
         self.values: dict[Edge, np.ndarray[Any, Any]] = {}
         self.nodes: dict[str, Node] = {}  # the new graph
+        # Unknown sizes matter only to the axes of broadcasts.
+        asks = any(n.op == "BroadcastGradientArgs" for n in graph.nodes.values())
+        self.symbolic = SymbolicDims(self.nodes) if asks else None
 
     def fold(self) -> GraphIR:
         values = self.values
@@ -58,6 +64,8 @@ class _Folder:
                 if outputs is not None and self._replace(node, outputs):
                     continue
             self.nodes[node.name] = node
+            if self.symbolic is not None:
+                self.symbolic.note(node)
         return self.graph.with_nodes(self.nodes.values())
 
     # --- computing -------------------------------------------------------------------
@@ -193,16 +201,23 @@ def _shape(folder: _Folder, node: Node) -> Sequence[Any] | None:
     shapes = [folder.static_shape(edge) for edge in node.inputs]
     if any(s is None or not s.is_fully_defined() for s in shapes):
         return None
-    dtype = node.output_types[0].np_dtype
-    return [np.array(s.dims_tuple, dtype) for s in shapes if s is not None]
+    dtype = node.output_types[0]
+    if any(not _fits(s.dims_tuple, dtype) for s in shapes if s is not None):
+        return None
+    return [np.array(s.dims_tuple, dtype.np_dtype) for s in shapes if s is not None]
 
 
 def _size(folder: _Folder, node: Node) -> Sequence[Any] | None:
     shape = folder.static_shape(node.inputs[0])
     elements = None if shape is None else shape.num_elements()
-    if elements is None:
+    if elements is None or not _fits([elements], node.output_types[0]):
         return None
     return [np.array(elements, node.output_types[0].np_dtype)]
+
+
+def _fits(numbers: Any, dtype: DType) -> bool:
+    """Whether the output type can hold the numbers; if not, the step will say so."""
+    return bool(max(numbers, default=0) <= dtype.max)
 
 
 def _rank(folder: _Folder, node: Node) -> Sequence[Any] | None:
@@ -224,24 +239,11 @@ def _broadcast_axes(folder: _Folder, node: Node) -> Sequence[Any] | None:
 
 
 def _known_dims(folder: _Folder, edge: Edge) -> Sequence[Any] | None:
-    """The dimensions that a shape tensor holds; unknown ones as a name of their own.
-
-    Equal names are equal sizes: both come from the shape of the same tensor.
-    """
+    """The sizes that a shape tensor holds; names stand for unknown ones."""
     value = folder.values.get(edge)
     if value is not None:
         return [int(size) for size in value]
-    producer = folder.nodes[edge[0]]
-    if producer.op not in ("Shape", "ShapeN"):
-        return None
-    source = producer.inputs[edge[1]]
-    shape = folder.static_shape(source)
-    if shape is None or shape.dims_tuple is None:
-        return None
-    return [
-        (source, axis) if size is None else size
-        for axis, size in enumerate(shape.dims_tuple)
-    ]
+    return None if folder.symbolic is None else folder.symbolic.constant_shape(edge)
 
 
 _FROM_SHAPES: dict[str, Callable[[_Folder, Node], Sequence[Any] | None]] = {

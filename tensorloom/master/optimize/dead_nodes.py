@@ -6,8 +6,11 @@ after:  a = Const;  b = Neg(a);  _Retval(b)
 
 from __future__ import annotations
 
-from tensorloom.framework.graph_ir import GraphIR
-from tensorloom.master.optimize.target import OptimizeTarget
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 
 def remove_dead_nodes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:

@@ -13,10 +13,14 @@ after:  z = Exp(x, ^u)
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Edge, with_inputs
-from tensorloom.master.optimize.target import OptimizeTarget
+
+if TYPE_CHECKING:
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 # A group may be replaced by its members if that makes no more edges than it saves, or
 # few in any case.

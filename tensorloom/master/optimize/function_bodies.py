@@ -63,10 +63,9 @@ def _called(nodes: Iterable[Node], graph: GraphIR) -> list[str]:
         if node.op in graph.functions:
             names.append(node.op)
         for value in node.attrs.values():
-            for item in value if type(value) is list else (value,):
-                if isinstance(item, NameAttrList) and item.name in graph.functions:
-                    names.append(item.name)
-    return names
+            items = value if type(value) is list else (value,)
+            names += [item.name for item in items if isinstance(item, NameAttrList)]
+    return [name for name in names if name in graph.functions]
 
 
 def _optimize(

@@ -8,11 +8,13 @@ The same for Conv2D, and for `Add` of a vector to a matrix product.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.master.optimize.target import OptimizeTarget
+
+if TYPE_CHECKING:
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 _FUSED = {"MatMul": "_FusedMatMul", "Conv2D": "_FusedConv2D"}
 _BIAS_OPS = frozenset(["BiasAdd", "BiasAddV1", "Add", "AddV2"])
@@ -85,9 +87,10 @@ def _with_bias(
 
 def _is_bias(node: Node, product: Node, nodes: dict[str, Node]) -> bool:
     """Whether the second input has one value for each channel of the product."""
-    channels_last = product.attrs.get("data_format", b"NHWC") == b"NHWC"
+    channels_last: bool = product.attrs.get("data_format", b"NHWC") == b"NHWC"
     if node.op.startswith("BiasAdd"):
-        return (node.attrs.get("data_format", b"NHWC") == b"NHWC") == channels_last
+        data_format: bytes = node.attrs.get("data_format", b"NHWC")
+        return (data_format == b"NHWC") == channels_last
     if product.op != "MatMul":
         return False
     name, index = node.inputs[1]

@@ -10,13 +10,15 @@ depends on another. Which rules have a fused op stands in `ops/training_ops.py`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_registry
 from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.op_registry import OpDef
 from tensorloom.master.optimize.redirection import Edge, Redirection
-from tensorloom.master.optimize.target import OptimizeTarget
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_registry import OpDef
+    from tensorloom.master.optimize.target import OptimizeTarget
 
 
 def fuse_optimizer_updates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
@@ -55,7 +57,8 @@ def _group_key(node: Node, fused: OpDef, graph: GraphIR) -> Hashable:
 
 def _split(node: Node, fused: OpDef) -> tuple[list[Edge], list[Edge]]:
     """The inputs that are lists in the fused op, and those that are shared."""
-    listed, shared = [], []
+    listed: list[Edge] = []
+    shared: list[Edge] = []
     for arg, edge in zip(fused.inputs, node.inputs, strict=True):
         (listed if arg.number_attr else shared).append(edge)
     return listed, shared

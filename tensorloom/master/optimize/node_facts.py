@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.graph_ir import Node
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
 
 # The classic control flow primitives. What they output may be dead, and a control edge
 # from one of them means less than one from its consumer.
 CONTROL_FLOW: Final = frozenset(
-    ["Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "Exit"]
-    + ["RefExit", "NextIteration", "RefNextIteration", "LoopCond"]
+    [
+        "Switch",
+        "RefSwitch",
+        "Merge",
+        "RefMerge",
+        "Enter",
+        "RefEnter",
+        "Exit",
+        "RefExit",
+        "NextIteration",
+        "RefNextIteration",
+        "LoopCond",
+    ]
 )
 
 # Ops of the step's own plumbing, and those that raise by design.
 _UNTOUCHABLE: Final = frozenset(
-    ["_Arg", "_Retval", "_Send", "_Recv", "_HostSend", "_HostRecv"]
-    + ["Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "CheckNumerics"]
-    + ["PyFuncStateless", "ControlTrigger"]
+    [
+        "_Arg",
+        "_Retval",
+        "_Send",
+        "_Recv",
+        "_HostSend",
+        "_HostRecv",
+        "Placeholder",
+        "PlaceholderV2",
+        "PlaceholderWithDefault",
+        "CheckNumerics",
+        "PyFuncStateless",
+        "ControlTrigger",
+    ]
 )
 
 _PURE: dict[str, bool] = {}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
 
 import tensorloom as tf  # registers the ops
 from tensorloom.cluster import host_evaluation
-from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.master.optimize import PIPELINE, OptimizeTarget, Pass
 from tests.master.graph_text import check, parse, render
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
 
 _ = tf
 PASSES: dict[str, Pass] = dict(PIPELINE)
@@ -123,6 +126,35 @@ CASES = [
         g/folded_1 = Const<[0]>(^sx)
         y = Sum(x, g/folded_1)
         r = _Retval(y)
+        """,
+    ),
+    Case(
+        "constant_folding",
+        "axes of a product of one batch, and of two",
+        """
+        x = _Arg<float32[?,3]>
+        z = _Arg<float32[?,3]>
+        y = Tanh(x)
+        sx = Shape(x)
+        sy = Shape(y)
+        sz = Shape(z)
+        g = BroadcastGradientArgs(sx, sy)
+        h = BroadcastGradientArgs(sx, sz)
+        q = _Retval(g:1)
+        r = _Retval(h:1)
+        """,
+        """
+        x = _Arg<float32[?,3]>
+        z = _Arg<float32[?,3]>
+        y = Tanh(x)
+        sx = Shape(x)
+        sy = Shape(y)
+        sz = Shape(z)
+        g/folded_0 = Const<[]>(^sx, ^sy)
+        g/folded_1 = Const<[]>(^sx, ^sy)
+        h = BroadcastGradientArgs(sx, sz)
+        q = _Retval(g/folded_1)
+        r = _Retval(h:1)
         """,
     ),
     Case(
@@ -256,6 +288,33 @@ CASES = [
         q = _Retval(b)
         r = _Retval(x)
         v = _Retval(x)
+        """,
+    ),
+    Case(
+        "arithmetic",
+        "a reshape to the shape of something of the same batch",
+        """
+        x = _Arg<float32[?,4]>
+        z = _Arg<float32[?,3]>
+        w = _Arg<float32[4,3]>
+        y = MatMul(x, w)
+        a = Relu(y)
+        s = Shape(a)
+        b = Reshape(y, s)
+        c = Reshape(z, s)
+        q = _Retval(b)
+        r = _Retval(c)
+        """,
+        """
+        x = _Arg<float32[?,4]>
+        z = _Arg<float32[?,3]>
+        w = _Arg<float32[4,3]>
+        y = MatMul(x, w)
+        a = Relu(y)
+        s = Shape(a)
+        c = Reshape(z, s)
+        q = _Retval(y)
+        r = _Retval(c)
         """,
     ),
     Case(

@@ -1,0 +1,1 @@
+"""Summaries: what a program reports of its training (`tf.summary`)."""

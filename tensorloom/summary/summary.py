@@ -1,0 +1,97 @@
+"""`tf.summary.scalar` and its kin: ops that make serialized `Summary` messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import (
+    GraphKeys,
+    Tensor,
+    add_to_collection,
+    get_collection,
+    name_scope,
+)
+from tensorloom.framework.op_def_library import apply_op
+
+_INVALID_CHARACTERS = re.compile(r"[^-/\w\.]")
+
+
+def _clean(name: str | None) -> str | None:
+    """A tag without what a node's name cannot have."""
+    return None if name is None else _INVALID_CHARACTERS.sub("_", name).lstrip("/")
+
+
+@contextmanager
+def _summary_scope(
+    name: str, family: str | None, default_name: str | None, values: list[Any]
+) -> Iterator[tuple[str, str]]:
+    """(tag, name scope) of a summary."""
+    tag, group = _clean(name), _clean(family)
+    base = tag if group is None else f"{group}/{tag}"
+    with name_scope(base, default_name, values) as scope:
+        path = scope.rstrip("/")
+        yield (path if group is None else f"{group}/{path}"), scope
+
+
+def _collect(summary: Tensor, collections: Any, default: list[str]) -> Tensor:
+    for key in default if collections is None else collections:
+        add_to_collection(key, summary)
+    return summary
+
+
+@export("summary.scalar")
+def scalar(
+    name: str, tensor: Any, collections: Any = None, family: str | None = None
+) -> Tensor:
+    """A summary with one number.
+
+    Args:
+      name: of the node and, in its scope, of the series.
+      tensor: a real scalar.
+      collections: keys to add it to; `[GraphKeys.SUMMARIES]` when None.
+      family: groups series; put before the tag.
+
+    Returns:
+      A scalar string tensor: a serialized `Summary`.
+    """
+    with _summary_scope(name, family, None, [tensor]) as (tag, scope):
+        summary = apply_op("ScalarSummary", tags=tag, values=tensor, name=scope)
+        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+
+
+@export("summary.histogram")
+def histogram(
+    name: str, values: Any, collections: Any = None, family: str | None = None
+) -> Tensor:
+    """A summary with a histogram of real values; arguments as in `scalar`."""
+    default_name = "HistogramSummary"
+    with _summary_scope(name, family, default_name, [values]) as (tag, scope):
+        summary = apply_op("HistogramSummary", tag=tag, values=values, name=scope)
+        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+
+
+@export("summary.merge")
+def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
+    """One summary with the values of several."""
+    name = _clean(name)
+    with name_scope(name, "Merge", inputs):
+        summary = apply_op("MergeSummary", inputs=inputs, name=name)
+        return _collect(summary, collections, [])
+
+
+@export("summary.merge_all")
+def merge_all(
+    key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
+) -> Tensor | None:
+    """One summary with the values of all that were collected; None if there are none.
+
+    Args:
+      key: the collection.
+      scope: a regular expression; only summaries whose name matches its start.
+    """
+    summaries = get_collection(key, scope=scope)
+    return merge(summaries, name=name) if summaries else None

@@ -1,0 +1,134 @@
+"""Fused products give what their parts give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    "none": lambda x: x,
+    "relu": tf.nn.relu,
+    "relu6": tf.nn.relu6,
+    "elu": tf.nn.elu,
+    "tanh": tf.nn.tanh,
+    "sigmoid": tf.nn.sigmoid,
+}
+
+
+def run_both(build: Callable[[], Any], feeds: Callable[[], dict[Any, Any]]) -> str:
+    """Runs with and without passes; asserts equal values; returns the fused graph."""
+    plain = tf.ConfigProto()
+    plain.graph_options.rewrite_options.disable_meta_optimizer = True
+    options = tf.RunOptions(output_partition_graphs=True)
+    results, metadata = [], tf.RunMetadata()
+    result = build()
+    for config in (plain, None):
+        with tf.Session(config=config) as sess:
+            results.append(sess.run(result, feeds(), options, metadata))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-4, atol=1e-5)
+    assert results[1].dtype == results[0].dtype
+    return str([n.op for g in metadata.partition_graphs for n in g.node])
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [3, 80])  # in host memory, and as tensors
+def test_mat_mul(activation: str, dtype: str, size: int) -> None:
+    random = np.random.RandomState(1)
+    x = tf.placeholder(dtype, [size, size])
+    w = tf.placeholder(dtype, [size, size])
+    b = tf.placeholder(dtype, [size])
+
+    def build() -> Any:
+        product = tf.matmul(x, w, transpose_b=True)
+        return ACTIVATIONS[activation](tf.nn.bias_add(product, b)) * 1.5
+
+    values = {t: random.randn(*t.shape.as_list()) for t in (x, w, b)}
+    assert "_FusedMatMul" in run_both(build, lambda: values)
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "elu"])
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("batch", [0, 2])
+def test_convolution(
+    activation: str, data_format: str, padding: str, batch: int
+) -> None:
+    random = np.random.RandomState(2)
+    shape = [None, 8, 8, 3] if data_format == "NHWC" else [None, 3, 8, 8]
+    x = tf.placeholder(tf.float32, shape)
+    w = tf.placeholder(tf.float32, [3, 3, 3, 5])
+    b = tf.placeholder(tf.float32, [5])
+
+    def build() -> Any:
+        strides = [1, 2, 2, 1] if data_format == "NHWC" else [1, 1, 2, 2]
+        product = tf.nn.conv2d(x, w, strides, padding, data_format=data_format)
+        biased = tf.nn.bias_add(product, b, data_format=data_format)
+        return ACTIVATIONS[activation](biased) * 1.5
+
+    values = {
+        x: random.randn(batch, *shape[1:]),
+        w: random.randn(3, 3, 3, 5),
+        b: random.randn(5),
+    }
+    assert "_FusedConv2D" in run_both(build, lambda: values)
+
+
+def test_shapes_that_do_not_fit() -> None:
+    x = tf.placeholder(tf.float32, [None, None])
+    w = tf.placeholder(tf.float32, [None, None])
+    b = tf.placeholder(tf.float32, [None])
+    y = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, w), b)) + 1.0
+    good = np.ones([2, 3])
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"[Mm]atrix size"):
+            sess.run(y, {x: good, w: good, b: [1, 1]})
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(y, {x: good, w: good.T, b: [1, 1, 1]})
+        assert sess.run(y, {x: good, w: good.T, b: [1, 1]}).tolist() == [[5, 5]] * 2
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        tf.train.GradientDescentOptimizer(0.1),
+        tf.train.MomentumOptimizer(0.1, 0.9),
+        tf.train.AdamOptimizer(0.1),
+    ],
+    ids=lambda o: type(o).__name__,
+)
+@pytest.mark.parametrize("resource", [False, True], ids=["ref", "resource"])
+def test_fused_updates_train_alike(optimizer: Any, resource: bool) -> None:
+    results = []
+    for level in (-1, 0):
+        with tf.Graph().as_default():
+            variables = [
+                tf.get_variable(
+                    f"v{size}",
+                    initializer=np.linspace(-1, 1, size).astype(np.float32),
+                    use_resource=resource,
+                )
+                for size in (2, 30, 50)
+            ]
+            loss = tf.add_n([tf.reduce_sum(tf.square(v - 0.5)) for v in variables])
+            train = type(optimizer)(**_arguments(optimizer)).minimize(loss)
+            config = tf.ConfigProto()
+            config.graph_options.optimizer_options.opt_level = level
+            with tf.Session(config=config) as sess:
+                sess.run(tf.global_variables_initializer())
+                losses = [sess.run([loss, train])[0] for _ in range(4)]
+                results.append((losses, sess.run(variables)))
+    np.testing.assert_allclose(results[0][0], results[1][0], rtol=1e-5)
+    for one, two in zip(results[0][1], results[1][1], strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
+
+
+def _arguments(optimizer: Any) -> dict[str, float]:
+    if isinstance(optimizer, tf.train.MomentumOptimizer):
+        return {"learning_rate": 0.1, "momentum": 0.9}
+    return {"learning_rate": 0.1}

@@ -1,0 +1,53 @@
+"""Summaries, byte for byte as TensorFlow 1.15 makes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+# Recorded from TensorFlow 1.15.
+SCALAR = "0a080a01781500006040"
+
+
+def test_scalar_and_merge() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        loss = tf.summary.scalar("x", 3.5)
+        rate = tf.summary.scalar("learning rate", 0.5, family="rates")
+        merged = tf.summary.merge_all()
+        assert [loss.name, rate.name, merged.name] == [
+            "x:0",
+            "rates/learning_rate:0",
+            "Merge/MergeSummary:0",
+        ]
+        first, second, both = session.run([loss, rate, merged])
+    assert first.hex() == SCALAR
+    assert both == first + second
+    parsed = tf.Summary.FromString(both)
+    assert [v.tag for v in parsed.value] == ["x", "rates/rates/learning_rate"]
+
+
+def test_nothing_to_merge() -> None:
+    with tf.Graph().as_default():
+        assert tf.summary.merge_all() is None
+
+
+def test_histogram() -> None:
+    values = np.array([1.0, 2.0, -3.0, 0.0, 5e-13, 1e19], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        data = session.run(tf.summary.histogram("h", values))
+    histogram = tf.Summary.FromString(data).value[0].histo
+    assert (histogram.num, histogram.min) == (6.0, -3.0)
+    assert sum(histogram.bucket) == 6.0
+    assert len(histogram.bucket) == len(histogram.bucket_limit)
+
+
+def test_errors() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        one = tf.summary.scalar("x", 1.0)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tag x"):
+            session.run(tf.summary.merge([one, one]))
+        bad = tf.summary.histogram("h", [np.nan])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Nan in summary"):
+            session.run(bad)
