@@ -90,3 +90,27 @@ def disable_v2_tensorshape() -> None:
 @export("disable_tensor_equality")
 def disable_tensor_equality() -> None:
     """Tensors compare by identity: nothing to do."""
+
+
+_control_flow_v2 = [False]
+
+
+@export("enable_control_flow_v2")
+def enable_control_flow_v2() -> None:
+    """Asks for control flow as functions.
+
+    `tf.cond` and `tf.while_loop` give the same values either way.
+    """
+    _control_flow_v2[0] = True
+
+
+@export("disable_control_flow_v2")
+def disable_control_flow_v2() -> None:
+    """Takes `enable_control_flow_v2` back."""
+    _control_flow_v2[0] = False
+
+
+@export("control_flow_v2_enabled")
+def control_flow_v2_enabled() -> bool:
+    """Whether control flow as functions was asked for."""
+    return _control_flow_v2[0]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.feed_conversion import Converter, feed_converter
 from tensorloom.client.session_conversions import expand_feed, expand_feed_key
 from tensorloom.framework import nest
+from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.graph import Graph, Operation, Tensor
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepSignature
 
@@ -106,7 +107,15 @@ class FeedPlan:
             for element, part in expand_feed(feed, value):
                 place = self._places[element]
                 fed[place] = self.converters[place](part)
+        self._check_complete(fed)
         return fed
+
+    def _check_complete(self, values: Sequence[Any]) -> None:
+        for tensor, value in zip(self.tensors, values, strict=True):
+            if value is _MISSING:
+                raise InvalidArgumentError(
+                    None, tensor.op, f"The feed has no value for {tensor}."
+                )
 
 
 class _Missing:
@@ -215,16 +224,9 @@ def _ordered_feeds(
 ) -> Callable[[Mapping[Any, Any]], list[Any]]:
     def convert(feed_dict: Mapping[Any, Any]) -> list[Any]:
         values = feeds.convert(feed_dict)
-        _check_complete(feeds, values)
         return values if order is None else [values[i] for i in order]
 
     return convert
-
-
-def _check_complete(feeds: FeedPlan, values: Sequence[Any]) -> None:
-    for tensor, value in zip(feeds.tensors, values, strict=True):
-        if value is _MISSING:
-            raise ValueError(f"The feed has no value for {tensor}.")
 
 
 def _run_nothing(feeds: FeedPlan | None, pack: Packer) -> RunFunction:
@@ -258,7 +260,6 @@ def _run_with_fed_fetches(
 
     def run_step(feed_dict: Mapping[Any, Any], step: StepContext | None) -> Any:
         values = feeds.convert(feed_dict)
-        _check_complete(feeds, values)
         ordered = values if order is None else [values[i] for i in order]
         return pack(values + run(ordered, step))
 

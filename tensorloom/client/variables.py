@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tensorloom.client.variable_def import SaveSliceInfo
+from tensorloom.client.variable_updates import VariableUpdates
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Tensor,
@@ -139,7 +140,7 @@ def _create(
 
 
 @export("Variable")
-class Variable(metaclass=VariableMetaclass):
+class Variable(VariableUpdates, metaclass=VariableMetaclass):
     """State that outlives a step: a tensor that ops assign to.
 
     Used like a tensor in expressions. It must be initialized in a session before it

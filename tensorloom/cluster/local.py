@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.master_factory import register_master_factory
 from tensorloom.cluster import host_evaluation
-from tensorloom.devices import cpu, cuda
+from tensorloom.devices import cpu, cuda, host_allocator
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import constant_value, op_kernel, op_registry
 from tensorloom.framework.package_modules import import_all
@@ -73,6 +73,7 @@ def load_host_kernels() -> None:
 def load_torch_kernels() -> None:
     """Imports torch and the kernels over its tensors."""
     load_host_kernels()
+    host_allocator.keep_freed_memory()
     import tensorloom.kernels as kernels
 
     import_all(kernels)

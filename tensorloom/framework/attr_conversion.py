@@ -24,31 +24,46 @@ def decode_attr(attr: AttrDef, value: Any, op_name: str) -> Any:
       TypeError: it is not of the attr's kind, or a dtype that is not allowed.
       ValueError: a string that is not allowed, or too small or too short a value.
     """
+    decoded = convert_attr(attr, value)
+    check_attr(attr, decoded, op_name)
+    return decoded
+
+
+def convert_attr(attr: AttrDef, value: Any) -> Any:
+    """`decode_attr` without asking whether the op allows the value."""
     kind = attr.type
     if value is None and attr.has_default:
         return attr.default
     if not kind.startswith("list("):
-        decoded = _DECODERS[kind](value, attr)
-        _check(attr, decoded, op_name)
-        return decoded
+        return _DECODERS[kind](value, attr)
     if not isinstance(value, list | tuple):
         raise TypeError(f"Expected list for attr {attr.name}")
+    decode = _DECODERS[kind[5:-1]]
+    return [decode(item, attr) for item in value]
+
+
+def check_attr(attr: AttrDef, value: Any, op_name: str) -> None:
+    """Refuses a converted value that the op does not allow, as `decode_attr` does."""
+    if not attr.type.startswith("list("):
+        _check(attr, value, op_name)
+        return
     if attr.minimum is not None and len(value) < attr.minimum:
         raise ValueError(
             f"Attr '{attr.name}' of '{op_name}' Op passed list of length {len(value)} "
             f"less than minimum {attr.minimum}."
         )
-    decode = _DECODERS[kind[5:-1]]
-    items = [decode(item, attr) for item in value]
-    if kind == "list(string)":
-        for item in items:
+    for item in value:
+        if attr.type == "list(string)":
             _check_string(attr, item, op_name)
-    return items
+        elif attr.type == "list(type)":
+            check_allowed_type(item, attr, attr.name)
 
 
 def _check(attr: AttrDef, value: Any, op_name: str) -> None:
     if attr.type == "string":
         _check_string(attr, value, op_name)
+    elif attr.type == "type":
+        check_allowed_type(value, attr, attr.name)
     elif attr.type == "int" and attr.minimum is not None and value < attr.minimum:
         raise ValueError(
             f"Attr '{attr.name}' of '{op_name}' Op passed {value} less than minimum "
@@ -111,11 +126,9 @@ def _string(value: Any, attr: AttrDef) -> bytes:
 
 def _type(value: Any, attr: AttrDef) -> DType:
     try:
-        dtype = dtypes.as_dtype(value).base_dtype
+        return dtypes.as_dtype(value).base_dtype
     except TypeError:
         raise _wrong("DataType", attr, value) from None
-    check_allowed_type(dtype, attr, attr.name)
-    return dtype
 
 
 def _shape(value: Any, attr: AttrDef) -> TensorShape:

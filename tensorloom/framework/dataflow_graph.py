@@ -156,7 +156,7 @@ class Graph(GraphScopes, GraphCollections):
         return self.add_operation(
             definition,
             inputs,
-            definition.fill_defaults(decoded),
+            definition.complete_attrs(decoded, [t._dtype for t in inputs]),
             op_type if name is None else name,
             dtypes,
         )
@@ -186,7 +186,7 @@ class Graph(GraphScopes, GraphCollections):
             if name.endswith("/"):
                 full_name = name[:-1]
                 if full_name in self._by_name:
-                    full_name = self.unique_name(full_name)
+                    raise ValueError(f"Duplicate node name in graph: '{full_name}'")
             else:
                 full_name = self.unique_name(name)
             if not _VALID_OP_NAME.match(full_name):

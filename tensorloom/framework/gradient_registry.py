@@ -31,9 +31,9 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, function: GradientFn) -> GradientFn:
-        _register(self._op_type, function)
-        return function
+    def __call__(self, f: GradientFn) -> GradientFn:
+        _register(self._op_type, f)
+        return f
 
 
 @export("NotDifferentiable", "no_gradient", "NoGradient")

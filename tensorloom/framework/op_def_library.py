@@ -10,7 +10,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.attr_conversion import check_allowed_type, decode_attr
+from tensorloom.framework.attr_conversion import (
+    check_allowed_type,
+    check_attr,
+    convert_attr,
+)
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.scopes import graph_from_inputs
 from tensorloom.framework.tensor import Tensor
@@ -22,7 +26,7 @@ from tensorloom.framework.tensor_conversion import (
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_registry import ArgDef, AttrDef, OpDef
+    from tensorloom.framework.op_registry import ArgDef, OpDef
     from tensorloom.framework.operation import Operation
 
 _MISSING: Final = object()
@@ -85,14 +89,21 @@ def create_op(
         plan = op_def.plan = _Plan(op_def)
     if name is None:
         name = op_type_name
+    # What is wrong with an attr by itself is told before the name is taken.
+    given = _given_attrs(plan, keywords)
     graph = get_default_graph()
     fast = _collect_tensors(plan.inputs, keywords, graph)
     if fast is not None:
         attrs: dict[str, Any] = {}
         inferred: dict[str, str] = {}
-        for arg, tensor in zip(plan.inputs, fast, strict=True):
-            _infer_single(op_def, arg, tensor._dtype, attrs, inferred)
-        _remaining_attrs(op_def, plan, keywords, attrs)
+        try:
+            for arg, tensor in zip(plan.inputs, fast, strict=True):
+                _infer_single(op_def, arg, tensor._dtype, attrs, inferred)
+            _remaining_attrs(op_def, plan, keywords, given, attrs)
+        except Exception:
+            # The name is taken all the same, as by the name scope below.
+            with graph.name_scope(name):
+                raise
         return _add(graph, op_def, plan, fast, attrs, name)
     graph = graph_from_inputs(_flat_values(keywords))
     with ExitStack() as stack:
@@ -100,7 +111,7 @@ def create_op(
             stack.enter_context(graph.as_default())
         scope = stack.enter_context(graph.name_scope(name))
         inputs, attrs = _convert_inputs(op_def, keywords)
-        _remaining_attrs(op_def, plan, keywords, attrs)
+        _remaining_attrs(op_def, plan, keywords, given, attrs)
         return _add(graph, op_def, plan, inputs, attrs, scope)
 
 
@@ -410,12 +421,32 @@ def _infer_type_list(
 # --- attrs and outputs ---------------------------------------------------------------
 
 
-def _remaining_attrs(
-    op_def: OpDef, plan: _Plan, keywords: dict[str, Any], attrs: dict[str, Any]
-) -> None:
-    """Decodes the attrs that no input tells, and refuses what is left over."""
+def _given_attrs(plan: _Plan, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Takes the attrs that no input tells out of `keywords`, and converts them."""
+    given: dict[str, Any] = {}
     for name, attr in plan.defaults:
-        attrs[name] = _attr_value(op_def, attr, _pop(keywords, name))
+        value = _pop(keywords, name)
+        if value is not _MISSING:
+            given[name] = convert_attr(attr, value)
+    return given
+
+
+def _remaining_attrs(
+    op_def: OpDef,
+    plan: _Plan,
+    keywords: dict[str, Any],
+    given: dict[str, Any],
+    attrs: dict[str, Any],
+) -> None:
+    """Adds the attrs that no input tells, and refuses what is left over."""
+    for name, attr in plan.defaults:
+        if name in given:
+            check_attr(attr, given[name], op_def.name)
+            attrs[name] = given[name]
+        elif attr.has_default:
+            attrs[name] = attr.default
+        else:
+            raise TypeError(f"No argument for attr {attr.name}")
     if keywords:
         for name in keywords:
             if name in attrs:
@@ -424,14 +455,6 @@ def _remaining_attrs(
             "apply_op() got unexpected keyword arguments: "
             + ", ".join(sorted(keywords))
         )
-
-
-def _attr_value(op_def: OpDef, attr: AttrDef, value: Any) -> Any:
-    if value is _MISSING:
-        if not attr.has_default:
-            raise TypeError(f"No argument for attr {attr.name}")
-        return attr.default
-    return decode_attr(attr, value, op_def.name)
 
 
 def _add(

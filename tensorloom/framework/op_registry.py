@@ -111,6 +111,30 @@ class OpDef:
                 filled[attr.name] = attr.default
         return filled
 
+    def complete_attrs(
+        self, attrs: dict[str, Any], input_types: Sequence[DType]
+    ) -> dict[str, Any]:
+        """`fill_defaults` with the dtype attrs that plain inputs tell added.
+
+        Raises:
+          ValueError: an attr is missing, or inputs contradict each other.
+        """
+        inferred: dict[str, DType] = {}
+        for arg, dtype in zip(self.inputs, input_types, strict=False):
+            if arg.is_list:
+                break  # how many tensors it takes is in an attr
+            name, dtype = arg.type_attr, dtype.base_dtype
+            if name and name not in attrs and inferred.setdefault(name, dtype) != dtype:
+                raise ValueError(
+                    f"Inconsistent values for attr '{name}' of op {self.name}: "
+                    f"{inferred[name].name} vs. {dtype.name}"
+                )
+        filled = self.fill_defaults({**inferred, **attrs})
+        for name in self.attrs:
+            if name not in filled:
+                raise ValueError(f"NodeDef missing attr '{name}' from Op {self.name}")
+        return filled
+
 
 def _flat_types(args: tuple[ArgDef, ...], attrs: dict[str, Any]) -> list[DType]:
     types: list[DType] = []

@@ -144,6 +144,14 @@ class Operation:
         return source.summary(self._stack)
 
     @property
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str | None, int]]:
+        """`traceback` with the first line of each function added."""
+        starts = [code.co_firstlineno for code, _ in reversed(self._stack)]
+        return [
+            (*frame, start) for frame, start in zip(self.traceback, starts, strict=True)
+        ]
+
+    @property
     def _id(self) -> int:
         return self._id_value
 
@@ -196,7 +204,10 @@ class Operation:
         )
 
     def __str__(self) -> str:
-        return str(self.node_def)
+        from google.protobuf import text_format
+
+        # Sorts the attrs, which `str` leaves in the order of a hash table.
+        return text_format.MessageToString(self.node_def)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self._name}' type={self._type}>"

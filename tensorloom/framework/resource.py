@@ -20,8 +20,8 @@ DEFAULT_CONTAINER = "localhost"
 
 # A variable of at most this many elements is kept in host memory on a CPU: step
 # counters, learning rates and beta powers are read by host kernels, and a torch call
-# costs more than their arithmetic.
-HOST_VARIABLE_ELEMENTS = 16
+# costs more than their arithmetic. Short vectors are biases, whose readers are tensors.
+HOST_VARIABLE_ELEMENTS = 1
 
 
 class Resource:

@@ -170,12 +170,14 @@ def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@kernel("Tile", host_inputs=("multiples",))
+@kernel("Tile", host_inputs=("multiples",), aliases=True)
 def _tile(c: OpKernelConstruction) -> Compute:
     dtype, device = c["T"], c.device
 
     def compute(value: torch.Tensor, multiples: Any) -> torch.Tensor:
         times = host.tile_multiples(value.shape, multiples, dtype, device)
+        if value.numel() == 1:  # as a gradient of a mean: a view costs less
+            return value.expand([size * n for size, n in zip(value.shape, times)])
         return value.repeat(times) if times else value.clone()
 
     return compute

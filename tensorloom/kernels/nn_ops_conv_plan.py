@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.kernels.host.nn_ops_checks import invalid, text
 from tensorloom.kernels.nn_ops_window import (
     AxisWindows,
@@ -114,9 +115,12 @@ def check_forward(geometry: Geometry, image: _Shape, filters: _Shape) -> int:
         )
     groups = depth // filter_depth
     if groups > 1 and filters[3] % groups:
-        raise invalid(
-            f"output depth must be evenly divisible by number of groups: {filters[3]} "
-            f"vs {groups}"
+        # Not an invalid argument in TensorFlow, which has no grouped convolution here.
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "A grouped convolution needs an output depth that is evenly divisible by "
+            f"the number of groups: {filters[3]} vs {groups}",
         )
     return groups
 

@@ -22,6 +22,7 @@ from tensorloom.framework.interfaces import (
     WorkerInterface,
 )
 from tensorloom.master import session_state
+from tensorloom.master.functionalize import functionalize
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.partial_run import PartialRun
 from tensorloom.master.placer import HasKernel, Placer
@@ -175,7 +176,7 @@ class Master:
             evaluate=self._environment.evaluate,
             function_cache=session.functions,
         )
-        placed = session.placer.place(optimize(pruned, target))
+        placed = session.placer.place(optimize(functionalize(pruned), target))
         parts = self._partition(placed)
         registered: list[RegisteredGraph] = []
         for task, part in parts.items():

@@ -115,3 +115,18 @@ def _largest_singular_value(tensor: Tensor, axes: tuple[int, ...] | None) -> Ten
     largest = array_ops.expand_dims(largest, axis=-1)
     inverse = math_ops.cast(array_ops.invert_permutation(perm), dtypes.int32)
     return array_ops.transpose(largest, perm=inverse)
+
+
+@export("linalg.normalize")
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """(tensor / its norm, the norm), with the axes of the norm kept.
+
+    Raises:
+      ValueError: the order or the axis is not supported.
+    """
+    with name_scope(name, "normalize", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        size = math_ops.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        return tensor / size, size

@@ -29,7 +29,8 @@ _NUMBERS: Final = (
 # --- definitions -------------------------------------------------------------
 
 
-def _reduction_shape(c: InferenceContext) -> TensorShape:
+def reduction_shape(c: InferenceContext) -> TensorShape:
+    """The shape of input 0 without the axes of input 1, or with them as 1."""
     dims, keep = c.input_shape(0).dims_tuple, c.attrs["keep_dims"]
     c.with_rank_at_most(1, 1)
     if dims is None:
@@ -64,7 +65,7 @@ def _register(op: str, gradient: Any, doc: str, types: str = _NUMBERS) -> None:
             *(() if boolean else (f"T: {{{types}}}",)),
             "Tidx: {int32, int64} = DT_INT32",
         ],
-        shape_fn=_reduction_shape,
+        shape_fn=reduction_shape,
         gradient=gradient,
         doc=doc,
     )

@@ -8,8 +8,11 @@ from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.matrix_solve_ops import adjoint, matrix_triangular_solve
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
 
@@ -28,6 +31,38 @@ def _qr_shape(c: InferenceContext) -> list[TensorShape]:
     ]
 
 
+def _solve_right(x: Tensor, r: Tensor) -> Tensor:
+    """x times the adjoint of the inverse of an upper triangular r."""
+    return adjoint(
+        matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False)
+    )
+
+
+def _qr_grad(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Tensor:
+    """Of Walter and Lehmann, arXiv:1009.6112."""
+    q, r = op.outputs
+    if q.dtype.is_complex:
+        raise NotImplementedError("The gradient of Qr takes real matrices only.")
+    dims = r.shape.dims_tuple
+    if dims is None or dims[-2] is None or dims[-1] is None:
+        raise NotImplementedError(
+            "The gradient of Qr needs to know the inner dimensions of its input."
+        )
+    if dims[-2] != dims[-1]:
+        raise NotImplementedError(
+            "The gradient of Qr takes no wide matrices, nor full_matrices with "
+            "matrices that are not square."
+        )
+    turned_q = math_ops.matmul(q, grad_q, adjoint_a=True)
+    skew_q = turned_q - adjoint(turned_q)
+    turned_r = math_ops.matmul(r, grad_r, adjoint_b=True)
+    skew_r = turned_r - adjoint(turned_r)
+    lower = array_ops.matrix_band_part(skew_q + skew_r, -1, 0)
+    inside = math_ops.matmul(q, grad_r + _solve_right(lower, r))
+    outside = _solve_right(grad_q - math_ops.matmul(q, turned_q), r)
+    return inside + outside
+
+
 register_op(
     "Qr",
     inputs=["input: T"],
@@ -37,6 +72,7 @@ register_op(
         "T: {double, float, half, complex64, complex128}",
     ],
     shape_fn=_qr_shape,
+    gradient=_qr_grad,
     doc="input = q @ r with orthonormal columns of q and upper triangular r.",
 )
 

@@ -200,7 +200,7 @@ class Optimizer:
         if not pairs:
             raise ValueError("No variables provided.")
         for _, variable in pairs:
-            _check_optimizable(variable)
+            _check_supported(variable)
         with_gradient = [(g, v) for g, v in pairs if g is not None]
         if not with_gradient:
             raise ValueError(
@@ -378,6 +378,8 @@ class Optimizer:
 
     def _update(self, gradient: Any, variable: Any) -> Any:
         """The update of one variable, with its constraint."""
+        if isinstance(variable, Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
         sparse = isinstance(gradient, IndexedSlices)
         if sparse and variable.constraint is not None:
             raise RuntimeError("Cannot use a constraint function on a sparse variable.")
@@ -397,10 +399,10 @@ class Optimizer:
             return variable.assign(variable.constraint(variable))
 
 
-def _check_optimizable(variable: Any) -> None:
-    if isinstance(variable, Tensor):
-        raise NotImplementedError("Trying to update a Tensor ", variable)
-    if not isinstance(variable, Variable):
+def _check_supported(variable: Any) -> None:
+    if not isinstance(variable, Tensor | Variable):
+        # What has no operation is no part of a graph at all: an AttributeError.
+        _ = variable.op
         raise NotImplementedError("Trying to optimize unsupported type ", variable)
 
 

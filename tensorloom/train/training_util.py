@@ -30,7 +30,7 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
-@export("train.get_global_step")
+@export("train.get_global_step", "contrib.framework.get_global_step")
 def get_global_step(graph: Graph | None = None) -> Any:
     """The graph's global step, or None.
 
@@ -57,7 +57,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     return step
 
 
-@export("train.create_global_step")
+@export("train.create_global_step", "contrib.framework.create_global_step")
 def create_global_step(graph: Graph | None = None) -> Any:
     """Makes the global step, an int64 variable at 0.
 
@@ -79,7 +79,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
         )
 
 
-@export("train.get_or_create_global_step")
+@export("train.get_or_create_global_step", "contrib.framework.get_or_create_global_step")
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """The graph's global step, made if there is none."""
     graph = graph or get_default_graph()
@@ -87,7 +87,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
-@export("train.assert_global_step")
+@export("train.assert_global_step", "contrib.framework.assert_global_step")
 def assert_global_step(global_step_tensor: Any) -> None:
     """Raises TypeError unless it is a scalar integer tensor or variable."""
     if not isinstance(global_step_tensor, Variable | Tensor):

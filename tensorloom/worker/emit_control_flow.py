@@ -16,6 +16,7 @@ from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.worker import memory
+from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
 from tensorloom.worker.values import Root, Scope, Value
 
@@ -86,11 +87,40 @@ def emit_body(
         drops_values=scope.drops_values,
         functions=(*scope.functions, name),
     )
+    if is_classic(function.nodes):
+        return body, _emit_interpreted(emitter, body, node, function, arguments)
     for arg, value in zip(function.arg_names, arguments, strict=True):
         body.values[arg, 0] = value.owned_by(body) if value.pinned else value
     nodes = [n for n in needed_nodes(function) if n.name not in function.arg_names]
     emitter.emit_block(body, nodes, function.returns)
     return body, [emitter.lookup(body, key) for key in function.returns]
+
+
+def _emit_interpreted(
+    emitter: Emitter,
+    body: Scope,
+    node: Node,
+    function: FunctionIR,
+    arguments: Sequence[Value],
+) -> list[Value]:
+    """A call of a body with classic control flow, which the interpreter runs."""
+    call = emitter.bind(compile_function(emitter, NameAttrList(function.name)), "f")
+    given = ", ".join(["context", *(emitter.any_memory(body, v) for v in arguments)])
+    emitter.uses_context = True
+    results = []
+    for dtype in function.output_types:
+        name = emitter.new_name(body)
+        value = Value(dtype, UNKNOWN, body, Root(shared=True))
+        if is_torch_type(dtype):
+            value.tensor_name = name
+            emitter.uses_torch = True
+        else:
+            value.host_name = name
+        results.append(value)
+    names = [_name(v) for v in results]
+    target = f"({', '.join(names)},) = " if names else ""
+    body.write(f"{target}{call}({given})", node)
+    return results
 
 
 def _is_recursive(scope: Scope, name: str) -> bool:

@@ -37,6 +37,22 @@ def emit_nothing(emitter: Emitter, scope: Scope, node: Node) -> None:
     """NoOp and its like only order other nodes, and the source is in order."""
 
 
+def emit_variable(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """A variable's holder never changes: it is bound as a global name."""
+    compute = emitter.make_kernel(scope, node, ())
+    dtype = node.output_types[0]
+    handle = node.attrs["dtype"], node.attrs["shape"]
+    scope.values[node.name, 0] = Value(
+        dtype,
+        node.output_shapes[0] if node.output_shapes else TensorShape.of(None),
+        scope,
+        Root(shared=True),
+        host_name=emitter.bind(compute(), "var"),
+        is_ref=dtype._is_ref_dtype,
+        handle=handle,
+    )
+
+
 def emit_identity(emitter: Emitter, scope: Scope, node: Node) -> None:
     """An Identity of a reference reads the variable where its result is used.
 
@@ -155,6 +171,9 @@ STRUCTURE.update(
         "NoOp": emit_nothing,
         "ControlTrigger": emit_nothing,
         "Identity": emit_identity,
+        "VariableV2": emit_variable,
+        "Variable": emit_variable,
+        "VarHandleOp": emit_variable,
         "_Arg": emit_arg,
         "_Retval": emit_retval,
         "_Send": emit_send,

@@ -269,6 +269,15 @@ class Emitter:
         compute = self.bind(self._compute(scope, node, op_def, kernel, inputs))
         self._emit_call(scope, node, op_def, kernel, inputs, compute, arguments)
 
+    def make_kernel(
+        self, scope: Scope, node: Node, inputs: Sequence[Value]
+    ) -> Callable[..., Any]:
+        """The compute function of a node, for the emit modules."""
+        op_def = op_registry.find(node.op)
+        assert op_def is not None, node.op
+        kernel = self.choose_kernel(node, inputs)
+        return self._compute(scope, node, op_def, kernel, inputs)
+
     def _compute(
         self,
         scope: Scope,

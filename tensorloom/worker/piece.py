@@ -19,7 +19,9 @@ from tensorloom.worker import (
     emit_structure,
     memory,
     strands,
+    torch_threads,
 )
+from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import Emitter, with_shapes
 from tensorloom.worker.node_error import annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
@@ -99,6 +101,7 @@ class Piece:
             import torch
 
             self._inference_mode = torch.inference_mode
+            self._adjust_threads = torch_threads.adjuster()
 
     @property
     def source(self) -> str:
@@ -113,6 +116,7 @@ class Piece:
         """
         try:
             if self._inference_mode is not None:
+                self._adjust_threads()
                 with self._inference_mode(), np.errstate(all="ignore"):
                     return self._run(args, context)
             if self._computes:
@@ -191,6 +195,10 @@ def compile_callable(
     Arguments may be in either memory; results of numeric dtypes are tensors.
     """
     function = emit_control_flow.find_function(outer, name)
+    if is_classic(function.nodes):
+        from tensorloom.worker import dataflow_piece
+
+        return dataflow_piece.compile_function(outer, function)
     emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
     scope = Scope(functions=(name,))
     shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)

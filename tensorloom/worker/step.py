@@ -18,6 +18,7 @@ from tensorloom.worker.rendezvous import Rendezvous
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.resource import ResourceManager
+    from tensorloom.worker.dataflow_piece import DataflowPiece
     from tensorloom.worker.piece import Piece
 
 # What a piece raises when another one failed or the step was cancelled.
@@ -108,7 +109,7 @@ def _bytes(dtype: dtypes.DType, shape: Any) -> int:
 
 
 def run_pieces(
-    pieces: Sequence[Piece],
+    pieces: Sequence[Piece | DataflowPiece],
     feeds: Sequence[Any],
     step: Step,
     metadata: StepMetadata | None = None,
@@ -122,7 +123,7 @@ def run_pieces(
     failures: list[Exception] = []
     pending = threading.Semaphore(0)
 
-    def run(piece: Piece) -> None:
+    def run(piece: Piece | DataflowPiece) -> None:
         context = step.context(piece.device.name)
         if metadata is not None:
             context = TracingContext(context, piece.traced_nodes, metadata)

@@ -12,6 +12,8 @@ from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.resource import ResourceManager
 from tensorloom.worker import strands
 from tensorloom.worker.cancellation import Deadline
+from tensorloom.worker.dataflow_nodes import is_classic
+from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece
 from tensorloom.worker.step import Step, run_pieces
 
@@ -69,26 +71,46 @@ class RegisteredGraph:
         self._worker = worker
         self._session = session
         self._graph = node_shapes.infer_missing(graph)
-        self.parts = graph_partition.partition(
-            self._graph,
-            lambda node: node.device,
-            {d.name: d.incarnation for d in worker.local_devices},
-        )
+        self._is_classic = is_classic(self._graph.nodes)
+        self.parts = self._partition()
         indices = sorted(
             n.attrs["index"] for n in graph.nodes.values() if n.op == "_Arg"
         )
         # Where feed indices have gaps, values go to their index in a longer list.
         self._spread = indices if indices != list(range(len(indices))) else None
         self._pieces = self._compile(traced=False)
-        self._traced: list[Piece] | None = None
+        self._traced: list[Piece | DataflowPiece] | None = None
         self._lock = threading.Lock()
         single = len(self._pieces) == 1 and self._spread is None
         self._simple = (
             self._pieces[0] if single and not self._pieces[0].uses_context else None
         )
 
-    def _compile(self, traced: bool) -> list[Piece]:
+    def _partition(self) -> dict[str, GraphIR]:
+        """The parts by device; classic control flow is interpreted in one."""
+        devices = self._worker.local_devices
+        if self._is_classic:
+            return {devices[0].name: self._graph}
+        return graph_partition.partition(
+            self._graph,
+            lambda node: node.device,
+            {d.name: d.incarnation for d in devices},
+        )
+
+    def _compile(self, traced: bool) -> Sequence[Piece | DataflowPiece]:
         functions = self._graph.functions
+        if self._is_classic:
+            return [
+                DataflowPiece(
+                    self._graph.nodes,
+                    self._worker.local_devices[0],
+                    self._worker.device_named,
+                    self._session.resources,
+                    functions,
+                    self._session.kernels,
+                    traced,
+                )
+            ]
         blocking = len(self.parts) > 1 and any(
             strands.is_blocking(node, functions, False)
             for node in self._graph.nodes.values()
@@ -145,10 +167,10 @@ class RegisteredGraph:
             spread[index] = value
         return spread
 
-    def _traced_pieces(self) -> list[Piece]:
+    def _traced_pieces(self) -> Sequence[Piece | DataflowPiece]:
         with self._lock:
             if self._traced is None:
-                self._traced = self._compile(traced=True)
+                self._traced = list(self._compile(traced=True))
             return self._traced
 
 

@@ -70,7 +70,7 @@ def test_directives_of_a_program(tmp_path: Path) -> None:
     one, two = read_programs(path)
     assert (one.name, one.aspects_in("1.15")) == (
         "family: one",
-        ("error", "ops", "values"),
+        ("error", "ops", "attrs", "values"),
     )
     assert two.aspects_in("1.15") == ("error", "values")
     assert two.aspects_in("2.21") == ("error",)

@@ -35,7 +35,8 @@ def summarize(value: Any, limit: int = _SHOWN) -> str:
     """
     array = np.asarray(value)
     count = array.size if limit < 0 else min(limit, array.size)
-    shown = [_element(x, array.dtype) for x in array.reshape(-1)[:count].tolist()]
+    flat = array.reshape(-1)[:count].tolist()
+    shown = [summarize_element(x, array.dtype) for x in flat]
     text = _rows(shown, array.shape, 0, 0, count)[0] if array.ndim else "".join(shown)
     return text + "..." if array.size > count else text
 
@@ -58,7 +59,8 @@ def _rows(
     return "".join(parts), start
 
 
-def _element(value: Any, dtype: np.dtype[Any]) -> str:
+def summarize_element(value: Any, dtype: np.dtype[Any]) -> str:
+    """One element as TensorFlow prints it."""
     if isinstance(value, bytes):
         return "".join(map(_escaped, value))
     if isinstance(value, bool):

@@ -36,9 +36,12 @@ def reduction_axes(indices: Any, rank: int) -> Axes:
       InvalidArgumentError: one is outside [-rank, rank).
     """
     listed = indices.tolist()
-    axes = (
-        [listed] if isinstance(listed, int) else np.ravel(listed).astype(int).tolist()
-    )
+    if isinstance(listed, int):
+        axes = [listed]
+    elif indices.ndim == 1 and indices.dtype.kind == "i":
+        axes = listed
+    else:
+        axes = np.ravel(listed).astype(int).tolist()
     for axis in axes:
         if not -rank <= axis < rank:
             raise invalid_argument(

@@ -37,6 +37,8 @@ class Queue(Resource):
     """First in, first out; the other orders override how elements are kept."""
 
     kind: ClassVar[str] = "FIFOQueue"
+    # Whether a closed queue gives what is left to who asks for up to a number.
+    gives_fewer: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -129,6 +131,7 @@ class Queue(Resource):
         """
         attempt = _Attempt()
         taken: list[Element] = []
+        allow_fewer = allow_fewer and self.gives_fewer
         with _Waiting(self, self._dequeuers, attempt, context):
             try:
                 while True:
@@ -298,6 +301,7 @@ class PriorityQueue(Queue):
     """Smallest first component first; equal ones in the order of their coming."""
 
     kind = "PriorityQueue"
+    gives_fewer = False
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

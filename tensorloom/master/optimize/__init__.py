@@ -16,6 +16,10 @@ from tensorloom.master.optimize.dependency import simplify_dependencies
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.relu_before_pool import (
+    take_relu_gradient_before_pool,
+)
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
@@ -29,6 +33,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("common_subexpression", merge_duplicates),
     ("dependency", simplify_dependencies),
     ("dead_nodes", remove_dead_nodes),
+    ("relu_before_pool", take_relu_gradient_before_pool),
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
 )
@@ -52,6 +57,9 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
 
 def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     graph = infer_missing(graph)
+    if any(node.op in CONTROL_FLOW for node in graph.nodes.values()):
+        # The passes know nothing of dead tensors, nor of edges that go back.
+        return graph
     for name, run_pass in PIPELINE:
         if target.allows(name):
             graph = run_pass(graph, target)

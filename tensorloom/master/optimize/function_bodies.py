@@ -108,10 +108,13 @@ def _as_function(function: FunctionIR, body: GraphIR) -> FunctionIR:
         for name, node in body.nodes.items()
         if name not in arguments and not name.startswith(_RESULT)
     }
-    returns = tuple(
-        body.nodes[f"{_RESULT}{index}"].inputs[0]
-        for index in range(len(function.returns))
+    results = [body.nodes[f"{_RESULT}{index}"] for index in range(len(function.returns))]
+    # A result may have been left with the waits of an identity that was bypassed.
+    waits = dict.fromkeys(
+        [*function.control_returns]
+        + [name for node in results for name in node.control_inputs]
     )
+    returns = tuple(node.inputs[0] for node in results)
     return FunctionIR(
         function.name,
         function.arg_names,
@@ -120,7 +123,7 @@ def _as_function(function: FunctionIR, body: GraphIR) -> FunctionIR:
         function.output_types,
         nodes,
         returns,
-        function.control_returns,
+        tuple(name for name in waits if name not in arguments),
         function.attrs,
         function.gradient,
         function.is_stateful,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HEADER = re.compile(r"^# program: (.+)$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^# (compare|not in 2\.21): (.+)$", re.MULTILINE)
-DEFAULT = ("error", "ops", "values")
+DEFAULT = ("error", "ops", "attrs", "values")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Program:
 
     def aspects_in(self, version: str) -> tuple[str, ...]:
         """What must be equal in TensorFlow `version`."""
-        without = self.not_in_221 if version == "2.21" else ()
+        # Many ops have got attrs since 1.15.
+        without = (*self.not_in_221, "attrs") if version == "2.21" else ()
         return tuple(aspect for aspect in self.aspects if aspect not in without)
 
 

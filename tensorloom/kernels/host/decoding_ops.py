@@ -1,0 +1,233 @@
+"""Host kernels that decode text and messages: CSV, JSON, TensorProto, compression."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+
+# --- tensors -------------------------------------------------------------------------
+
+
+@host_kernel("SerializeTensor", large=True)
+def serialize_tensor(c: OpKernelConstruction) -> Compute:
+    """A tensor as a TensorProto."""
+    dtype = c["T"]
+
+    def compute(value: Any) -> Any:
+        from tensorloom.framework.tensor_proto import encode_tensor
+
+        array = np.asarray(value)
+        return to_strings([encode_tensor(array, dtype).SerializeToString()], ())
+
+    return compute
+
+
+@host_kernel("ParseTensor", large=True)
+def parse_tensor(c: OpKernelConstruction) -> Compute:
+    """A tensor from a TensorProto."""
+    wanted = c["out_type"]
+
+    def compute(serialized: Any) -> Any:
+        from google.protobuf.message import DecodeError
+
+        from tensorloom.framework.tensor_proto import decode_tensor
+        from tensorloom.protos import tensor_pb2
+
+        text = serialized.item()
+        try:
+            proto = tensor_pb2.TensorProto.FromString(text)
+        except DecodeError:
+            raise invalid_argument(
+                "Could not parse `serialized` as TensorProto: "
+                f"'{text.decode(errors='replace')}'"
+            ) from None
+        found = dtypes.as_dtype(proto.dtype)
+        if found != wanted:
+            raise invalid_argument(
+                f"Type mismatch between parsed tensor ({found.name}) and dtype "
+                f"({wanted.name})"
+            )
+        value = decode_tensor(proto)
+        return value if value.ndim or found == dtypes.string else value[()]
+
+    return compute
+
+
+# --- CSV -----------------------------------------------------------------------------
+
+_QUOTE = ord('"')
+
+
+@host_kernel("DecodeCSV", large=True)
+def decode_csv(c: OpKernelConstruction) -> Compute:
+    """The columns of records."""
+    types, missing = list(c["OUT_TYPE"]), c["na_value"]
+    delimiter, quoted = c["field_delim"], c["use_quote_delim"]
+    chosen = list(c["select_cols"])
+    if len(delimiter) != 1:
+        raise invalid_argument("field_delim should be only 1 char")
+
+    def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
+        rows = []
+        for i, record in enumerate(records.reshape(-1).tolist()):
+            fields = _fields(record, delimiter, quoted)
+            rows.append(_select(fields, chosen, len(types), i))
+        return tuple(
+            _column(
+                [row[i] for row in rows], defaults[i], dtype, missing, i, records.shape
+            )
+            for i, dtype in enumerate(types)
+        )
+
+    return compute
+
+
+def _select(
+    fields: list[bytes], chosen: list[int], wanted: int, record: int
+) -> list[bytes]:
+    if chosen:
+        fields = [fields[i] for i in chosen if i < len(fields)]
+    if len(fields) != wanted:
+        raise invalid_argument(
+            f"Expect {wanted} fields but have {len(fields)} in record {record}"
+        )
+    return fields
+
+
+def _fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+    """The fields of a record; quotes are doubled inside of quotes (RFC 4180)."""
+    if not quoted or b'"' not in record:
+        if quoted and (b"\n" in record or b"\r" in record):
+            raise invalid_argument(
+                "Unquoted fields cannot have quotes/CRLFs inside"
+            )
+        return record.split(delimiter)
+    fields, at = [], 0
+    while True:
+        if at < len(record) and record[at] == _QUOTE:
+            text, at = _quoted_field(record, at + 1)
+            if at < len(record) and record[at : at + 1] != delimiter:
+                raise invalid_argument(
+                    "Quote inside a string has to be escaped by another quote"
+                )
+        else:
+            end = record.find(delimiter, at)
+            end = len(record) if end < 0 else end
+            text, at = record[at:end], end
+            if any(char in text for char in b'"\r\n'):
+                raise invalid_argument(
+                    "Unquoted fields cannot have quotes/CRLFs inside"
+                )
+        fields.append(text)
+        if at >= len(record):
+            return fields
+        at += 1
+
+
+def _quoted_field(record: bytes, at: int) -> tuple[bytes, int]:
+    """(text of a field, position behind its closing quote)."""
+    parts = []
+    while True:
+        end = record.find(b'"', at)
+        if end < 0:
+            raise invalid_argument(
+                "Quoted field has to end with quote followed by delim or end"
+            )
+        parts.append(record[at:end])
+        if record[end + 1 : end + 2] != b'"':
+            return b'"'.join(parts), end + 1
+        at = end + 2
+
+
+def _column(
+    texts: list[bytes],
+    default: Any,
+    dtype: dtypes.DType,
+    missing: bytes,
+    index: int,
+    shape: tuple[int, ...],
+) -> Any:
+    given = np.asarray(default).reshape(-1)
+    result = np.empty(len(texts), dtype.as_numpy_dtype)
+    for i, text in enumerate(texts):
+        if text in (b"", missing):
+            if not len(given):
+                raise invalid_argument(
+                    f"Field {index} is required but missing in record {i}!"
+                )
+            result[i] = given[0]
+        else:
+            result[i] = _number(text, dtype, index, i)
+    result = result.reshape(shape)
+    return result if result.ndim or dtype == dtypes.string else result[()]
+
+
+def _number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
+    if dtype == dtypes.string:
+        return text
+    try:
+        if b"_" in text:
+            raise ValueError
+        number: Any = int(text) if dtype.is_integer else float(text)
+        if dtype.is_integer and not dtype.min <= number <= dtype.max:
+            raise ValueError
+    except ValueError:
+        kind = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+        raise invalid_argument(
+            f"Field {index} in record {record} is not a valid {kind}: "
+            f"{text.decode(errors='replace')}"
+        ) from None
+    return number
+
+
+# --- JSON, compression -----------------------------------------------------------------
+
+
+@host_kernel("DecodeJSONExample", large=True)
+def decode_json_example(c: OpKernelConstruction) -> Compute:
+    """Examples in JSON, serialized."""
+
+    def decode(text: bytes) -> bytes:
+        from google.protobuf import json_format
+
+        from tensorloom.protos import example_pb2
+
+        try:
+            message = json_format.Parse(text, example_pb2.Example())
+        except (json_format.ParseError, UnicodeDecodeError) as error:
+            raise invalid_argument(
+                f"Error while parsing JSON: {str(error).splitlines()[0]}"
+            ) from None
+        return message.SerializeToString(deterministic=True)  # type: ignore[no-any-return]
+
+    return lambda value: map_strings(decode, value)
+
+
+_WINDOWS = {b"ZLIB": 15, b"GZIP": 31}
+
+
+@host_kernel("DecodeCompressed", large=True, aliases=True)
+def decode_compressed(c: OpKernelConstruction) -> Compute:
+    """Strings decompressed."""
+    kind = c["compression_type"]
+    if kind == b"":
+        return lambda value: value
+    if kind not in _WINDOWS:
+        raise invalid_argument(
+            "Only ZLIB, GZIP or NONE are supported compressions"
+        )
+
+    def decode(text: bytes) -> bytes:
+        try:
+            return zlib.decompress(text, _WINDOWS[kind])
+        except zlib.error as error:
+            raise invalid_argument(f"Could not decompress: {error}") from None
+
+    return lambda value: map_strings(decode, value)

@@ -1,0 +1,215 @@
+"""Host kernels of lookup tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.lookup_resource import (
+    DenseHashTable,
+    HashTable,
+    LookupTable,
+    MutableHashTable,
+)
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WHOLE_LINE, _LINE_NUMBER = -2, -1
+
+
+def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any]:
+    """Finds or makes the table of this node, or of its shared name."""
+    assert c.resources is not None
+    resources = c.resources
+    shared = (c["shared_name"] or b"").decode()
+    container = (c["container"] or b"").decode() or "localhost"
+    name = shared or f"_private/{c.node_name}"
+    value_shape = c.get("value_shape")
+    dims = () if value_shape is None else value_shape.dims_tuple
+    types = c["key_dtype"], c["value_dtype"]
+
+    def find() -> Any:
+        found = resources.lookup_or_create(
+            container, name, kind, lambda: kind(container, name, *types, dims)
+        )
+        found.check_types(*types)
+        return found
+
+    return find
+
+
+@host_kernel("HashTableV2", large=True)
+def hash_table(c: OpKernelConstruction) -> Compute:
+    """A table to fill once."""
+    return _table(c, HashTable)
+
+
+@host_kernel(["MutableHashTableV2", "MutableHashTableOfTensorsV2"], large=True)
+def mutable_hash_table(c: OpKernelConstruction) -> Compute:
+    """A table that changes."""
+    return _table(c, MutableHashTable)
+
+
+@host_kernel("MutableDenseHashTableV2", large=True)
+def mutable_dense_hash_table(c: OpKernelConstruction) -> Compute:
+    """A table with two reserved keys."""
+    find = _table(c, DenseHashTable)
+
+    def compute(empty_key: Any, deleted_key: Any) -> Any:
+        table = find()
+        table.reserved = np.asarray(empty_key).item(), np.asarray(deleted_key).item()
+        if table.reserved[0] == table.reserved[1]:
+            raise invalid_argument("Empty and deleted keys cannot be equal")
+        return table
+
+    return compute
+
+
+@host_kernel("LookupTableFindV2", large=True)
+def find(c: OpKernelConstruction) -> Compute:
+    """The values of keys."""
+    key_type, value_type = c["Tin"], c["Tout"]
+
+    def compute(table: LookupTable, keys: Any, default: Any) -> Any:
+        table.check_types(key_type, value_type)
+        return table.find(keys, default)
+
+    return compute
+
+
+@host_kernel(["LookupTableInsertV2", "LookupTableImportV2"], large=True)
+def insert(c: OpKernelConstruction) -> Compute:
+    """Adds pairs, or replaces all."""
+    replaces = c.op == "LookupTableImportV2"
+    key_type, value_type = c["Tin"], c["Tout"]
+
+    def compute(table: LookupTable, keys: Any, values: Any) -> None:
+        table.check_types(key_type, value_type)
+        if replaces:
+            table.replace(keys, values)
+        elif isinstance(table, HashTable):
+            raise errors.UnimplementedError(
+                None, None, "Insert not supported by HashTable implementations"
+            )
+        else:
+            table.insert(keys, values)
+
+    return compute
+
+
+@host_kernel("LookupTableRemoveV2", large=True)
+def remove(c: OpKernelConstruction) -> Compute:
+    """Removes keys."""
+
+    def compute(table: LookupTable, keys: Any) -> None:
+        table.check_types(c["Tin"], None)
+        if isinstance(table, HashTable):
+            raise errors.UnimplementedError(
+                None, None, "Remove not supported by HashTable implementations"
+            )
+        table.remove(keys)
+
+    return compute
+
+
+@host_kernel("LookupTableSizeV2", large=True)
+def size(c: OpKernelConstruction) -> Compute:
+    """The number of keys."""
+    return lambda table: np.int64(table.size())
+
+
+@host_kernel("LookupTableExportV2", large=True)
+def export(c: OpKernelConstruction) -> Compute:
+    """All pairs."""
+    return lambda table: table.export()
+
+
+@host_kernel("InitializeTableV2", large=True)
+def initialize(c: OpKernelConstruction) -> Compute:
+    """Fills a table."""
+
+    def compute(table: Any, keys: Any, values: Any) -> None:
+        table.check_types(c["Tkey"], c["Tval"])
+        table.initialize(keys, values)
+
+    return compute
+
+
+# --- from a file ---------------------------------------------------------------------
+
+
+@host_kernel("InitializeTableFromTextFileV2", large=True)
+def initialize_from_file(c: OpKernelConstruction) -> Compute:
+    """Fills a table from the lines of a file."""
+    key_index, value_index = c["key_index"], c["value_index"]
+    most, delimiter = c["vocab_size"], c["delimiter"]
+    if len(delimiter) != 1:
+        raise invalid_argument(f"delimiter should be only 1 char")
+
+    def compute(table: Any, filename: Any) -> None:
+        name = filename.item().decode()
+        if not name:
+            raise invalid_argument("filename cannot be empty.")
+        lines = _lines(name, most)
+        keys = _column(lines, key_index, delimiter, table.key_dtype, name)
+        values = _column(lines, value_index, delimiter, table.value_dtype, name)
+        table.initialize(keys, values)
+
+    return compute
+
+
+def _lines(name: str, most: int) -> list[bytes]:
+    try:
+        with open(name, "rb") as file:
+            lines = [line.rstrip(b"\n").rstrip(b"\r") for line in file]
+    except OSError as error:
+        raise errors.NotFoundError(None, None, f"{name}; {error.strerror}") from None
+    if most > 0:
+        if len(lines) < most:
+            raise invalid_argument(
+                f"Invalid vocab_size in {name}: expected {most} but got {len(lines)}"
+            )
+        lines = lines[:most]
+    return lines
+
+
+def _column(
+    lines: list[bytes], index: int, delimiter: bytes, dtype: dtypes.DType, name: str
+) -> Any:
+    result = np.empty(len(lines), dtype.as_numpy_dtype)
+    if index == _LINE_NUMBER:
+        result[:] = range(len(lines))
+    elif index == _WHOLE_LINE:
+        result[:] = [_value(line, dtype) for line in lines]
+    else:
+        result[:] = [
+            _value(_word(line, index, delimiter, name), dtype) for line in lines
+        ]
+    return result
+
+
+def _word(line: bytes, index: int, delimiter: bytes, name: str) -> bytes:
+    words = line.split(delimiter)
+    if index >= len(words):
+        raise invalid_argument(
+            f"Invalid number of columns in {name} line: expected at least {index + 1} "
+            f"got {len(words)}"
+        )
+    return words[index]
+
+
+def _value(text: bytes, dtype: dtypes.DType) -> Any:
+    if dtype == dtypes.string:
+        return text
+    try:
+        return int(text) if dtype.is_integer else float(text)
+    except ValueError:
+        shown = text.decode(errors="replace")
+        raise invalid_argument(
+            f"Field {shown} in line is not a valid {dtype.name}."
+        ) from None

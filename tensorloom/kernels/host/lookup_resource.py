@@ -1,0 +1,212 @@
+"""Lookup tables at run time: a dictionary from keys to values, under a lock."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+
+
+class LookupTable(Resource):
+    """Keys are Python scalars; values too, or tuples of one flat tensor each."""
+
+    # Whether it is filled once and then fixed.
+    initialized_once = False
+
+    def __init__(
+        self,
+        container: str,
+        name: str,
+        key_dtype: DType,
+        value_dtype: DType,
+        value_shape: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(container, name)
+        self.key_dtype, self.value_dtype = key_dtype, value_dtype
+        self.value_shape = value_shape
+        self.ready = not self.initialized_once
+        self._lock = threading.Lock()
+        self._items: dict[Any, Any] = {}
+
+    def check_types(self, key: DType, value: DType | None) -> None:
+        """Raises InvalidArgumentError unless these are the table's dtypes."""
+        same = key == self.key_dtype and value in (None, self.value_dtype)
+        if not same:
+            raise invalid_argument(
+                f"Conflicting key/value dtypes {key.name}->"
+                f"{value.name if value else '?'} with {self.key_dtype.name}-"
+                f"{self.value_dtype.name} for table {self.name}"
+            )
+
+    def size(self) -> int:
+        """The number of keys. Raises FailedPreconditionError before initialization."""
+        self._check_ready()
+        with self._lock:
+            return len(self._items)
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """An array of the keys' values; `default` is one value, or one for each key."""
+        self._check_ready()
+        shape = keys.shape
+        self._check_default(default, shape)
+        flat = keys.reshape(-1).tolist()
+        with self._lock:
+            if not self.value_shape and not default.ndim:
+                get, fallback = self._items.get, _items(default)[0]
+                found = [get(key, fallback) for key in flat]
+                return self._array(found, shape)
+            defaults = self._rows(np.broadcast_to(default, (*shape, *self.value_shape)))
+            pairs = zip(flat, defaults, strict=True)
+            found = [self._items.get(key, other) for key, other in pairs]
+        return self._array(found, shape)
+
+    def _check_default(self, default: Any, shape: tuple[int, ...]) -> None:
+        if default.shape not in (self.value_shape, (*shape, *self.value_shape)):
+            raise invalid_argument(
+                f"Expected shape {shape_text(self.value_shape)} for default value, "
+                f"got {shape_text(default.shape)}"
+            )
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Adds or replaces."""
+        pairs = self._pairs(keys, values)
+        with self._lock:
+            self._items.update(pairs)
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Takes these pairs for all contents."""
+        pairs = self._pairs(keys, values)
+        with self._lock:
+            self._items = dict(pairs)
+
+    def remove(self, keys: Any) -> None:
+        """Removes keys."""
+        with self._lock:
+            for key in keys.reshape(-1).tolist():
+                self._items.pop(key, None)
+
+    def export(self) -> tuple[Any, Any]:
+        """(keys [n], values [n, ...])."""
+        self._check_ready()
+        with self._lock:
+            keys, values = list(self._items), list(self._items.values())
+        found = np.empty(len(keys), self.key_dtype.as_numpy_dtype)
+        found[:] = keys
+        return found, self._array(values, (len(keys),))
+
+    def _pairs(self, keys: Any, values: Any) -> list[tuple[Any, Any]]:
+        if values.shape != (*keys.shape, *self.value_shape):
+            raise invalid_argument(
+                f"Expected shape {shape_text((*keys.shape, *self.value_shape))} for "
+                f"value, got {shape_text(values.shape)}"
+            )
+        return list(zip(keys.reshape(-1).tolist(), self._rows(values), strict=True))
+
+    def _rows(self, values: Any) -> list[Any]:
+        if not self.value_shape:
+            return values.reshape(-1).tolist()  # type: ignore[no-any-return]
+        width = int(np.prod(self.value_shape))
+        return [tuple(row) for row in values.reshape(-1, width).tolist()]
+
+    def _array(self, found: list[Any], shape: tuple[int, ...]) -> Any:
+        dtype = self.value_dtype.as_numpy_dtype
+        full = (*shape, *self.value_shape)
+        if not self.value_shape:
+            result = np.empty(len(found), dtype)
+            result[:] = found
+        else:
+            result = np.array(found, dtype)
+        result = result.reshape(full)
+        return result if result.ndim or dtype is object else result[()]
+
+    def _check_ready(self) -> None:
+        if not self.ready:
+            raise errors.FailedPreconditionError(None, None, "Table not initialized.")
+
+
+class HashTable(LookupTable):
+    """A table that is filled once."""
+
+    initialized_once = True
+
+    def initialize(self, keys: Any, values: Any) -> None:
+        """Fills it; again with the same contents is harmless.
+
+        Raises:
+          FailedPreconditionError: a key twice with different values, or other
+            contents than it has.
+        """
+        pairs = self._pairs(keys, values)
+        with self._lock:
+            if self.ready:
+                self._check_same(pairs)
+                return
+            items: dict[Any, Any] = {}
+            for key, value in pairs:
+                if items.setdefault(key, value) != value:
+                    raise _duplicate(key, items[key], value)
+            self._items = items
+            self.ready = True
+
+    replace = initialize
+
+    def _check_same(self, pairs: list[tuple[Any, Any]]) -> None:
+        if len(self._items) != len(pairs):
+            raise errors.FailedPreconditionError(
+                None, None, "Table already initialized."
+            )
+
+
+class MutableHashTable(LookupTable):
+    """A table that changes."""
+
+
+class DenseHashTable(LookupTable):
+    """A table that refuses two keys."""
+
+    reserved: tuple[Any, ...] = ()
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """As the base class; the two keys are errors."""
+        self._check_keys(keys)
+        return super().find(keys, default)
+
+    def _pairs(self, keys: Any, values: Any) -> list[tuple[Any, Any]]:
+        self._check_keys(keys)
+        return super()._pairs(keys, values)
+
+    def remove(self, keys: Any) -> None:
+        """As the base class; the two keys are errors."""
+        self._check_keys(keys)
+        super().remove(keys)
+
+    def _check_keys(self, keys: Any) -> None:
+        used = set(keys.reshape(-1).tolist())
+        for what, key in zip(("empty_key", "deleted_key"), self.reserved, strict=True):
+            if key in used:
+                raise invalid_argument(
+                    f"Using the {what} as a table key is not allowed"
+                )
+
+
+def _items(default: Any) -> list[Any]:
+    return np.asarray(default).reshape(-1).tolist()  # type: ignore[no-any-return]
+
+
+def _duplicate(key: Any, old: Any, new: Any) -> errors.FailedPreconditionError:
+    shown = [x.decode(errors="replace") if isinstance(x, bytes) else x
+             for x in (key, old, new)]
+    return errors.FailedPreconditionError(
+        None,
+        None,
+        f"HashTable has different value for same key. Key {shown[0]} has {shown[1]} "
+        f"and trying to add value {shown[2]}",
+    )

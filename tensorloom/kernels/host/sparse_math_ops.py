@@ -1,0 +1,217 @@
+"""Sums, extrema, reductions and softmax of sparse tensors in host memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape, shape_text
+from tensorloom.kernels.host.sparse_ops import (
+    check_bounds,
+    check_parts,
+    invalid,
+    lexical_order,
+    linear,
+    unravel,
+)
+
+_Array = NDArray[Any]
+
+
+def _merged(a: _Array, b: _Array) -> tuple[_Array, _Array, _Array]:
+    """(union of the rows in order, place of each row of a in it, of each of b)."""
+    rows = np.concatenate([a, b])
+    order = lexical_order(rows)
+    ordered = rows[order]
+    is_new = np.ones(len(rows), bool)
+    if len(rows):
+        is_new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    places = np.empty(len(rows), np.int64)
+    places[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], places[: len(a)], places[len(a) :]
+
+
+def _check_shapes(a: _Array, b: _Array) -> None:
+    if len(a) != len(b):
+        raise invalid(
+            f"Ranks of input tensors must match, but saw ranks: {len(a)} and {len(b)}"
+        )
+    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        if x != y:
+            raise invalid(
+                f"Input shapes must match: got {x} and {y} for dimension {i}"
+            )
+
+
+@host_kernel("SparseAdd", large=True)
+def sparse_add(c: OpKernelConstruction) -> Compute:
+    """Sums whose size reaches the threshold."""
+
+    def compute(
+        ai: _Array, av: _Array, ash: _Array, bi: _Array, bv: _Array, bsh: _Array, t: Any
+    ) -> tuple[Any, Any, Any]:
+        check_parts(ai, av, ash)
+        check_parts(bi, bv, bsh)
+        _check_shapes(ash, bsh)
+        rows, from_a, from_b = _merged(ai, bi)
+        sums = np.zeros(len(rows), av.dtype)
+        np.add.at(sums, from_a, av)
+        np.add.at(sums, from_b, bv)
+        kept = np.abs(sums) >= t
+        return rows[kept], sums[kept], ash
+
+    return compute
+
+
+@host_kernel("SparseAddGrad", large=True)
+def sparse_add_grad(c: OpKernelConstruction) -> Compute:
+    """The sum's gradient at the elements of both terms, zero where it has none."""
+
+    def compute(grad: _Array, a: _Array, b: _Array, total: _Array) -> tuple[Any, Any]:
+        return _pick(grad, a, total), _pick(grad, b, total)
+
+    return compute
+
+
+def _pick(grad: _Array, wanted: _Array, rows: _Array) -> _Array:
+    union, from_rows, from_wanted = _merged(rows, wanted)
+    spread = np.zeros(len(union), grad.dtype)
+    spread[from_rows] = grad
+    return spread[from_wanted]
+
+
+@host_kernel("SparseTensorDenseAdd", large=True)
+def sparse_tensor_dense_add(c: OpKernelConstruction) -> Compute:
+    """A dense tensor plus stored elements."""
+
+    def compute(indices: _Array, values: _Array, shape: _Array, b: _Array) -> _Array:
+        check_parts(indices, values, shape)
+        dense = np.asarray(b)
+        if tuple(np.asarray(shape).tolist()) != dense.shape:
+            raise invalid(
+                f"Dimensions of the sparse tensor "
+                f"{shape_text(tuple(np.asarray(shape).tolist()))} and of the dense "
+                f"one {shape_text(dense.shape)} differ"
+            )
+        check_bounds(indices, shape)
+        result = dense.copy()
+        np.add.at(result, tuple(indices.T), values)
+        return result
+
+    return compute
+
+
+@host_kernel(["SparseSparseMaximum", "SparseSparseMinimum"], large=True)
+def sparse_extremum(c: OpKernelConstruction) -> Compute:
+    """Elementwise extrema, missing elements being zero."""
+    choose: Any = np.maximum if c.op == "SparseSparseMaximum" else np.minimum
+
+    def compute(
+        ai: _Array, av: _Array, ash: _Array, bi: _Array, bv: _Array, bsh: _Array
+    ) -> tuple[Any, Any]:
+        check_parts(ai, av, ash)
+        check_parts(bi, bv, bsh)
+        _check_shapes(ash, bsh)
+        rows, from_a, from_b = _merged(ai, bi)
+        left, right = np.zeros(len(rows), av.dtype), np.zeros(len(rows), bv.dtype)
+        left[from_a], right[from_b] = av, bv
+        return rows, choose(left, right)
+
+    return compute
+
+
+def _groups(
+    indices: _Array, values: _Array, shape: _Array, axes: Any, maximum: bool
+) -> tuple[_Array, _Array, list[int]]:
+    """(places of the groups that have elements, their results, kept axes)."""
+    rank = len(shape)
+    given = np.asarray(axes).reshape(-1).tolist()
+    for axis in given:
+        if not -rank <= axis < rank:
+            raise invalid(
+                f"Invalid reduction dimension {axis}, for input with {rank} dimensions."
+            )
+    reduced = {axis % rank for axis in given}
+    kept = [i for i in range(rank) if i not in reduced]
+    places = linear(indices[:, kept], shape[kept])
+    found, group = np.unique(places, return_inverse=True)
+    if maximum:
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(len(found)))
+        results = (
+            np.maximum.reduceat(values[order], starts) if len(found) else values[:0]
+        )
+    else:
+        results = np.zeros(len(found), values.dtype)
+        np.add.at(results, group, values)
+    return found, results, kept
+
+
+@host_kernel(["SparseReduceSum", "SparseReduceMax"], large=True)
+def sparse_reduce(c: OpKernelConstruction) -> Compute:
+    """Reductions to a dense tensor, zero where nothing is stored."""
+    keep, maximum = c["keep_dims"], c.op == "SparseReduceMax"
+    dtype, device = c["T"], c.device
+
+    def compute(indices: _Array, values: _Array, shape: _Array, axes: Any) -> _Array:
+        check_parts(indices, values, shape)
+        check_bounds(indices, shape)
+        found, results, kept = _groups(indices, values, shape, axes, maximum)
+        dims = tuple(shape[kept].tolist())
+        check_shape(dims, dtype, device)
+        dense = np.zeros(dims, values.dtype)
+        dense.reshape(-1)[found] = results
+        if keep:
+            ones = [d if i in kept else 1 for i, d in enumerate(shape.tolist())]
+            return dense.reshape(ones)
+        return dense[()] if not dims else dense
+
+    return compute
+
+
+@host_kernel(["SparseReduceSumSparse", "SparseReduceMaxSparse"], large=True)
+def sparse_reduce_sparse(c: OpKernelConstruction) -> Compute:
+    """Reductions to a sparse tensor."""
+    keep, maximum = c["keep_dims"], c.op == "SparseReduceMaxSparse"
+
+    def compute(
+        indices: _Array, values: _Array, shape: _Array, axes: Any
+    ) -> tuple[Any, Any, Any]:
+        check_parts(indices, values, shape)
+        check_bounds(indices, shape)
+        found, results, kept = _groups(indices, values, shape, axes, maximum)
+        places = unravel(found, shape[kept])
+        if not keep:
+            return places, results, shape[kept]
+        full = np.zeros((len(found), len(shape)), np.int64)
+        full[:, kept] = places
+        ones = np.array(
+            [d if i in kept else 1 for i, d in enumerate(shape.tolist())], np.int64
+        )
+        return full, results, ones
+
+    return compute
+
+
+@host_kernel("SparseSoftmax", large=True)
+def sparse_softmax(c: OpKernelConstruction) -> Compute:
+    """Softmax of the stored elements of each row."""
+
+    def compute(indices: _Array, values: _Array, shape: _Array) -> _Array:
+        check_parts(indices, values, shape)
+        if len(shape) < 2:
+            raise invalid(f"Input should have rank >= 2, but received shape "
+                          f"{shape_text(tuple(shape.tolist()))}")
+        rows = linear(indices[:, :-1], shape[:-1])
+        found, group = np.unique(rows, return_inverse=True)
+        largest = np.full(len(found), -np.inf, values.dtype)
+        np.maximum.at(largest, group, values)
+        exponentials = np.exp(values - largest[group])
+        sums = np.zeros(len(found), values.dtype)
+        np.add.at(sums, group, exponentials)
+        return exponentials / sums[group]
+
+    return compute

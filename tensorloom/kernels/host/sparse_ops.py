@@ -1,0 +1,426 @@
+"""Kernels of the sparse ops, in host memory: indices [n, rank], values [n]."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape, shape_text
+
+_Array = NDArray[Any]
+
+
+def invalid(message: str) -> errors.InvalidArgumentError:
+    """The error of a bad input."""
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def check_parts(indices: _Array, values: _Array, shape: _Array) -> None:
+    """Refuses parts that do not make a sparse tensor."""
+    if np.ndim(indices) != 2:
+        raise invalid(
+            f"Input indices should be a matrix but received shape "
+            f"{shape_text(np.shape(indices))}"
+        )
+    if np.ndim(values) != 1:
+        raise invalid(
+            "Input values should be a vector but received shape "
+            f"{shape_text(np.shape(values))}"
+        )
+    if np.ndim(shape) != 1:
+        raise invalid(
+            "Input shape should be a vector but received shape "
+            f"{shape_text(np.shape(shape))}"
+        )
+    if len(indices) != len(values) or indices.shape[1] != len(shape):
+        raise invalid(
+            f"Dimensions of indices {shape_text(indices.shape)}, values "
+            f"{shape_text(values.shape)} and shape {shape_text(shape.shape)} differ"
+        )
+
+
+def check_bounds(indices: _Array, shape: _Array) -> None:
+    """Refuses indices outside of the shape."""
+    if not len(indices):
+        return
+    outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
+    if outside.any():
+        i = int(np.argmax(outside))
+        place = ",".join(map(str, indices[i].tolist()))
+        raise invalid(
+            f"indices[{i}] = [{place}] is out of bounds: need 0 <= index < "
+            f"{shape_text(tuple(np.asarray(shape).tolist()))}"
+        )
+
+
+def linear(indices: _Array, shape: _Array) -> NDArray[np.int64]:
+    """The row-major position of each element.
+
+    Raises:
+      errors.InvalidArgumentError: there are more positions than can be counted.
+    """
+    if math.prod(np.asarray(shape).tolist()) >= 2**63:
+        raise invalid("The dense shape has more than 2**63 - 1 elements")
+    places = np.zeros(len(indices), np.int64)
+    for axis, size in enumerate(np.asarray(shape).tolist()):
+        places = places * size + indices[:, axis]
+    return places
+
+
+def unravel(places: NDArray[np.int64], shape: _Array) -> NDArray[np.int64]:
+    """Indices [n, rank] of row-major positions."""
+    result = np.empty((len(places), len(shape)), np.int64)
+    for axis in range(len(shape) - 1, -1, -1):
+        size = max(int(shape[axis]), 1)
+        result[:, axis] = places % size
+        places = places // size
+    return result
+
+
+def lexical_order(indices: _Array) -> NDArray[np.int64]:
+    """The stable order of rows of indices."""
+    if not indices.shape[1]:
+        return np.arange(len(indices))
+    return np.lexsort(indices.T[::-1])
+
+
+# --- to dense ----------------------------------------------------------------
+
+
+@host_kernel("SparseToDense", large=True)
+def sparse_to_dense(c: OpKernelConstruction) -> Compute:
+    """Values scattered over a default."""
+    validate, dtype, device = c["validate_indices"], c["T"], c.device
+
+    def compute(indices: Any, shape: _Array, values: Any, default: Any) -> _Array:
+        dims = _dense_dims(shape)
+        places = _index_matrix(np.asarray(indices), len(dims))
+        given = np.asarray(values)
+        if given.ndim == 1 and len(given) != len(places):
+            raise invalid(
+                f"sparse_values has incorrect shape {shape_text(given.shape)}, should "
+                f"be [] or [{len(places)}]"
+            )
+        check_shape(dims, dtype, device)
+        if validate:
+            _check_order(places, np.array(dims))
+        elif len(places):
+            inside = np.all((places >= 0) & (places < np.array(dims)), axis=1)
+            if not inside.all():
+                raise invalid("Indices are not valid (out of bounds).")
+        dense = np.full(dims, np.asarray(default)[()], given.dtype)
+        if len(places):
+            dense[tuple(places.T)] = given
+        return dense
+
+    return compute
+
+
+def _dense_dims(shape: _Array) -> tuple[int, ...]:
+    if np.ndim(shape) != 1:
+        raise invalid(
+            f"output_shape should be a vector, got shape {shape_text(np.shape(shape))}"
+        )
+    return tuple(np.asarray(shape).tolist())
+
+
+def _index_matrix(indices: _Array, rank: int) -> _Array:
+    if indices.ndim > 2:
+        raise invalid(
+            "sparse_indices should be a scalar, vector, or matrix, got shape "
+            f"{shape_text(indices.shape)}"
+        )
+    matrix = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    if matrix.shape[1] != rank:
+        raise invalid("output_shape has incorrect number of elements: "
+                      f"{rank} should be: {matrix.shape[1]}")
+    return matrix
+
+
+def _check_order(indices: _Array, shape: _Array) -> None:
+    check_bounds(indices, shape)
+    places = linear(indices, shape)
+    falling = np.diff(places) <= 0
+    if falling.any():
+        i = int(np.argmax(falling)) + 1
+        place = ",".join(map(str, indices[i].tolist()))
+        word = "is repeated" if places[i] == places[i - 1] else "is out of order"
+        raise invalid(f"indices[{i}] = [{place}] {word}")
+
+
+@host_kernel("SparseTensorDenseMatMul", large=True)
+def sparse_tensor_dense_mat_mul(c: OpKernelConstruction) -> Compute:
+    """Rows of b scaled by the stored elements, added up in the rows of a."""
+    adjoint_a, adjoint_b = c["adjoint_a"], c["adjoint_b"]
+
+    def compute(indices: _Array, values: _Array, shape: _Array, b: _Array) -> _Array:
+        check_parts(indices, values, shape)
+        if len(shape) != 2 or np.ndim(b) != 2:
+            raise invalid("Tensors 'a_shape' and 'b' must stand for matrices")
+        rows, columns = indices[:, 0], indices[:, 1]
+        size, inner = shape.tolist()
+        if adjoint_a:
+            rows, columns, values = columns, rows, np.conj(values)
+            size, inner = inner, size
+        right = np.conj(b.T) if adjoint_b else b
+        if len(right) != inner:
+            raise invalid(
+                f"Cannot multiply A and B because inner dimension does not match: "
+                f"{inner} vs. {len(right)}.  Did you forget a transpose?  Dimensions "
+                f"of A: [{size}, {inner}).  Dimensions of B: {shape_text(b.shape)}"
+            )
+        check_bounds(np.stack([rows, columns], axis=1), np.array([size, inner]))
+        return _product(rows, columns, values, right, size)
+
+    return compute
+
+
+def _product(
+    rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
+) -> _Array:
+    result = np.zeros((size, right.shape[1]), right.dtype)
+    if not len(rows):
+        return result
+    order = np.argsort(rows, kind="stable")
+    rows, columns, values = rows[order], columns[order], values[order]
+    terms = values[:, None] * right[columns]
+    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+    result[rows[starts]] = np.add.reduceat(terms, starts, axis=0)
+    return result
+
+
+# --- order, shape, parts -----------------------------------------------------
+
+
+@host_kernel("SparseReorder", large=True)
+def sparse_reorder(c: OpKernelConstruction) -> Compute:
+    """Elements by row-major index."""
+
+    def compute(indices: _Array, values: _Array, shape: _Array) -> tuple[Any, Any]:
+        check_parts(indices, values, shape)
+        order = lexical_order(indices)
+        return indices[order], values[order]
+
+    return compute
+
+
+@host_kernel("SparseReshape", large=True)
+def sparse_reshape(c: OpKernelConstruction) -> Compute:
+    """Indices in another shape."""
+
+    def compute(indices: _Array, shape: _Array, new_shape: _Array) -> tuple[Any, Any]:
+        if np.ndim(indices) != 2 or np.ndim(shape) != 1 or np.ndim(new_shape) != 1:
+            raise invalid("Input indices should be a matrix, both shapes vectors")
+        target = _target_shape(shape.tolist(), new_shape.tolist())
+        result = unravel(linear(indices, shape), target)
+        return result, target
+
+    return compute
+
+
+def _target_shape(shape: list[int], new_shape: list[int]) -> NDArray[np.int64]:
+    total = math.prod(shape)
+    if new_shape.count(-1) > 1:
+        raise invalid("only one output dimension may be -1, not both")
+    if any(d < -1 for d in new_shape):
+        raise invalid(f"size {min(new_shape)} must be non-negative")
+    known = math.prod(d for d in new_shape if d != -1)
+    target = list(new_shape)
+    if -1 in target:
+        if known == 0:
+            raise invalid("reshape cannot infer the missing input size for an empty "
+                          "tensor unless all specified input sizes are non-zero")
+        if total % known:
+            raise invalid(
+                f"Input to reshape is a SparseTensor with {total} dense values, but "
+                f"the requested shape requires a multiple of {known}."
+            )
+        target[target.index(-1)] = total // known
+    elif known != total:
+        raise invalid(
+            f"Input to reshape is a tensor with {total} dense values, but the "
+            f"requested shape has {known}."
+        )
+    return np.array(target, np.int64)
+
+
+@host_kernel("SparseFillEmptyRows", large=True)
+def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
+    """A default in each row that has no element."""
+
+    def compute(
+        indices: _Array, values: _Array, shape: _Array, default: Any
+    ) -> tuple[Any, ...]:
+        check_parts(indices, values, shape)
+        if not len(shape):
+            raise invalid("Dense shape cannot be empty.")
+        count = int(shape[0])
+        rows = indices[:, 0]
+        outside = (rows < 0) | (rows >= count)
+        if outside.any():
+            i = int(np.argmax(outside))
+            raise invalid(
+                f"indices({i}, 0) is invalid: {rows[i]} >= {count}"
+                if count or len(rows) == 0
+                else "Received SparseTensor with dense_shape[0] = 0 but "
+                f"indices.shape[0] = {len(rows)}"
+            )
+        stored = np.bincount(rows, minlength=count) if count else np.zeros(0, int)
+        is_empty = stored == 0
+        added = np.zeros((int(is_empty.sum()), indices.shape[1]), np.int64)
+        added[:, 0] = np.flatnonzero(is_empty)
+        every_row = np.concatenate([rows, added[:, 0]])
+        order = np.argsort(every_row, kind="stable")
+        reverse = np.empty(len(order), np.int64)
+        reverse[order] = np.arange(len(order))
+        filler = np.full(len(added), np.asarray(default)[()], values.dtype)
+        return (
+            np.concatenate([indices, added])[order],
+            np.concatenate([values, filler])[order],
+            is_empty,
+            reverse[: len(rows)],
+        )
+
+    return compute
+
+
+@host_kernel("SparseFillEmptyRowsGrad", large=True)
+def sparse_fill_empty_rows_grad(c: OpKernelConstruction) -> Compute:
+    """Gradients of the given elements, and the sum of those that were added."""
+
+    def compute(reverse: _Array, grad: _Array) -> tuple[Any, Any]:
+        if len(reverse) and not 0 <= reverse.min() <= reverse.max() < len(grad):
+            raise invalid("Elements in reverse index must be in [0, "
+                          f"{len(grad)}) but got {reverse.max()}")
+        added = np.ones(len(grad), bool)
+        added[reverse] = False
+        return grad[reverse], grad[added].sum(dtype=grad.dtype)
+
+    return compute
+
+
+@host_kernel("SparseConcat", large=True)
+def sparse_concat(c: OpKernelConstruction) -> Compute:
+    """Elements of all parts, each part's indices moved along."""
+    count, dim = c["N"], c["concat_dim"]
+
+    def compute(*inputs: _Array) -> tuple[Any, Any, Any]:
+        indices, values = inputs[:count], inputs[count : 2 * count]
+        shapes = inputs[2 * count :]
+        rank = len(shapes[0])
+        axis = dim + rank if dim < 0 else dim
+        if not 0 <= axis < rank:
+            raise invalid(
+                f"Concat dimension must be in range [{-rank}, {rank}), got {dim}"
+            )
+        _check_concat(shapes, axis)
+        offsets = np.cumsum([0] + [int(s[axis]) for s in shapes])
+        moved = [i.copy() for i in indices]
+        for part, offset in zip(moved, offsets, strict=False):
+            part[:, axis] += offset
+        shape = shapes[0].copy()
+        shape[axis] = offsets[-1]
+        every = np.concatenate(moved)
+        order = lexical_order(every)
+        return every[order], np.concatenate(values)[order], shape
+
+    return compute
+
+
+def _check_concat(shapes: tuple[_Array, ...], axis: int) -> None:
+    first = shapes[0]
+    for i, shape in enumerate(shapes):
+        if len(shape) != len(first):
+            raise invalid(
+                f"Ranks of all input tensors must match: expected {len(first)} but "
+                f"got {len(shape)} at position {i}"
+            )
+        for j, (got, expected) in enumerate(zip(shape, first, strict=True)):
+            if j != axis and got != expected:
+                raise invalid(
+                    f"Input shapes must match: expected {expected} for dimension {j} "
+                    f"but got {got} at position {i}"
+                )
+
+
+@host_kernel("SparseSplit", large=True)
+def sparse_split(c: OpKernelConstruction) -> Compute:
+    """Parts of nearly equal length."""
+    count = c["num_split"]
+
+    def compute(
+        split_dim: Any, indices: _Array, values: _Array, shape: _Array
+    ) -> tuple[Any, ...]:
+        check_parts(indices, values, shape)
+        axis, rank = int(split_dim), len(shape)
+        if not -rank <= axis < rank:
+            raise invalid(f"Input split_dim should be between -{rank} and {rank}")
+        axis %= rank
+        length = int(shape[axis])
+        if not 1 <= count <= length:
+            raise invalid(f"Input num_split should be between 1 and the splitting "
+                          f"dimension size ({length}), got {count}")
+        size, extra = divmod(length, count)
+        sizes = [size + 1] * extra + [size] * (count - extra)
+        starts = np.cumsum([0, *sizes])
+        part_of = np.searchsorted(starts, indices[:, axis], side="right") - 1
+        parts = [np.flatnonzero(part_of == i) for i in range(count)]
+        all_indices, all_values, shapes = [], [], []
+        for i, chosen in enumerate(parts):
+            moved = indices[chosen]
+            moved[:, axis] -= starts[i]
+            part_shape = shape.copy()
+            part_shape[axis] = sizes[i]
+            all_indices.append(moved)
+            all_values.append(values[chosen])
+            shapes.append(part_shape)
+        return (*all_indices, *all_values, *shapes)
+
+    return compute
+
+
+@host_kernel("SparseSlice", large=True)
+def sparse_slice(c: OpKernelConstruction) -> Compute:
+    """Elements in a box."""
+
+    def compute(
+        indices: _Array, values: _Array, shape: _Array, start: _Array, size: _Array
+    ) -> tuple[Any, Any, Any]:
+        check_parts(indices, values, shape)
+        if len(start) != len(shape) or len(size) != len(shape):
+            raise invalid(
+                f"Expected start and size to be a vector of length {len(shape)}, got "
+                f"lengths {len(start)} and {len(size)}"
+            )
+        end = start + size
+        inside = np.all((indices >= start) & (indices < end), axis=1)
+        clipped = np.maximum(np.minimum(end, shape) - start, 0)
+        return indices[inside] - start, values[inside], clipped
+
+    return compute
+
+
+@host_kernel("SparseSliceGrad", large=True)
+def sparse_slice_grad(c: OpKernelConstruction) -> Compute:
+    """Gradients at the elements that the slice kept, zero elsewhere."""
+
+    def compute(
+        grad: _Array, indices: _Array, start: _Array, output: _Array
+    ) -> _Array:
+        result = np.zeros(len(indices), grad.dtype)
+        if not len(output):
+            return result
+        kept = output + start
+        bounds = np.maximum(indices.max(axis=0), kept.max(axis=0)) + 1
+        places, wanted = linear(indices, bounds), linear(kept, bounds)
+        order = np.argsort(places, kind="stable")
+        found = order[np.searchsorted(places[order], wanted)]
+        result[found] = grad
+        return result
+
+    return compute

@@ -1,0 +1,194 @@
+"""The hash functions of strings: FarmHash, SipHash and TensorFlow's old one.
+
+`fingerprint64` is the function of that name of FarmHash (farmhashna), which is fixed
+for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012).
+"""
+
+from __future__ import annotations
+
+from struct import unpack_from
+
+_M = (1 << 64) - 1
+_K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
+
+
+def _rotate(x: int, n: int) -> int:
+    return (x >> n | x << 64 - n) & _M
+
+
+def _mix(u: int, v: int, mul: int) -> int:
+    a = (u ^ v) * mul & _M
+    a ^= a >> 47
+    b = (v ^ a) * mul & _M
+    b ^= b >> 47
+    return b * mul & _M
+
+
+def fingerprint64(text: bytes) -> int:
+    """FarmHash's Fingerprint64, in 0 .. 2^64 - 1."""
+    size = len(text)
+    if size <= 16:
+        return _to_16(text, size)
+    if size <= 32:
+        return _to_32(text, size)
+    if size <= 64:
+        return _to_64(text, size)
+    return _over_64(text, size)
+
+
+def _to_16(s: bytes, size: int) -> int:
+    if size >= 8:
+        mul = _K2 + size * 2
+        a = (int.from_bytes(s[:8], "little") + _K2) & _M
+        b = int.from_bytes(s[-8:], "little")
+        c = (_rotate(b, 37) * mul + a) & _M
+        d = (_rotate(a, 25) + b) * mul & _M
+        return _mix(c, d, mul)
+    if size >= 4:
+        mul = _K2 + size * 2
+        a = int.from_bytes(s[:4], "little")
+        return _mix(size + (a << 3), int.from_bytes(s[-4:], "little"), mul)
+    if size:
+        y = s[0] + (s[size >> 1] << 8)
+        z = size + (s[-1] << 2)
+        x = (y * _K2 ^ z * _K0) & _M
+        return (x ^ x >> 47) * _K2 & _M
+    return _K2
+
+
+def _to_32(s: bytes, size: int) -> int:
+    mul = _K2 + size * 2
+    a, b = unpack_from("<QQ", s)
+    c, d = unpack_from("<QQ", s, size - 16)
+    a, c, d = a * _K1 & _M, d * mul & _M, c * _K2 & _M
+    return _mix(
+        (_rotate((a + b) & _M, 43) + _rotate(c, 30) + d) & _M,
+        (a + _rotate((b + _K2) & _M, 18) + c) & _M,
+        mul,
+    )
+
+
+def _to_64(s: bytes, size: int) -> int:
+    mul = _K2 + size * 2
+    a, b = unpack_from("<QQ", s)
+    d0, c0 = unpack_from("<QQ", s, size - 16)
+    a, c, d = a * _K2 & _M, c0 * mul & _M, d0 * _K2 & _M
+    y = (_rotate((a + b) & _M, 43) + _rotate(c, 30) + d) & _M
+    z = _mix(y, (a + _rotate((b + _K2) & _M, 18) + c) & _M, mul)
+    e, f = unpack_from("<QQ", s, 16)
+    e = e * mul & _M
+    g0, h0 = unpack_from("<QQ", s, size - 32)
+    g, h = (y + g0) * mul & _M, (z + h0) * mul & _M
+    return _mix(
+        (_rotate((e + f) & _M, 43) + _rotate(g, 30) + h) & _M,
+        (e + _rotate((f + a) & _M, 18) + g) & _M,
+        mul,
+    )
+
+
+def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+    """FarmHash's WeakHashLen32WithSeeds of 32 bytes."""
+    w, x, y, z = unpack_from("<QQQQ", s, at)
+    a = (a + w) & _M
+    b = _rotate((b + a + z) & _M, 21)
+    c = a
+    a = (a + x + y) & _M
+    b = (b + _rotate(a, 44)) & _M
+    return (a + z) & _M, (b + c) & _M
+
+
+def _over_64(s: bytes, size: int) -> int:
+    x, y = 81, (81 * _K1 + 113) & _M
+    z = (y * _K2 + 113) & _M
+    z = (z ^ z >> 47) * _K2 & _M
+    v, w = (0, 0), (0, 0)
+    x = (x * _K2 + unpack_from("<Q", s)[0]) & _M
+    last = (size - 1) // 64 * 64
+    for at in range(0, last, 64):
+        x, y, z, v, w = _round(s, at, x, y, z, v, w, _K1, 1, 0)
+    mul = (_K1 + ((z & 0xFF) << 1)) & _M
+    at = size - 64
+    w = ((w[0] + (size - 1 & 63)) & _M, w[1])
+    v = ((v[0] + w[0]) & _M, v[1])
+    w = ((w[0] + v[0]) & _M, w[1])
+    x, y, z, v, w = _round(s, at, x, y, z, v, w, mul, 9, 1)
+    return _mix(
+        (_mix(v[0], w[0], mul) + (y ^ y >> 47) * _K0 + z) & _M,
+        (_mix(v[1], w[1], mul) + x) & _M,
+        mul,
+    )
+
+
+def _round(
+    s: bytes,
+    at: int,
+    x: int,
+    y: int,
+    z: int,
+    v: tuple[int, int],
+    w: tuple[int, int],
+    mul: int,
+    factor: int,
+    last: int,
+) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
+    """Sixty-four bytes into the state; the last round weighs some words by nine."""
+    words = unpack_from("<QQQQQQQQ", s, at)
+    x = _rotate((x + y + v[0] + words[1]) & _M, 37) * mul & _M
+    y = _rotate((y + v[1] + words[6]) & _M, 42) * mul & _M
+    x ^= w[1] * factor & _M
+    y = (y + v[0] * factor + words[5]) & _M
+    z = _rotate((z + w[0]) & _M, 33) * mul & _M
+    v = _weak(s, at, v[1] * mul & _M, (x + w[0]) & _M)
+    w = _weak(s, at + 32, (z + w[1]) & _M, (y + words[2]) & _M)
+    return z, y, x, v, w
+
+
+def hash64(text: bytes, seed: int = 0xDECAFCAFFE) -> int:
+    """TensorFlow's Hash64, a MurmurHash64A."""
+    m = 0xC6A4A7935BD1E995
+    h = seed ^ len(text) * m & _M
+    whole = len(text) // 8
+    for k in unpack_from(f"<{whole}Q", text):
+        k = k * m & _M
+        k = (k ^ k >> 47) * m & _M
+        h = (h ^ k) * m & _M
+    if len(text) % 8:
+        h = (h ^ int.from_bytes(text[whole * 8 :], "little")) * m & _M
+    h = (h ^ h >> 47) * m & _M
+    return h ^ h >> 47
+
+
+def siphash(text: bytes, key: tuple[int, int]) -> int:
+    """SipHash-2-4 under two 64-bit words."""
+    k0, k1 = key[0] & _M, key[1] & _M
+    state = (
+        k0 ^ 0x736F6D6570736575,
+        k1 ^ 0x646F72616E646F6D,
+        k0 ^ 0x6C7967656E657261,
+        k1 ^ 0x7465646279746573,
+    )
+    size = len(text)
+    padded = text + b"\0" * (7 - size % 8) + bytes([size & 0xFF])
+    for word in unpack_from(f"<{len(padded) // 8}Q", padded):
+        v0, v1, v2, v3 = state
+        v0, v1, v2, v3 = _sip_round(*_sip_round(v0, v1, v2, v3 ^ word))
+        state = v0 ^ word, v1, v2, v3
+    v0, v1, v2, v3 = state
+    state = v0, v1, v2 ^ 0xFF, v3
+    for _ in range(4):
+        state = _sip_round(*state)
+    return state[0] ^ state[1] ^ state[2] ^ state[3]
+
+
+def _sip_round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:
+    v0 = (v0 + v1) & _M
+    v1 = _rotate(v1, 51) ^ v0
+    v0 = _rotate(v0, 32)
+    v2 = (v2 + v3) & _M
+    v3 = _rotate(v3, 48) ^ v2
+    v0 = (v0 + v3) & _M
+    v3 = _rotate(v3, 43) ^ v0
+    v2 = (v2 + v1) & _M
+    v1 = _rotate(v1, 47) ^ v2
+    v2 = _rotate(v2, 32)
+    return v0, v1, v2, v3

@@ -1,0 +1,243 @@
+"""Host kernels that split strings, and those of character encodings and n-grams."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+
+# --- splitting -------------------------------------------------------------------------
+
+
+def _sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
+    """(indices, values, shape) of rows of different lengths."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    total = int(lengths.sum())
+    indices = np.empty((total, 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(rows)), lengths)
+    starts = np.cumsum(lengths) - lengths
+    indices[:, 1] = np.arange(total) - np.repeat(starts, lengths)
+    values = to_strings([word for row in rows for word in row], (total,))
+    widest = int(lengths.max()) if len(rows) else 0
+    return indices, values, np.array([len(rows), widest], np.int64)
+
+
+@host_kernel("StringSplit", large=True)
+def string_split(c: OpKernelConstruction) -> Compute:
+    """Split at any byte of the delimiter; at every byte when it is empty."""
+    skip_empty = c["skip_empty"]
+
+    def compute(value: Any, delimiter: Any) -> tuple[Any, Any, Any]:
+        if value.ndim != 1:
+            raise invalid_argument(
+                f"input must be a vector, got shape: {shape_text(value.shape)}"
+            )
+        if delimiter.ndim:
+            raise invalid_argument(
+                f"delimiter must be a scalar, got shape: {shape_text(delimiter.shape)}"
+            )
+        split = _splitter(delimiter.item())
+        rows = [split(text) for text in value.tolist()]
+        if skip_empty:
+            rows = [[word for word in row if word] for row in rows]
+        return _sparse(rows)
+
+    return compute
+
+
+def _splitter(delimiter: bytes) -> Callable[[bytes], list[bytes]]:
+    if not delimiter:
+        return lambda text: [text[i : i + 1] for i in range(len(text))]
+    if len(delimiter) == 1:
+        return lambda text: text.split(delimiter)
+    pattern = re.compile(b"[" + re.escape(delimiter) + b"]")
+    return pattern.split
+
+
+@host_kernel("StringSplitV2", large=True)
+def string_split_v2(c: OpKernelConstruction) -> Compute:
+    """Split as Python's bytes.split."""
+    limit = c["maxsplit"]
+
+    def compute(value: Any, separator: Any) -> tuple[Any, Any, Any]:
+        if value.ndim != 1:
+            raise invalid_argument(
+                f"input must be a vector, got shape: {shape_text(value.shape)}"
+            )
+        if separator.ndim:
+            raise invalid_argument(
+                f"sep must be a scalar, got shape: {shape_text(separator.shape)}"
+            )
+        at = separator.item() or None
+        return _sparse([text.split(at, limit) for text in value.tolist()])
+
+    return compute
+
+
+# --- encodings ---------------------------------------------------------------------------
+
+_CODECS = {
+    "UTF-8": "utf-8",
+    "UTF-16-BE": "utf-16-be",
+    "UTF-32-BE": "utf-32-be",
+}
+
+
+class _Decoder:
+    """Decodes strings by the attrs of the Unicode ops."""
+
+    def __init__(self, c: OpKernelConstruction) -> None:
+        self.encoding = c["input_encoding"].decode()
+        self.mode = c["errors"]
+        self.replacement = c["replacement_char"]
+        self.controls = c["replace_control_characters"]
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise invalid_argument(
+                f"Could not create converter for input encoding: {self.encoding}"
+            ) from None
+
+    def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """(code point, byte at which it starts) of each character."""
+        at = 0
+        while at < len(text):
+            try:
+                good = text[at:].decode(self.encoding)
+                bad = 0
+            except UnicodeDecodeError as error:
+                good = text[at : at + error.start].decode(self.encoding)
+                bad = error.end - error.start
+            for char in good:
+                code = ord(char)
+                if self.controls and (code < 32 or 127 <= code < 160):
+                    code = self.replacement
+                yield code, at
+                at += len(char.encode(self.encoding))
+            if bad:
+                if self.mode == b"strict":
+                    raise invalid_argument(
+                        "Invalid formatting on input string: "
+                        + text.decode("utf-8", "replace")
+                    )
+                if self.mode == b"replace":
+                    yield self.replacement, at
+                at += bad
+
+
+@host_kernel(["UnicodeDecode", "UnicodeDecodeWithOffsets"], large=True)
+def unicode_decode(c: OpKernelConstruction) -> Compute:
+    """Code points as a ragged matrix."""
+    decoder = _Decoder(c)
+    with_offsets = c.op == "UnicodeDecodeWithOffsets"
+    splits_type = c["Tsplits"].as_numpy_dtype
+
+    def compute(value: Any) -> tuple[Any, ...]:
+        rows = [list(decoder.characters(x)) for x in value.reshape(-1).tolist()]
+        splits = np.zeros(len(rows) + 1, splits_type)
+        splits[1:] = np.cumsum([len(row) for row in rows])
+        codes = np.array([code for row in rows for code, _ in row], np.int32)
+        if not with_offsets:
+            return splits, codes
+        starts = np.array([at for row in rows for _, at in row], np.int64)
+        return splits, codes, starts
+
+    return compute
+
+
+@host_kernel("UnicodeTranscode", large=True)
+def unicode_transcode(c: OpKernelConstruction) -> Compute:
+    """Strings in another encoding."""
+    decoder = _Decoder(c)
+    codec = _CODECS[c["output_encoding"].decode()]
+
+    def transcode(text: bytes) -> bytes:
+        codes = [code for code, _ in decoder.characters(text)]
+        return "".join(map(chr, codes)).encode(codec)
+
+    return lambda value: map_strings(transcode, value)
+
+
+@host_kernel("UnicodeEncode", large=True)
+def unicode_encode(c: OpKernelConstruction) -> Compute:
+    """Strings from a ragged matrix of code points."""
+    codec = _CODECS[c["output_encoding"].decode()]
+    mode, replacement = c["errors"], chr(c["replacement_char"])
+
+    def char(code: int) -> str:
+        if 0 <= code <= 0x10FFFF and not 0xD800 <= code < 0xE000:
+            return chr(code)
+        if mode == b"strict":
+            raise invalid_argument(
+                f"Code point is out of range for Unicode, or a noncharacter."
+            )
+        return replacement if mode == b"replace" else ""
+
+    def compute(values: Any, splits: Any) -> Any:
+        ends = splits.tolist()
+        _check_splits(ends, len(values))
+        chars = [char(code) for code in values.tolist()]
+        texts = [
+            "".join(chars[start:end]).encode(codec)
+            for start, end in zip(ends, ends[1:], strict=False)
+        ]
+        return to_strings(texts, (len(texts),))
+
+    return compute
+
+
+def _check_splits(splits: list[int], count: int) -> None:
+    if not splits or splits[0] != 0 or splits[-1] != count:
+        raise invalid_argument(
+            "Values in input_splits must be equal or in ascending order, from 0 to "
+            f"the number of values ({count})"
+        )
+    if any(a > b for a, b in zip(splits, splits[1:], strict=False)):
+        raise invalid_argument(
+            "Values in input_splits must be equal or in ascending order."
+        )
+
+
+# --- n-grams ---------------------------------------------------------------------------
+
+
+@host_kernel("StringNGrams", large=True)
+def string_ngrams(c: OpKernelConstruction) -> Compute:
+    """Neighbouring strings of each row joined, for each of the widths."""
+    widths, separator = list(c["ngram_widths"]), c["separator"]
+    left, right, most = c["left_pad"], c["right_pad"], c["pad_width"]
+    keep_short = c["preserve_short_sequences"]
+
+    def grams(row: list[bytes], width: int) -> list[bytes]:
+        pad = width - 1 if most < 0 else min(most, width - 1)
+        padded = [left] * pad + row + [right] * pad
+        return [
+            separator.join(padded[i : i + width])
+            for i in range(len(padded) - width + 1)
+        ]
+
+    def of_row(row: list[bytes]) -> list[bytes]:
+        found = [gram for width in widths for gram in grams(row, width)]
+        if not found and keep_short and row:
+            # One gram as wide as the padded row is.
+            width = len(row) + 2 * max(most, 0)
+            return grams(row, width)
+        return found
+
+    def compute(data: Any, splits: Any) -> tuple[Any, Any]:
+        ends, words = splits.tolist(), data.tolist()
+        if ends:
+            _check_splits(ends, len(words))
+        rows = [of_row(words[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        new_splits = np.zeros(len(ends), splits.dtype)
+        new_splits[1:] = np.cumsum([len(row) for row in rows])
+        flat = [gram for row in rows for gram in row]
+        return to_strings(flat, (len(flat),)), new_splits
+
+    return compute

@@ -1,0 +1,347 @@
+"""Host kernels from strings to strings: case, strip, parts, patterns, joins."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.regular_expressions import (
+    compile_pattern,
+    to_bytes,
+    to_text,
+)
+from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@host_kernel("StringStrip", large=True)
+def string_strip(c: OpKernelConstruction) -> Compute:
+    """Without white space at the ends."""
+    return lambda value: map_strings(bytes.strip, value)
+
+
+@host_kernel(["StringUpper", "StringLower"], large=True)
+def string_case(c: OpKernelConstruction) -> Compute:
+    """In upper or lower case."""
+    upper = c.op == "StringUpper"
+    encoding = c["encoding"]
+    if encoding == b"":
+        in_ascii = bytes.upper if upper else bytes.lower
+        return lambda value: map_strings(in_ascii, value)
+    if encoding != b"utf-8":
+        raise invalid_argument(
+            "only utf8 or '' (no encoding) is supported, "
+            f"received {encoding.decode(errors='replace')}"
+        )
+    in_unicode = str.upper if upper else str.lower
+    return lambda value: map_strings(lambda x: to_bytes(in_unicode(to_text(x))), value)
+
+
+# --- parts -----------------------------------------------------------------------
+
+
+@host_kernel("Substr", large=True)
+def substr(c: OpKernelConstruction) -> Compute:
+    """A part of each string, in bytes or in characters."""
+    part = _bytes_part if c["unit"] == b"BYTE" else _characters_part
+
+    def compute(value: Any, position: Any, length: Any) -> Any:
+        if np.shape(position) != np.shape(length):
+            raise invalid_argument("pos and len should have the same shape")
+        try:
+            texts, starts, sizes = np.broadcast_arrays(value, position, length)
+        except ValueError:
+            raise invalid_argument(
+                f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
+                f"{shape_text(np.shape(position))}"
+            ) from None
+        triples = zip(
+            texts.reshape(-1).tolist(),
+            starts.reshape(-1).tolist(),
+            sizes.reshape(-1).tolist(),
+            strict=True,
+        )
+        return to_strings(
+            [_part(part, i, *triple) for i, triple in enumerate(triples)], texts.shape
+        )
+
+    return compute
+
+
+def _part(
+    part: Callable[[bytes, int, int], bytes | None],
+    index: int,
+    text: bytes,
+    start: int,
+    size: int,
+) -> bytes:
+    found = part(text, start, size)
+    if found is None:
+        shown = text.decode(errors="replace")
+        raise invalid_argument(
+            f"pos {start} out of range for string b'{shown}' at index {index}"
+        )
+    return found
+
+
+def _bytes_part(text: bytes, start: int, size: int) -> bytes | None:
+    if not -len(text) <= start <= len(text):
+        return None
+    start += len(text) if start < 0 else 0
+    return text[start : start + max(size, 0)]
+
+
+def _characters_part(text: bytes, start: int, size: int) -> bytes | None:
+    # Bytes of the form 10xxxxxx continue a character.
+    at = [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
+    if not -len(at) <= start <= len(at):
+        return None
+    start += len(at) if start < 0 else 0
+    at.append(len(text))
+    return text[at[start] : at[min(start + max(size, 0), len(at) - 1)]]
+
+
+# --- patterns --------------------------------------------------------------------
+
+
+def _replacer(
+    pattern: bytes, rewrite: bytes, everywhere: bool
+) -> Callable[[bytes], bytes]:
+    compiled = compile_pattern(pattern)
+    parts = _rewrite_parts(to_text(rewrite))
+    if parts is None or any(p > compiled.groups for p in parts if isinstance(p, int)):
+        # RE2 leaves the text as it is when it cannot make the new one.
+        return lambda text: text
+    pieces = parts
+
+    def replace(text: bytes) -> bytes:
+        last_end = -1
+
+        def new(match: re.Match[str]) -> str:
+            nonlocal last_end
+            # RE2 has no empty match right behind another one; Python has.
+            if match.start() == match.end() == last_end:
+                return ""
+            last_end = match.end()
+            return "".join(
+                p if isinstance(p, str) else match[p] or "" for p in pieces
+            )
+
+        return to_bytes(compiled.sub(new, to_text(text), count=int(not everywhere)))
+
+    return replace
+
+
+def _rewrite_parts(rewrite: str) -> list[str | int] | None:
+    """Texts and group numbers; None when an escape is neither digit nor backslash."""
+    parts: list[str | int] = []
+    at = 0
+    while at < len(rewrite):
+        if rewrite[at] != "\\":
+            end = rewrite.find("\\", at)
+            end = len(rewrite) if end < 0 else end
+            parts.append(rewrite[at:end])
+            at = end
+            continue
+        escaped = rewrite[at + 1 : at + 2]
+        if escaped == "\\":
+            parts.append("\\")
+        elif escaped in set("0123456789"):
+            parts.append(int(escaped))
+        else:
+            return None
+        at += 2
+    return parts
+
+
+@host_kernel("StaticRegexReplace", large=True)
+def static_regex_replace(c: OpKernelConstruction) -> Compute:
+    """Matches of a fixed pattern replaced."""
+    replace = _replacer(c["pattern"], c["rewrite"], c["replace_global"])
+    return lambda value: map_strings(replace, value)
+
+
+@host_kernel("RegexReplace", large=True)
+def regex_replace(c: OpKernelConstruction) -> Compute:
+    """Matches of a pattern replaced."""
+    everywhere = c["replace_global"]
+
+    def compute(value: Any, pattern: Any, rewrite: Any) -> Any:
+        _check_scalar("Pattern", pattern)
+        _check_scalar("Rewrite", rewrite)
+        replace = _replacer(pattern.item(), rewrite.item(), everywhere)
+        return map_strings(replace, value)
+
+    return compute
+
+
+def _check_scalar(what: str, value: Any) -> None:
+    if value.ndim:
+        raise invalid_argument(
+            f"{what} must be scalar, but received {shape_text(value.shape)}"
+        )
+
+
+def _full_match(pattern: bytes, value: Any) -> Any:
+    compiled = compile_pattern(pattern)
+    found = [
+        compiled.fullmatch(to_text(text)) is not None
+        for text in value.reshape(-1).tolist()
+    ]
+    return np.array(found, np.bool_).reshape(value.shape)[()]
+
+
+@host_kernel("StaticRegexFullMatch", large=True)
+def static_regex_full_match(c: OpKernelConstruction) -> Compute:
+    """Whether a fixed pattern matches."""
+    pattern = c["pattern"]
+    compile_pattern(pattern)
+    return lambda value: _full_match(pattern, value)
+
+
+@host_kernel("RegexFullMatch", large=True)
+def regex_full_match(c: OpKernelConstruction) -> Compute:
+    """Whether a pattern matches."""
+
+    def compute(value: Any, pattern: Any) -> Any:
+        _check_scalar("Pattern", pattern)
+        return _full_match(pattern.item(), value)
+
+    return compute
+
+
+# --- joins -----------------------------------------------------------------------
+
+
+@host_kernel("ReduceJoin", large=True)
+def reduce_join(c: OpKernelConstruction) -> Compute:
+    """Strings along axes joined."""
+    separator, keep = c["separator"], c["keep_dims"]
+
+    def compute(value: Any, indices: Any) -> Any:
+        axes = _normal_axes(np.reshape(indices, -1).tolist(), value.ndim)
+        if not axes:
+            return value
+        rest = [i for i in range(value.ndim) if i not in axes]
+        # The first axis given is joined first: it is the innermost.
+        moved = value.transpose(*rest, *reversed(axes))
+        shape = tuple(value.shape[i] for i in rest)
+        count = int(np.prod(shape, dtype=np.int64))
+        rows = moved.reshape(count, -1) if value.size else [[]] * count
+        joined = [separator.join(row) for row in rows]
+        if keep:
+            shape = tuple(1 if i in axes else d for i, d in enumerate(value.shape))
+        return to_strings(joined, shape)
+
+    return compute
+
+
+def _normal_axes(indices: list[int], rank: int) -> list[int]:
+    axes: list[int] = []
+    for index in indices:
+        if not -rank <= index < rank:
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Invalid reduction dimension {index} for input with {rank} "
+                "dimension(s)",
+            )
+        if index % rank in axes:
+            raise invalid_argument(f"Duplicate reduction dimension {index % rank}")
+        axes.append(index % rank)
+    return axes
+
+
+@host_kernel("UnsortedSegmentJoin", large=True)
+def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
+    """The strings of each segment joined."""
+    separator = c["separator"]
+
+    def compute(value: Any, ids: Any, count: Any) -> Any:
+        ids, total = np.asarray(ids), int(count)
+        if total < 0:
+            raise invalid_argument("Number of segments must be non-negative")
+        if value.shape[: ids.ndim] != ids.shape:
+            raise invalid_argument(
+                f"segment_ids must have the same shape as a prefix of inputs: "
+                f"{shape_text(ids.shape)} vs. {shape_text(value.shape)}"
+            )
+        inner = value.shape[ids.ndim :]
+        rows = value.reshape(ids.size, int(np.prod(inner, dtype=np.int64)))
+        groups: list[list[Any]] = [[] for _ in range(total)]
+        for row, segment in zip(rows, ids.reshape(-1).tolist(), strict=True):
+            if segment >= total:
+                raise invalid_argument(
+                    f"segment_ids must be less than num_segments: {segment}"
+                )
+            if segment >= 0:
+                groups[segment].append(row)
+        joined = [
+            separator.join(column)
+            for group in groups
+            for column in _columns(group, rows.shape[1])
+        ]
+        return to_strings(joined, (total, *inner))
+
+    return compute
+
+
+def _columns(group: list[Any], width: int) -> Iterable[Any]:
+    return zip(*group, strict=True) if group else [()] * width
+
+
+# --- text for people ---------------------------------------------------------------
+
+
+@host_kernel("StringFormat", large=True)
+def string_format(c: OpKernelConstruction) -> Compute:
+    """Placeholders replaced by summaries."""
+    from tensorloom.kernels.host.tensor_summary import summarize_edges
+
+    parts = c["template"].split(c["placeholder"])
+    limit = c["summarize"]
+    if len(parts) - 1 != len(c.input_types):
+        raise invalid_argument(
+            f"num placeholders in template and num inputs must match: "
+            f"{len(parts) - 1} vs. {len(c.input_types)}"
+        )
+
+    def compute(*values: Any) -> Any:
+        text = [parts[0]]
+        for value, after in zip(values, parts[1:], strict=True):
+            text += [summarize_edges(value, limit), after]
+        return to_strings([b"".join(text)], ())
+
+    return compute
+
+
+@host_kernel("PrintV2", large=True)
+def print_v2(c: OpKernelConstruction) -> Compute:
+    """A text to a stream or a file."""
+    stream, end = c["output_stream"].decode(), c["end"].decode()
+    if stream not in ("stdout", "stderr") and not stream.startswith(("log(", "file://")):
+        raise invalid_argument(
+            f"Unknown output stream: {stream}, must be one of: stdout, stderr, "
+            'log(info), log(warning), log(error), "file://<filename>"'
+        )
+
+    def compute(value: Any) -> None:
+        text = value.item().decode(errors="replace") + end
+        if stream.startswith("file://"):
+            with open(stream[7:], "a", encoding="utf-8") as file:
+                file.write(text)
+            return
+        out = sys.stdout if stream == "stdout" else sys.stderr
+        out.write(text)
+        out.flush()
+
+    return compute

@@ -1,0 +1,1 @@
+"""`tf.linalg` functions that need control flow: they stand on the client."""

@@ -1,0 +1,156 @@
+"""The primitives of classic control flow: dead tensors, frames and iterations.
+
+Graphs that TensorFlow's v1 clients make have these in place of `If` and `While`. The
+master turns structured ones into functions (`master/functionalize/`); the rest runs on
+the worker's dataflow interpreter. Their gradients need the contexts of the client that
+built them, which a GraphDef does not carry, so they have none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import (
+    InferenceContext,
+    no_outputs,
+)
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import HandleData
+
+_SCALAR = TensorShape.of(())
+
+
+def _pass_handle(c: InferenceContext, outputs: int) -> HandleData | None:
+    handle = c.handle_data(0)
+    if handle is not None:
+        for index in range(outputs):
+            c.set_output_handle_data(index, handle)
+    return handle
+
+
+def _switch_shape(c: InferenceContext) -> Sequence[TensorShape]:
+    c.with_rank(1, 0)
+    _pass_handle(c, 2)
+    return [c.input_shape(0)] * 2
+
+
+def _passed_shape(c: InferenceContext) -> TensorShape:
+    _pass_handle(c, 1)
+    return c.input_shape(0)
+
+
+def _enter_shape(c: InferenceContext) -> TensorShape:
+    """Known only for what all iterations share: a loop may change its variables."""
+    handle = _pass_handle(c, 1)
+    if c.attrs["is_constant"] or handle is not None:
+        return c.input_shape(0)
+    return UNKNOWN
+
+
+def _common_shape(c: InferenceContext) -> TensorShape:
+    """The dims in which all inputs agree."""
+    common = c.input_shape(0).dims_tuple
+    for index in range(1, c.num_inputs):
+        dims = c.input_shape(index).dims_tuple
+        if common is None or dims is None or len(dims) != len(common):
+            return UNKNOWN
+        common = tuple(
+            [a if a == b else None for a, b in zip(common, dims, strict=True)]
+        )
+    return TensorShape.of(common)
+
+
+def _merge_shape(c: InferenceContext) -> Sequence[TensorShape]:
+    _pass_handle(c, 1)
+    return [_common_shape(c), _SCALAR]
+
+
+def _loop_cond_shape(c: InferenceContext) -> TensorShape:
+    return c.with_rank(0, 0)
+
+
+_LOOP_ATTRS = [
+    "T: type",
+    "frame_name: string",
+    "is_constant: bool = false",
+    "parallel_iterations: int = 10",
+]
+
+for _ref in (False, True):
+    _prefix, _type = ("Ref", "Ref(T)") if _ref else ("", "T")
+    register_op(
+        f"{_prefix}Switch",
+        inputs=[f"data: {_type}", "pred: bool"],
+        outputs=[f"output_false: {_type}", f"output_true: {_type}"],
+        attrs=["T: type"],
+        shape_fn=_switch_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        allows_uninitialized_input=_ref,
+        doc="Passes data to the output that pred names; the other output is dead.",
+    )
+    register_op(
+        f"{_prefix}Merge",
+        inputs=[f"inputs: N * {_type}"],
+        outputs=[f"output: {_type}", "value_index: int32"],
+        attrs=["T: type", "N: int >= 1"],
+        shape_fn=_merge_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc="Passes the first input that is there and not dead, and its index.",
+    )
+    register_op(
+        f"{_prefix}Enter",
+        inputs=[f"data: {_type}"],
+        outputs=[f"output: {_type}"],
+        attrs=_LOOP_ATTRS,
+        shape_fn=_enter_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc=(
+            "Passes data into a frame: to its first iteration, or if is_constant to "
+            "every one."
+        ),
+    )
+    register_op(
+        f"{_prefix}Exit",
+        inputs=[f"data: {_type}"],
+        outputs=[f"output: {_type}"],
+        attrs=["T: type"],
+        shape_fn=_passed_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc="Passes data out of its frame, to where the frame was entered.",
+    )
+    register_op(
+        f"{_prefix}NextIteration",
+        inputs=[f"data: {_type}"],
+        outputs=[f"output: {_type}"],
+        attrs=["T: type"],
+        shape_fn=_passed_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc="Passes data to the next iteration of its frame.",
+    )
+
+register_op(
+    "LoopCond",
+    inputs=["input: bool"],
+    outputs=["output: bool"],
+    shape_fn=_loop_cond_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The condition of a loop, which its Switches take as their pred.",
+)
+register_op(
+    "ControlTrigger",
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Does nothing, once its control inputs are done or dead; is never dead itself.",
+)
+register_op(
+    "Abort",
+    attrs=["error_msg: string = ''", "exit_without_error: bool = false"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Ends the step with an error.",
+)

@@ -1,0 +1,167 @@
+"""Lookup tables: the ops and their shape functions. Classes are in `lookup_tables.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import HandleData, scalar_shape
+from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+_PLACE = (
+    "container: string = ''",
+    "shared_name: string = ''",
+    "use_node_name_sharing: bool = false",
+    "key_dtype: type",
+    "value_dtype: type",
+)
+_VALUE_SHAPE = "value_shape: shape = []"
+
+
+def _table_shape(c: InferenceContext) -> TensorShape:
+    value_shape = c.attrs.get("value_shape", SCALAR)
+    c.set_output_handle_data(0, HandleData(c.attrs["value_dtype"], value_shape))
+    return SCALAR
+
+
+def _find_shape(c: InferenceContext) -> TensorShape:
+    """The keys' shape followed by the shape of one value, where that is known."""
+    c.with_rank(0, 0)
+    data = c.handle_data(0)
+    keys = c.input_shape(1).dims_tuple
+    if data is None or keys is None or data.shape.dims_tuple is None:
+        return UNKNOWN
+    return TensorShape.of((*keys, *data.shape.dims_tuple))
+
+
+def _handle_only(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 0)
+    return ()
+
+
+def _initialize_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 0)
+    c.merge(c.with_rank(1, 1), c.input_shape(2))
+    return ()
+
+
+def _file_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 0)
+    c.with_rank(1, 0)
+    return ()
+
+
+def _export_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    data = c.handle_data(0)
+    dims = None if data is None else data.shape.dims_tuple
+    values = UNKNOWN if dims is None else TensorShape.of((None, *dims))
+    return [TensorShape.of((None,)), values]
+
+
+for _name, _attrs, _doc in (
+    ("HashTable", [], "A table that is filled once."),
+    ("MutableHashTable", [], "A table from keys to single values."),
+    ("MutableHashTableOfTensors", [_VALUE_SHAPE], "A table from keys to tensors."),
+):
+    register_op(
+        f"{_name}V2",
+        outputs=["table_handle: resource"],
+        attrs=[*_PLACE, *_attrs],
+        shape_fn=_table_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc=_doc,
+    )
+register_op(
+    "MutableDenseHashTableV2",
+    inputs=["empty_key: key_dtype", "deleted_key: key_dtype"],
+    outputs=["table_handle: resource"],
+    attrs=[
+        *_PLACE,
+        _VALUE_SHAPE,
+        "initial_num_buckets: int = 131072",
+        "max_load_factor: float = 0.8",
+    ],
+    shape_fn=_table_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A table with two keys that may not be used.",
+)
+register_op(
+    "InitializeTableV2",
+    inputs=["table_handle: resource", "keys: Tkey", "values: Tval"],
+    attrs=["Tkey: type", "Tval: type"],
+    shape_fn=_initialize_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Fills a table, once.",
+)
+register_op(
+    "InitializeTableFromTextFileV2",
+    inputs=["table_handle: resource", "filename: string"],
+    attrs=[
+        "key_index: int >= -2",
+        "value_index: int >= -2",
+        "vocab_size: int >= -1 = -1",
+        "delimiter: string = '\t'",
+    ],
+    shape_fn=_file_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Fills a table from the lines of a file, once.",
+)
+register_op(
+    "LookupTableFindV2",
+    inputs=["table_handle: resource", "keys: Tin", "default_value: Tout"],
+    outputs=["values: Tout"],
+    attrs=["Tin: type", "Tout: type"],
+    shape_fn=_find_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The values of keys, and a default for keys that are not there.",
+)
+for _name, _doc in (
+    ("Insert", "Adds or replaces the values of keys."),
+    ("Import", "Replaces all contents."),
+):
+    register_op(
+        f"LookupTable{_name}V2",
+        inputs=["table_handle: resource", "keys: Tin", "values: Tout"],
+        attrs=["Tin: type", "Tout: type"],
+        shape_fn=_handle_only,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc=_doc,
+    )
+register_op(
+    "LookupTableRemoveV2",
+    inputs=["table_handle: resource", "keys: Tin"],
+    attrs=["Tin: type"],
+    shape_fn=_handle_only,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Removes keys; those that are not there do not matter.",
+)
+register_op(
+    "LookupTableSizeV2",
+    inputs=["table_handle: resource"],
+    outputs=["size: int64"],
+    shape_fn=scalar_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The number of keys.",
+)
+register_op(
+    "LookupTableExportV2",
+    inputs=["table_handle: resource"],
+    outputs=["keys: Tkeys", "values: Tvalues"],
+    attrs=["Tkeys: type", "Tvalues: type"],
+    shape_fn=_export_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="All keys and their values, in no order.",
+)

@@ -1,0 +1,1 @@
+"""`tf.signal`: frames, windows, short-time transforms, made from other ops."""

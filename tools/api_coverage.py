@@ -1,0 +1,189 @@
+"""How much of TensorFlow 1.15's public API exists here, and whether calls fit.
+
+    PYTHONPATH=. python tools/api_coverage.py            the table
+    PYTHONPATH=. python tools/api_coverage.py -v tf.nn   what is missing or differs
+
+Compares `tests/recorded/api_1_15.json` (see record_api.py) with tensorloom. A signature
+fits if every call that TensorFlow accepts is accepted and means the same: its parameters
+under its names, in its order, with its defaults; ours may have further optional ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tensorloom
+from tools import record_api
+
+RECORD = Path(__file__).resolve().parents[1] / "tests/recorded/api_1_15.json"
+_MISSING = object()
+
+
+@dataclass
+class Coverage:
+    """What was found for the symbols of one module."""
+
+    present: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    # Symbol or `Class.member` -> what does not fit.
+    different: dict[str, str] = field(default_factory=dict)
+
+
+def load_record() -> dict[str, dict[str, Any]]:
+    """The recorded API: public name -> description."""
+    record: dict[str, dict[str, Any]] = json.loads(RECORD.read_text())
+    return record
+
+
+def module_of(name: str) -> str:
+    """`tf.nn` for `nn.relu`, `tf` for `add`."""
+    return ".".join(["tf", *name.split(".")[:-1]])
+
+
+def find(name: str) -> Any:
+    """Our object of that public name, or `_MISSING`."""
+    value: Any = tensorloom
+    for part in name.split("."):
+        value = getattr(value, part, _MISSING)
+    return value
+
+
+def measure(record: dict[str, dict[str, Any]]) -> dict[str, Coverage]:
+    """Coverage of each module of the record."""
+    modules: dict[str, Coverage] = {}
+    for name, theirs in record.items():
+        coverage = modules.setdefault(module_of(name), Coverage())
+        ours = find(name)
+        if ours is _MISSING:
+            coverage.missing.append(name)
+            continue
+        coverage.present.append(name)
+        coverage.different.update(differences(name, theirs, ours))
+    return modules
+
+
+def differences(
+    name: str, theirs: dict[str, Any], ours: Any
+) -> Iterator[tuple[str, str]]:
+    """(symbol, what differs) of one recorded symbol."""
+    kind = theirs["kind"]
+    if kind == "function":
+        if not callable(ours):
+            yield name, "not callable"
+        elif problem := misfit(theirs["signature"], _signature(ours)):
+            yield name, problem
+    elif kind == "class":
+        if not inspect.isclass(ours):
+            yield name, "not a class"
+            return
+        for member, description in theirs["members"].items():
+            if problem := _member_problem(ours, member, description):
+                yield f"{name}.{member}", problem
+    elif kind == "value" and not theirs["repr"].startswith("<"):
+        if (found := record_api.describe_default(ours)) != theirs["repr"]:
+            yield name, f"{found}, expected {theirs['repr']}"
+
+
+def misfit(theirs: list[str] | None, ours: list[str] | None) -> str | None:
+    """Why calls written for `theirs` do not fit `ours`; None if they do."""
+    if theirs is None or ours is None or _takes_anything(ours):
+        return None
+    shown = f"({', '.join(ours)}), expected ({', '.join(theirs)})"
+    expected = [item for item in theirs if not item.startswith("*")]
+    catch_alls = [item for item in theirs if item.startswith("*")]
+    if len(_positional(ours)) < len(expected):
+        if not (set(expected) <= set(ours)):
+            return shown
+    for mine, recorded in zip(ours, expected, strict=False):
+        if not _same_parameter(mine, recorded):
+            return shown
+    extra = [item for item in ours[len(expected) :] if not item.startswith("*")]
+    if any("=" not in item for item in extra):
+        return shown
+    stars = {item.count("*") for item in ours if item.startswith("*")}
+    if any(item.count("*") not in stars for item in catch_alls) and expected:
+        return shown
+    return None
+
+
+def _takes_anything(signature: list[str]) -> bool:
+    names = [item for item in signature if item != "self"]
+    return [item.count("*") for item in names] == [1, 2]
+
+
+def _positional(signature: list[str]) -> list[str]:
+    return [item for item in signature if not item.startswith("*")]
+
+
+def _same_parameter(ours: str, theirs: str) -> bool:
+    name, _, default = ours.partition("=")
+    recorded_name, _, recorded_default = theirs.partition("=")
+    if name != recorded_name:
+        return False
+    if recorded_default.startswith("<") or not recorded_default:
+        # Required there, optional here; or an object that text cannot compare.
+        return bool(default) or not recorded_default
+    return default == recorded_default or _equal_numbers(default, recorded_default)
+
+
+def _equal_numbers(a: str, b: str) -> bool:
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return False
+
+
+def _signature(function: Any) -> list[str] | None:
+    signature: list[str] | None = record_api.describe_signature(function)
+    return signature
+
+
+def _member_problem(owner: type, name: str, description: Any) -> str | None:
+    raw = inspect.getattr_static(owner, name, _MISSING)
+    if raw is _MISSING and not hasattr(owner, name):
+        return "missing"
+    if not isinstance(description, list):
+        return None
+    value = getattr(owner, name)
+    if not callable(value):
+        return "not a method"
+    ours = _signature(value)
+    if name.startswith("__") and name not in ("__init__", "__call__"):
+        return None  # called by Python, not by name
+    return misfit(description, ours)
+
+
+def print_table(modules: dict[str, Coverage]) -> None:
+    """A row a module: symbols, present, with differences."""
+    print(f"{'module':28} {'symbols':>8} {'present':>8} {'%':>5} {'differ':>7}")
+    for module, coverage in sorted(modules.items()):
+        present, total = len(coverage.present), len(coverage.present)
+        total += len(coverage.missing)
+        percent = 100 * present // total
+        differ = len(coverage.different)
+        print(f"{module:28} {total:8} {present:8} {percent:5} {differ:7}")
+
+
+def main() -> None:
+    """Prints the table, or with -v the details of modules."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("-v", "--verbose", nargs="+", default=[], metavar="MODULE")
+    arguments = parser.parse_args()
+    modules = measure(load_record())
+    if not arguments.verbose:
+        print_table(modules)
+    for module in arguments.verbose:
+        coverage = modules[module]
+        print(f"{module}: missing {', '.join(coverage.missing)}")
+        for name, problem in coverage.different.items():
+            print(f"  {name}: {problem}")
+
+
+if __name__ == "__main__":
+    main()
