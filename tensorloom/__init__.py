@@ -9,16 +9,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tensorloom import client, linalg, nn, ops, signal, summary, train
+from tensorloom import client, linalg, nn, ops, summary, test, train
 from tensorloom.cluster import local
 from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
 
-for _package in (ops, client, linalg, nn, signal, summary, train):
+for _package in (ops, client, linalg, nn, summary, train):
     import_all(_package)
 local.install()
 _this = sys.modules[__name__]
+_ = test  # loads its modules, and unittest, when it is used
 export.install(_this)
 
 # Programs ask for the TensorFlow version whose behaviour they get.

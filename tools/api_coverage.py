@@ -3,9 +3,10 @@
     PYTHONPATH=. python tools/api_coverage.py            the table
     PYTHONPATH=. python tools/api_coverage.py -v tf.nn   what is missing or differs
 
-Compares `tests/recorded/api_1_15.json` (see record_api.py) with tensorloom. A signature
-fits if every call that TensorFlow accepts is accepted and means the same: its parameters
-under its names, in its order, with its defaults; ours may have further optional ones.
+Compares `tests/recorded/api_1_15.json` (see record_api.py) with tensorloom. A
+signature fits if every call that TensorFlow accepts is accepted and means the same: its
+parameters under its names, in its order, with its defaults; ours may have further
+optional ones.
 """
 
 from __future__ import annotations
@@ -74,9 +75,10 @@ def differences(
     """(symbol, what differs) of one recorded symbol."""
     kind = theirs["kind"]
     if kind == "function":
-        if not callable(ours):
-            yield name, "not callable"
-        elif problem := misfit(theirs["signature"], _signature(ours)):
+        problem: str | None = "not callable"
+        if callable(ours):
+            problem = misfit(theirs["signature"], _signature(ours))
+        if problem:
             yield name, problem
     elif kind == "class":
         if not inspect.isclass(ours):
@@ -86,7 +88,8 @@ def differences(
             if problem := _member_problem(ours, member, description):
                 yield f"{name}.{member}", problem
     elif kind == "value" and not theirs["repr"].startswith("<"):
-        if (found := record_api.describe_default(ours)) != theirs["repr"]:
+        found = record_api.describe_default(ours)
+        if found != theirs["repr"]:
             yield name, f"{found}, expected {theirs['repr']}"
 
 
@@ -97,9 +100,8 @@ def misfit(theirs: list[str] | None, ours: list[str] | None) -> str | None:
     shown = f"({', '.join(ours)}), expected ({', '.join(theirs)})"
     expected = [item for item in theirs if not item.startswith("*")]
     catch_alls = [item for item in theirs if item.startswith("*")]
-    if len(_positional(ours)) < len(expected):
-        if not (set(expected) <= set(ours)):
-            return shown
+    if len(_positional(ours)) < len(expected) and not set(expected) <= set(ours):
+        return shown
     for mine, recorded in zip(ours, expected, strict=False):
         if not _same_parameter(mine, recorded):
             return shown
@@ -147,7 +149,8 @@ def _signature(function: Any) -> list[str] | None:
 def _member_problem(owner: type, name: str, description: Any) -> str | None:
     raw = inspect.getattr_static(owner, name, _MISSING)
     if raw is _MISSING and not hasattr(owner, name):
-        return "missing"
+        is_data = not isinstance(description, list)
+        return None if is_data and _sets_in_init(owner, name) else "missing"
     if not isinstance(description, list):
         return None
     value = getattr(owner, name)
@@ -157,6 +160,13 @@ def _member_problem(owner: type, name: str, description: Any) -> str | None:
     if name.startswith("__") and name not in ("__init__", "__call__"):
         return None  # called by Python, not by name
     return misfit(description, ours)
+
+
+def _sets_in_init(owner: type, name: str) -> bool:
+    """Whether a constructor mentions the attribute, which the class does not have."""
+    constructors = [base.__dict__.get("__init__") for base in owner.__mro__]
+    codes = [getattr(function, "__code__", None) for function in constructors]
+    return any(code is not None and name in code.co_names for code in codes)
 
 
 def print_table(modules: dict[str, Coverage]) -> None:

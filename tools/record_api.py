@@ -26,7 +26,13 @@ user_ops version
 """.split()
 
 # Members that come from these are no part of the API.
-PYTHON_MODULES = ("builtins", "threading", "unittest.case", "abc")
+PYTHON_MODULES = (
+    "builtins",
+    "threading",
+    "unittest.case",
+    "abc",
+    "absl.testing.absltest",
+)
 
 # Special methods that are part of what a program uses; those of Python 2 are left out.
 SPECIAL_METHODS = {

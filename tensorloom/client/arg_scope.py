@@ -117,9 +117,7 @@ def _nested_scope(functions: Sequence[Any], kwargs: dict[str, Any]) -> Scope:
         )
     for function in functions:
         if not has_arg_scope(function):
-            raise ValueError(
-                f"{_key(function)} is not decorated with @add_arg_scope"
-            )
+            raise ValueError(f"{_key(function)} is not decorated with @add_arg_scope")
     scope = dict(current_arg_scope())
     for function in functions:
         key = _key(function)

@@ -145,9 +145,9 @@ def _count(
 def _not_negative(ids: Tensor, what: str) -> Tensor:
     message = f"`{what}` contains negative values"
     check = check_ops.assert_non_negative(ids, message=message)
-    return control_flow_ops.with_dependencies([check], ids)
+    return control_flow_ops.with_dependencies([check], ids)  # type: ignore[no-any-return]
 
 
 def _below(ids: Tensor, bound: Tensor, what: str) -> Tensor:
     check = check_ops.assert_less(ids, bound, message=f"`{what}` out of bound")
-    return control_flow_ops.with_dependencies([check], ids)
+    return control_flow_ops.with_dependencies([check], ids)  # type: ignore[no-any-return]

@@ -120,11 +120,13 @@ def _general_converter(tensor: Tensor) -> Converter:
 
 
 def _to_array(value: Any, numpy_type: Any) -> np.ndarray[Any, Any]:
-    try:
-        return np.asarray(value, dtype=numpy_type)
-    except OverflowError:
-        # Integers inside of a list wrap around, as with TensorFlow's NumPy.
-        return np.asarray(value).astype(numpy_type)
+    # What a float cannot hold becomes infinity, without a warning.
+    with np.errstate(all="ignore"):
+        try:
+            return np.asarray(value, dtype=numpy_type)
+        except OverflowError:
+            # Integers inside of a list wrap around, as with TensorFlow's NumPy.
+            return np.asarray(value).astype(numpy_type)
 
 
 def _not_a_tensor(value: Any, tensor: Tensor) -> Any:

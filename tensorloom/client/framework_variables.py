@@ -83,9 +83,7 @@ def get_unique_variable(var_op_name: str) -> Any:
     for candidate in candidates:
         if candidate.op.name == var_op_name:
             return candidate
-    raise ValueError(
-        f"Variable {var_op_name} does not uniquely identify a variable"
-    )
+    raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
 
 
 @export("contrib.framework.get_variable_full_name")

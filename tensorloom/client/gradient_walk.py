@@ -293,7 +293,10 @@ def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
         return gradients
     from tensorloom.ops import control_flow_ops
 
-    gated: Sequence[Any] = control_flow_ops.tuple(gradients)
+    # Beside nothing but the gradients: not on the device or the variable of the op.
+    graph = get_default_graph()
+    with graph.device(None), graph.colocate_with(None, ignore_existing=True):
+        gated: Sequence[Any] = control_flow_ops.tuple(gradients)
     return gated
 
 

@@ -218,13 +218,20 @@ class _Importer:
         back_edges: list[tuple[str, int, str, int]] = []
         for node in order:
             inputs: list[Tensor] = []
+            later: list[int] = []
             for i, (name, index) in enumerate(node.inputs):
                 if name in nodes and name not in self._ops:
                     # A loop's back edge: its producer comes later.
                     back_edges.append((node.name, i, name, index))
-                    inputs.append(inputs[0])
+                    later.append(i)
                 else:
                     inputs.append(self._tensor(name, index))
+            if later and not inputs:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Node '{node.name}' waits for its own iterations alone"
+                )
+            for i in later:
+                inputs.insert(i, inputs[0])
             self._ops[node.name] = self._add_node(node, inputs)
         for merge, i, name, index in back_edges:
             self._ops[merge]._update_input(i, self._tensor(name, index))
@@ -247,6 +254,8 @@ class _Importer:
         device = graph.device(node.device) if node.device else nullcontext()
         with device:
             name = self._full_name(node.name)
+            if name in graph._by_name:  # an import makes names unique
+                name = graph.unique_name(name)
             op = graph.add_operation(
                 graph._get_op_def(node.op),
                 inputs,

@@ -111,9 +111,8 @@ class Template:
         except Exception as error:
             made_at = source.describe(self._made_at)
             text = error.args[0] if error.args else ""
-            error.args = (f"{text}\n\noriginally defined at:\n{made_at}",) + tuple(
-                error.args[1:]
-            )
+            told = f"{text}\n\noriginally defined at:\n{made_at}"
+            error.args = (told, *error.args[1:])
             raise
 
     def _call_again(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

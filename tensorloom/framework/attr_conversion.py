@@ -17,20 +17,13 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_registry import AttrDef
 
 
-def decode_attr(attr: AttrDef, value: Any, op_name: str) -> Any:
+def convert_attr(attr: AttrDef, value: Any) -> Any:
     """A builder's value in the decoded form of its attr.
 
     Raises:
-      TypeError: it is not of the attr's kind, or a dtype that is not allowed.
-      ValueError: a string that is not allowed, or too small or too short a value.
+      TypeError: it is not of the attr's kind.
+      ValueError: a shape that is none.
     """
-    decoded = convert_attr(attr, value)
-    check_attr(attr, decoded, op_name)
-    return decoded
-
-
-def convert_attr(attr: AttrDef, value: Any) -> Any:
-    """`decode_attr` without asking whether the op allows the value."""
     kind = attr.type
     if value is None and attr.has_default:
         return attr.default
@@ -43,7 +36,12 @@ def convert_attr(attr: AttrDef, value: Any) -> Any:
 
 
 def check_attr(attr: AttrDef, value: Any, op_name: str) -> None:
-    """Refuses a converted value that the op does not allow, as `decode_attr` does."""
+    """Refuses a converted value that the op does not allow.
+
+    Raises:
+      TypeError: a dtype that is not allowed.
+      ValueError: a string that is not allowed, or too small or too short a value.
+    """
     if not attr.type.startswith("list("):
         _check(attr, value, op_name)
         return

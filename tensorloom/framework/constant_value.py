@@ -297,10 +297,9 @@ def _partial_shape(tensor: Tensor, depth: int) -> TensorShape:
         return _concatenated(op._inputs[:-1], depth)
     if op._type == "Concat":
         return _concatenated(op._inputs[1:], depth)
-    if op._type == "Cast":
-        return _vector(op._inputs[0], depth)
     if op._type == "StridedSlice":
         return _sliced(tensor, depth)
+    # Not a Cast: TensorFlow does not look through one, and static shapes show it.
     return UNKNOWN
 
 

@@ -123,7 +123,8 @@ class GraphScopes:
             valid = _VALID_SCOPE_NAME if outer else _VALID_OP_NAME
             if not valid.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
-            scope: str | None = name[:-1] if name.endswith("/") else self.unique_name(name)
+            is_full = name.endswith("/")
+            scope: str | None = name[:-1] if is_full else self.unique_name(name)
         else:
             scope = None
         state.name_stack = scope
@@ -143,6 +144,9 @@ class GraphScopes:
             yield scope
         finally:
             self._scopes.name_stack = outer
+
+    def switch_to_thread_local(self) -> None:
+        """Nothing to do: each thread has scopes of its own from the start."""
 
     def get_name_scope(self) -> str | None:
         """The current scope without its `/`.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import attr_value, op_registry
+from tensorloom.framework import attr_value, newer_attrs, op_registry
 from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
@@ -197,8 +197,10 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidArgumentError: one is missing, unknown, of a wrong kind, or not allowed.
     """
-    for name in attrs:
-        if name not in op_def.attrs and not name.startswith("_"):
+    for name, value in attrs.items():
+        if name in op_def.attrs or name.startswith("_"):
+            continue
+        if not newer_attrs.is_default(name, value):
             raise invalid(
                 f"NodeDef mentions attr '{name}' not in the op. (Check whether the "
                 "graph was made by a newer version than reads it.)"
@@ -216,7 +218,8 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         else:
             raise invalid(f"NodeDef missing attr '{attr.name}'")
     for name, value in attrs.items():
-        complete.setdefault(name, value)
+        if name.startswith("_"):
+            complete.setdefault(name, value)
     return complete
 
 

@@ -25,6 +25,15 @@ _MESSAGES: Final = {
     "Summary": ("summary_pb2", "Summary"),
     "SummaryMetadata": ("summary_pb2", "SummaryMetadata"),
     "TensorInfo": ("meta_graph_pb2", "TensorInfo"),
+    "train.BytesList": ("feature_pb2", "BytesList"),
+    "train.Example": ("example_pb2", "Example"),
+    "train.Feature": ("feature_pb2", "Feature"),
+    "train.FeatureList": ("feature_pb2", "FeatureList"),
+    "train.FeatureLists": ("feature_pb2", "FeatureLists"),
+    "train.Features": ("feature_pb2", "Features"),
+    "train.FloatList": ("feature_pb2", "FloatList"),
+    "train.Int64List": ("feature_pb2", "Int64List"),
+    "train.SequenceExample": ("example_pb2", "SequenceExample"),
 }
 
 
@@ -39,7 +48,7 @@ def find(module: str, name: str) -> Any:
     Raises:
       AttributeError: there is none of that name.
     """
-    found = _MESSAGES.get(name)
+    found = _MESSAGES.get(f"{module}.{name}" if module else name)
     if found is None:
         where = f"tensorloom.{module}" if module else "tensorloom"
         raise AttributeError(f"module '{where}' has no attribute '{name}'")

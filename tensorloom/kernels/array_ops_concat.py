@@ -177,7 +177,9 @@ def _tile(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, multiples: Any) -> torch.Tensor:
         times = host.tile_multiples(value.shape, multiples, dtype, device)
         if value.numel() == 1:  # as a gradient of a mean: a view costs less
-            return value.expand([size * n for size, n in zip(value.shape, times)])
+            return value.expand(
+                [size * n for size, n in zip(value.shape, times, strict=False)]
+            )
         return value.repeat(times) if times else value.clone()
 
     return compute

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from tensorloom.client.cond import cond
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
@@ -61,7 +59,7 @@ def matrix_solve_ls(
         )
         return result
     with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
-        return _choose(
+        return _choose(  # type: ignore[no-any-return]
             matrix,
             lambda: _tall(matrix, rhs, l2_regularizer),
             lambda: _wide(matrix, rhs, l2_regularizer),
@@ -77,7 +75,7 @@ def _is_composed(fast: bool, matrix: Tensor) -> bool:
     batches = shape[:-2].num_elements()
     size, count = shape.num_elements(), batches if batches is not None else 1
     assert size is not None
-    is_bound_by_memory = count > np.min(shape[-2:].as_list())
+    is_bound_by_memory = count > min(d or 0 for d in shape[-2:].as_list())
     return not (size * matrix.dtype.size > _COMPOSITION_BYTES and is_bound_by_memory)
 
 
@@ -85,10 +83,11 @@ def _choose(matrix: Tensor, tall: Any, wide: Any) -> Any:
     """Calls one of the two by the sides of the matrix, at run time if need be."""
     static = matrix.shape[-2:]
     if static.is_fully_defined():
-        rows, columns = static.as_list()
+        sides: Any = static.as_list()
+        rows, columns = sides
         return tall() if rows >= columns else wide()
-    sides = array_ops.shape(matrix)[-2:]
-    return cond(sides[-2] >= sides[-1], tall, wide)
+    shape = array_ops.shape(matrix)[-2:]
+    return cond(shape[-2] >= shape[-1], tall, wide)
 
 
 def _tall(matrix: Tensor, rhs: Any, regularizer: Any) -> Tensor:

@@ -31,7 +31,11 @@ _PADE: Final[dict[int, tuple[float, ...]]] = {
     ),
 }
 # (degrees, norms up to which each but the last is used, norm that scaling aims at)
-_SINGLE: Final = ((3, 5, 7), (4.258730016922831e-001, 1.880152677804762e000), 3.925724783138660)
+_SINGLE: Final = (
+    (3, 5, 7),
+    (4.258730016922831e-001, 1.880152677804762e000),
+    3.925724783138660,
+)
 _DOUBLE: Final = (
     (3, 5, 7, 9, 13),
     (
@@ -115,9 +119,7 @@ def _square_repeatedly(result: Tensor, squarings: Tensor, norm: Tensor) -> Tenso
         return following, array_ops.where(is_pending, squared, value)
 
     start = constant(0.0, norm.dtype)
-    _, result = while_loop(
-        lambda i, _: math_ops.less(i, most), body, [start, result]
-    )
+    _, result = while_loop(lambda i, _: math_ops.less(i, most), body, [start, result])
     return result
 
 
@@ -157,10 +159,6 @@ def _pade13(
     odd = math_ops.matmul(matrix, odd)
     high = b[12] * p6 + b[10] * p4 + b[8] * p2
     even = (
-        math_ops.matmul(p6, high)
-        + b[6] * p6
-        + b[4] * p4
-        + b[2] * p2
-        + b[0] * identity
+        math_ops.matmul(p6, high) + b[6] * p6 + b[4] * p4 + b[2] * p2 + b[0] * identity
     )
     return odd, even

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from tensorloom.framework.constant_value import constant_value
@@ -183,7 +184,6 @@ def gather_nd(
         from tensorloom.ops import batch_gather_ops
 
         return batch_gather_ops.batch_gather_nd(params, indices, batch_dims, name=name)
-    read = getattr(params, "gather_nd", None)
-    if read is not None:
-        return read(indices, name=name)  # type: ignore[no-any-return]
+    with suppress(AttributeError):  # what is no resource variable
+        return params.gather_nd(indices, name=name)  # type: ignore[no-any-return]
     return apply_op("GatherNd", params=params, indices=indices, name=name)  # type: ignore[no-any-return]

@@ -80,7 +80,7 @@ def histogram_fixed_width_bins(
     dtype: Any = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """The bin of each of `values`, int32 of their shape; see `histogram_fixed_width`."""
+    """The bin of each value, int32 of their shape; see `histogram_fixed_width`."""
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
         values = convert_to_tensor(values, name="values")
         shape = array_ops.shape(values)

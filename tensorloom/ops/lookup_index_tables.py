@@ -9,9 +9,11 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.lookup_tables import (
+from tensorloom.ops.lookup_bucket_tables import (
     FastHashSpec,
     IdTableWithHashBuckets,
+)
+from tensorloom.ops.lookup_tables import (
     KeyValueTensorInitializer,
     StaticHashTable,
     TextFileIdTableInitializer,
@@ -23,8 +25,7 @@ from tensorloom.ops.lookup_tables import (
 def _check_buckets(num_oov_buckets: int) -> None:
     if num_oov_buckets < 0:
         raise ValueError(
-            "num_oov_buckets must be greater or equal than 0, got "
-            f"{num_oov_buckets}."
+            f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Lookup tables: the ops and their shape functions. Classes are in `lookup_tables.py`."""
+"""Lookup tables: ops and shape functions. Classes are in `lookup_tables.py`."""
 
 from __future__ import annotations
 

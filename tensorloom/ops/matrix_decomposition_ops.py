@@ -51,7 +51,9 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
 
 
 @export("linalg.lu")
-def lu(input: Any, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Any:
+def lu(
+    input: Any, output_idx_type: DType = dtypes.int32, name: str | None = None
+) -> Any:
     """(both factors in one matrix, the permutation of the rows) of [..., n, n]."""
     return apply_op("Lu", input=input, output_idx_type=output_idx_type, name=name)
 

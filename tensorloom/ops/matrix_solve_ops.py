@@ -44,9 +44,7 @@ def _sign_and_log(c: InferenceContext) -> list[TensorShape]:
 
 def solution_shape(c: InferenceContext, square: bool = True) -> TensorShape:
     """[..., n, k] for matrices [..., m, n] and right-hand sides [..., m, k]."""
-    matrix = (
-        square_matrices(c) if square else c.with_rank_at_least(0, 2)
-    ).dims_tuple
+    matrix = (square_matrices(c) if square else c.with_rank_at_least(0, 2)).dims_tuple
     rhs = c.with_rank_at_least(1, 2).dims_tuple
     if matrix is None or rhs is None:
         return TensorShape.of(None)
@@ -139,7 +137,7 @@ def _times_adjoint_inverse(op: Operation, scale: Tensor, like: Tensor) -> Tensor
     inverse = matrix_inverse(op.inputs[0], adjoint=True)
     # The order in which TensorFlow makes these nodes decides their names.
     shape = array_ops.concat([array_ops.shape(like), [1, 1]], 0)
-    return array_ops.reshape(scale, shape) * inverse
+    return array_ops.reshape(scale, shape) * inverse  # type: ignore[no-any-return]
 
 
 def _determinant_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -147,7 +145,7 @@ def _determinant_grad(op: Operation, grad: Tensor) -> Tensor:
     inverse = matrix_inverse(op.inputs[0], adjoint=True)
     product = grad * determinant
     shape = array_ops.concat([array_ops.shape(determinant), [1, 1]], 0)
-    return array_ops.reshape(product, shape) * inverse
+    return array_ops.reshape(product, shape) * inverse  # type: ignore[no-any-return]
 
 
 def _log_determinant_grad(op: Operation, _: Tensor, grad: Tensor) -> Tensor:

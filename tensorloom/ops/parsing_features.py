@@ -66,7 +66,7 @@ class FixedLenSequenceFeature(
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
-# --- from descriptions to what the ops take ----------------------------------------------
+# --- from descriptions to what the ops take ---------------------------------------
 
 
 @dataclass
@@ -93,11 +93,11 @@ class _Plan:
         return found
 
 
-def _plan(features: Mapping[str, Any], kinds: tuple[type, ...]) -> _Plan:
+def _plan(features: Mapping[str, Any], kinds: tuple[Any, ...]) -> _Plan:
     plan = _Plan()
     for key in sorted(features):
-        feature = features[key]
-        if not isinstance(feature, kinds):
+        feature: Any = features[key]
+        if type(feature) not in kinds:
             raise ValueError(f"Unsupported {type(feature).__name__} {feature}.")
         if not feature.dtype:
             raise ValueError(f"Missing type for feature {key}.")
@@ -152,7 +152,7 @@ def _defaults(plan: _Plan) -> list[Any]:
     return found
 
 
-# --- builders ------------------------------------------------------------------------
+# --- builders ---------------------------------------------------------------------
 
 
 @export("io.parse_example", "parse_example")

@@ -1,7 +1,8 @@
-"""Parsing: the ops, and their shape functions. Builders are in `parsing_features.py`."""
+"""Parsing: ops and shape functions. More builders are in `parsing_features.py`."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
@@ -239,7 +240,7 @@ def decode_csv(
       ValueError: columns that do not increase, or not one for each default.
     """
     if select_cols is not None:
-        pairs = zip(select_cols, select_cols[1:], strict=False)
+        pairs = pairwise(select_cols)
         if any(a >= b for a, b in pairs):
             raise ValueError("select_cols is not strictly increasing.")
         if select_cols and select_cols[0] < 0:

@@ -33,9 +33,7 @@ def _qr_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _solve_right(x: Tensor, r: Tensor) -> Tensor:
     """x times the adjoint of the inverse of an upper triangular r."""
-    return adjoint(
-        matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False)
-    )
+    return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
 
 def _qr_grad(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Tensor:

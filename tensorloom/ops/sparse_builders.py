@@ -12,7 +12,11 @@ from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.sparse_tensor import SparseTensor, SparseTensorValue, is_sparse
+from tensorloom.framework.sparse_tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    is_sparse,
+)
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, check_ops, math_ops
 from tensorloom.ops.argument_aliases import either
@@ -290,7 +294,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 def sparse_fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """(the tensor with the default at column 0 of empty rows, which rows were empty)."""
+    """(the tensor with the default in empty rows, which rows were empty)."""
     sparse = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sparse]):
         default = convert_to_tensor(default_value, dtype=sparse.values.dtype)

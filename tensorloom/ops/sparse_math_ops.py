@@ -74,8 +74,12 @@ register_op(
 
 register_op(
     "SparseAddGrad",
-    inputs=["backprop_val_grad: T", "a_indices: int64", "b_indices: int64"]
-    + ["sum_indices: int64"],
+    inputs=[
+        "backprop_val_grad: T",
+        "a_indices: int64",
+        "b_indices: int64",
+        "sum_indices: int64",
+    ],
     outputs=["a_val_grad: T", "b_val_grad: T"],
     attrs=[f"T: {_NUMBERS}"],
     shape_fn=_add_grad_shape,
@@ -105,7 +109,7 @@ register_op(
 def _extremum_shape(c: InferenceContext) -> list[TensorShape]:
     check_sparse(c, 0)
     check_sparse(c, 3)
-    return new_sparse(rank_of(c, 2))[:2]
+    return [TensorShape.of((None, None)), TensorShape.of((None,))]
 
 
 def _extremum_grad(op: Operation, *_: Tensor) -> list[Tensor | None]:
@@ -141,7 +145,9 @@ def _reduce_shape(c: InferenceContext) -> TensorShape:
             c.fail(f"Invalid reduction dimension {axis}, for input with {rank} dim(s)")
     reduced = {axis % rank for axis in axes.reshape(-1).tolist()} if rank else set()
     if c.attrs["keep_dims"]:
-        return TensorShape.of(tuple(1 if i in reduced else d for i, d in enumerate(dims)))
+        return TensorShape.of(
+            tuple(1 if i in reduced else d for i, d in enumerate(dims))
+        )
     return TensorShape.of(tuple(d for i, d in enumerate(dims) if i not in reduced))
 
 
@@ -156,8 +162,12 @@ def _reduce_sum_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
 for _kind, _types, _word in (("Sum", _NUMBERS, "sum"), ("Max", _REALS, "largest")):
     register_op(
         f"SparseReduce{_kind}",
-        inputs=["input_indices: int64", "input_values: T"]
-        + ["input_shape: int64", "reduction_axes: int32"],
+        inputs=[
+            "input_indices: int64",
+            "input_values: T",
+            "input_shape: int64",
+            "reduction_axes: int32",
+        ],
         outputs=["output: T"],
         attrs=["keep_dims: bool = false", f"T: {_types}"],
         shape_fn=_reduce_shape,
@@ -166,8 +176,12 @@ for _kind, _types, _word in (("Sum", _NUMBERS, "sum"), ("Max", _REALS, "largest"
     )
     register_op(
         f"SparseReduce{_kind}Sparse",
-        inputs=["input_indices: int64", "input_values: T"]
-        + ["input_shape: int64", "reduction_axes: int32"],
+        inputs=[
+            "input_indices: int64",
+            "input_values: T",
+            "input_shape: int64",
+            "reduction_axes: int32",
+        ],
         outputs=["output_indices: int64", "output_values: T", "output_shape: int64"],
         attrs=["keep_dims: bool = false", f"T: {_types}"],
         shape_fn=lambda c: [TensorShape.of(None)] * 3,
@@ -207,4 +221,3 @@ register_op(
     gradient=_softmax_grad,
     doc="Softmax over the stored elements of each innermost row.",
 )
-

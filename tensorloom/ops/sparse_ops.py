@@ -313,8 +313,13 @@ def _slice_grad_shape(c: InferenceContext) -> TensorShape:
 
 register_op(
     "SparseSlice",
-    inputs=["indices: int64", "values: T", "shape: int64"]
-    + ["start: int64", "size: int64"],
+    inputs=[
+        "indices: int64",
+        "values: T",
+        "shape: int64",
+        "start: int64",
+        "size: int64",
+    ],
     outputs=["output_indices: int64", "output_values: T", "output_shape: int64"],
     attrs=["T: type"],
     shape_fn=_slice_shape,
@@ -324,8 +329,12 @@ register_op(
 
 register_op(
     "SparseSliceGrad",
-    inputs=["backprop_val_grad: T", "input_indices: int64"]
-    + ["input_start: int64", "output_indices: int64"],
+    inputs=[
+        "backprop_val_grad: T",
+        "input_indices: int64",
+        "input_start: int64",
+        "output_indices: int64",
+    ],
     outputs=["val_grad: T"],
     attrs=[
         "T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, "

@@ -54,11 +54,12 @@ def _static_shape(sparse: SparseTensor, shape: Tensor) -> list[int] | None:
     given = constant_value(shape)
     if given is not None and sum(d == -1 for d in given) > 1:
         raise ValueError(f"At most one dimension can be inferred (-1). Found: {given}")
-    dims = target.as_list()
-    total = math.prod(sparse.shape.as_list())
+    dims: Any = target.as_list()
+    stored: Any = sparse.shape.as_list()
+    total = math.prod(stored)
     if dims.count(None) > 1:
         return None
-    filled = list(dims)
+    filled: list[int] = list(dims)
     if None in dims:
         known = math.prod(d for d in dims if d is not None)
         filled[dims.index(None)] = total // known if known else 0
@@ -77,12 +78,14 @@ def sparse_transpose(
 ) -> SparseTensor:
     """Dimensions in the order perm, by default reversed."""
     with name_scope(name, "SparseTranspose", [sp_input]):
+        is_known = perm is not None
         if perm is None:
             rank = array_ops.rank(sp_input)
             perm = (rank - 1) - math_ops.range(0, rank, 1)
         turned = array_ops.transpose(sp_input.indices)
         indices = array_ops.transpose(array_ops.gather(turned, perm))
-        known, static = constant_value(convert_to_tensor(perm)), sp_input.get_shape()
+        known = constant_value(convert_to_tensor(perm)) if is_known else None
+        static = sp_input.get_shape()
         shape: Any
         if known is not None and static.is_fully_defined():
             old = static.as_list()
@@ -149,7 +152,7 @@ def _int64(value: Any, name: str) -> Tensor:
         return convert_to_tensor(value, name=name, dtype=dtypes.int64)
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be an integer value")
-    return math_ops.cast(value, dtypes.int64)
+    return math_ops.cast(value, dtypes.int64)  # type: ignore[no-any-return]
 
 
 @export("sparse.concat", "sparse_concat")

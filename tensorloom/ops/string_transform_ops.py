@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.tensor import Tensor
 
 
-# --- definitions ---------------------------------------------------------------------
+# --- definitions ------------------------------------------------------------------
 
 
 def _scalar_parameters(c: InferenceContext) -> TensorShape:
@@ -151,7 +151,7 @@ register_op(
 )
 
 
-# --- builders ------------------------------------------------------------------------
+# --- builders ---------------------------------------------------------------------
 
 
 @export("strings.strip", "string_strip")

@@ -177,7 +177,9 @@ def _svd_grad(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor) -> 
                 "The gradient of Svd with full_matrices=True takes matrices whose "
                 "sides differ by 1 at most."
             )
-        result = _wide_grad((s, u, v), grad_s_matrix, grad_u, grad_v, rows, columns, full)
+        result = _wide_grad(
+            (s, u, v), grad_s_matrix, grad_u, grad_v, rows, columns, full
+        )
         if is_tall:
             result = array_ops.matrix_transpose(result)
         result.set_shape(shape)
@@ -217,9 +219,7 @@ def _wide_grad(
     if rows == columns:
         return inside
     turned = array_ops.matrix_transpose(grad_v1)
-    outside = turned - math_ops.matmul(
-        math_ops.matmul(turned, v1), v1, adjoint_b=True
-    )
+    outside = turned - math_ops.matmul(math_ops.matmul(turned, v1), v1, adjoint_b=True)
     if full:
         v2 = v[..., :, rows:columns]
         grad_v2 = grad_v[..., :, rows:columns]

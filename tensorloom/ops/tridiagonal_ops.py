@@ -91,8 +91,7 @@ def _extracted(matrix: Any) -> Tensor:
     size = columns or rows
     if not size:
         raise ValueError(
-            "The size of the matrix needs to be known for "
-            'diagonals_format="matrix"'
+            'The size of the matrix needs to be known for diagonals_format="matrix"'
         )
     unused = [0, 0]
     indices = [
@@ -218,8 +217,7 @@ def _diagonals_of(matrix: Any) -> tuple[Tensor, Tensor, Tensor]:
     rows = dimension_value(matrix.shape[-2])
     if not columns or not rows:
         raise ValueError(
-            "The size of the matrix needs to be known for "
-            'diagonals_format="matrix"'
+            'The size of the matrix needs to be known for diagonals_format="matrix"'
         )
     _check_square(rows, columns)
     main = array_ops.matrix_diag_part(matrix)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.client.gradients import gradients
 from tensorloom.framework.default_stack import get_default_session
-from tensorloom.framework.graph import Tensor
 from tensorloom.ops import array_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 def compute_gradient(

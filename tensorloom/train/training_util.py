@@ -79,7 +79,9 @@ def create_global_step(graph: Graph | None = None) -> Any:
         )
 
 
-@export("train.get_or_create_global_step", "contrib.framework.get_or_create_global_step")
+@export(
+    "train.get_or_create_global_step", "contrib.framework.get_or_create_global_step"
+)
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """The graph's global step, made if there is none."""
     graph = graph or get_default_graph()

@@ -13,6 +13,7 @@ from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import dataflow, runtime, strands
 from tensorloom.worker.dataflow_nodes import compile_items
+from tensorloom.worker.dataflow_program import Program
 from tensorloom.worker.emitter import Emitter, with_shapes
 from tensorloom.worker.node_error import annotated
 
@@ -57,7 +58,7 @@ class DataflowPiece:
             self._emitters,
             lambda node: strands.is_blocking(node, functions, True),
         )
-        self._program = dataflow.Program(items)
+        self._program = Program(items)
         self.result_indices = self._program.result_indices
         self._inference_mode: Any = None
         if self.uses_torch:

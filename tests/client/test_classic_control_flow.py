@@ -144,3 +144,36 @@ def test_inputs_from_different_frames_are_refused() -> None:
     )
     with tf.Session() as sess, wanted:
         sess.run(tf.raw_ops.Exit(data=mixed))
+
+
+def test_a_control_trigger_does_not_mind_what_is_dead() -> None:
+    pred = tf.placeholder(tf.bool, [])
+    on_false, _ = tf.raw_ops.Switch(data=tf.constant(3.0), pred=pred)
+    with tf.control_dependencies([tf.identity(on_false)]):
+        dead = tf.constant(1.0)
+        trigger = tf.raw_ops.ControlTrigger()
+    with tf.control_dependencies([trigger]):
+        alive = tf.constant(2.0)
+    with tf.Session() as sess:
+        assert sess.run(alive, {pred: True}) == sess.run(alive, {pred: False}) == 2.0
+        assert sess.run(dead, {pred: False}) == 1.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
+            sess.run(dead, {pred: True})
+
+
+def test_abort_fails_the_step_alone() -> None:
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.AbortedError, match="enough"):
+            sess.run(tf.raw_ops.Abort(error_msg="enough"))
+        assert sess.run(tf.constant(1)) == 1
+
+
+def test_a_merge_may_have_what_comes_back_first() -> None:
+    recorded = RECORDED["while_simple"]
+    packed = base64.b64decode(recorded["graph"])
+    graph_def = graph_pb2.GraphDef.FromString(zlib.decompress(packed))
+    for node in graph_def.node:
+        if node.op == "Merge":
+            node.input[:] = reversed(node.input)
+    tf.import_graph_def(graph_def, name="")
+    _check(recorded)

@@ -12,7 +12,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
-# --- tensors -------------------------------------------------------------------------
+# --- tensors ----------------------------------------------------------------------
 
 
 @host_kernel("SerializeTensor", large=True)
@@ -60,7 +60,7 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- CSV -----------------------------------------------------------------------------
+# --- CSV --------------------------------------------------------------------------
 
 _QUOTE = ord('"')
 
@@ -105,9 +105,7 @@ def _fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
     """The fields of a record; quotes are doubled inside of quotes (RFC 4180)."""
     if not quoted or b'"' not in record:
         if quoted and (b"\n" in record or b"\r" in record):
-            raise invalid_argument(
-                "Unquoted fields cannot have quotes/CRLFs inside"
-            )
+            raise invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
         return record.split(delimiter)
     fields, at = [], 0
     while True:
@@ -187,7 +185,7 @@ def _number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
     return number
 
 
-# --- JSON, compression -----------------------------------------------------------------
+# --- JSON, compression ------------------------------------------------------------
 
 
 @host_kernel("DecodeJSONExample", large=True)
@@ -205,7 +203,7 @@ def decode_json_example(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"Error while parsing JSON: {str(error).splitlines()[0]}"
             ) from None
-        return message.SerializeToString(deterministic=True)  # type: ignore[no-any-return]
+        return message.SerializeToString(deterministic=True)
 
     return lambda value: map_strings(decode, value)
 
@@ -220,9 +218,7 @@ def decode_compressed(c: OpKernelConstruction) -> Compute:
     if kind == b"":
         return lambda value: value
     if kind not in _WINDOWS:
-        raise invalid_argument(
-            "Only ZLIB, GZIP or NONE are supported compressions"
-        )
+        raise invalid_argument("Only ZLIB, GZIP or NONE are supported compressions")
 
     def decode(text: bytes) -> bytes:
         try:

@@ -140,7 +140,7 @@ def initialize(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- from a file ---------------------------------------------------------------------
+# --- from a file ------------------------------------------------------------------
 
 
 @host_kernel("InitializeTableFromTextFileV2", large=True)
@@ -149,7 +149,7 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
     key_index, value_index = c["key_index"], c["value_index"]
     most, delimiter = c["vocab_size"], c["delimiter"]
     if len(delimiter) != 1:
-        raise invalid_argument(f"delimiter should be only 1 char")
+        raise invalid_argument("delimiter should be only 1 char")
 
     def compute(table: Any, filename: Any) -> None:
         name = filename.item().decode()

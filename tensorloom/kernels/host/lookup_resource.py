@@ -198,12 +198,14 @@ class DenseHashTable(LookupTable):
 
 
 def _items(default: Any) -> list[Any]:
-    return np.asarray(default).reshape(-1).tolist()  # type: ignore[no-any-return]
+    return np.asarray(default).reshape(-1).tolist()
 
 
 def _duplicate(key: Any, old: Any, new: Any) -> errors.FailedPreconditionError:
-    shown = [x.decode(errors="replace") if isinstance(x, bytes) else x
-             for x in (key, old, new)]
+    shown = [
+        x.decode(errors="replace") if isinstance(x, bytes) else x
+        for x in (key, old, new)
+    ]
     return errors.FailedPreconditionError(
         None,
         None,

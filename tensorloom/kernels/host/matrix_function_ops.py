@@ -126,8 +126,11 @@ def _thomas(upper: _Array, main: _Array, lower: _Array, rhs: _Array) -> _Array:
     size = main.shape[-1]
     for i in range(size):
         if np.any(main[..., i] == 0):
-            raise invalid("The first element of diagonals is zero." if i == 0 else
-                          "Input matrix is not invertible.")
+            raise invalid(
+                "The first element of diagonals is zero."
+                if i == 0
+                else "Input matrix is not invertible."
+            )
         if i + 1 < size:
             factor = lower[..., i + 1] / main[..., i]
             main[..., i + 1] -= factor * upper[..., i]

@@ -195,7 +195,7 @@ def matrix_solve_ls(c: OpKernelConstruction) -> Compute:
 
 
 def _epsilon(a: _Array) -> float:
-    return float(np.finfo(a.dtype).eps) * max(a.shape[-2:])
+    return float(np.finfo(a.dtype).eps) * max(a.shape[-2:])  # type: ignore[no-any-return]
 
 
 def _normal_equations(a: _Array, b: _Array, regularizer: float) -> _Array:
@@ -246,7 +246,7 @@ def cholesky_grad(c: OpKernelConstruction) -> Compute:
         inverse = np.linalg.inv(lower)
         result = np.swapaxes(inverse, -1, -2) @ middle @ inverse
         symmetric = 0.5 * (result + np.swapaxes(result, -1, -2))
-        return symmetric.astype(factor.dtype, copy=False)
+        return symmetric.astype(factor.dtype, copy=False)  # type: ignore[no-any-return]
 
     return compute
 

@@ -60,10 +60,10 @@ def _keys(values: Sequence[Any]) -> list[str]:
 
 def _pick(features: Any, key: str) -> Any:
     # Looking up a missing key in a protobuf map would create it.
-    return features[key] if key in features else None
+    return features[key] if key in features else None  # noqa: SIM401
 
 
-# --- sparse and dense columns --------------------------------------------------------
+# --- sparse and dense columns -----------------------------------------------------
 
 
 def _sparse_column(rows: list[Any], dtype: DType) -> tuple[Any, Any, Any]:
@@ -118,7 +118,7 @@ def _rows(column: list[Any]) -> list[Any]:
     return [() if row is None else row for row in column]
 
 
-# --- Example -------------------------------------------------------------------------
+# --- Example ----------------------------------------------------------------------
 
 
 @host_kernel("ParseExample", large=True)
@@ -212,7 +212,9 @@ class _Columns:
             for i, message in enumerate(messages):
                 feature = _pick(message, key)
                 where = _where(names, i, key)
-                found.append(None if feature is None else _values(feature, dtype, where))
+                found.append(
+                    None if feature is None else _values(feature, dtype, where)
+                )
             return found
 
         sparse = [
@@ -240,7 +242,7 @@ class _Columns:
             if values is None:
                 where = f"{where.partition(',')[0]}, Feature: {key} (data type: "
                 where += f"{_name(dtype)})"
-            result[row] = _dense_row(values, default, shape, dtype, where)
+            result[row] = _dense_row(values, default, shape, dtype, where)[()]
         return result
 
 
@@ -253,7 +255,7 @@ def _where(names: list[str], index: int, key: str) -> str:
     return f"Name: {name}, Key: {key}, Index: {index}"
 
 
-# --- SequenceExample -----------------------------------------------------------------
+# --- SequenceExample --------------------------------------------------------------
 
 
 @host_kernel("ParseSingleSequenceExample", large=True)
@@ -285,7 +287,11 @@ def parse_single_sequence_example(c: OpKernelConstruction) -> Compute:
             f"Name: {name}, Could not parse example input",
         )
         found = context.parse(
-            [message.context.feature], [name], *map(_keys, groups[:2]), groups[4]
+            [message.context.feature],
+            [name],
+            _keys(groups[0]),
+            _keys(groups[1]),
+            groups[4],
         )
         lists = message.feature_lists.feature_list
         sparse = [
@@ -334,5 +340,5 @@ def _step_rows(
     result = np.empty((len(steps), *shape), dtype.as_numpy_dtype)
     for i, values in enumerate(steps):
         where = f"Name: {name}, Key: {key}, Index: {i}"
-        result[i] = _dense_row(values, np.empty(0), shape, dtype, where)
+        result[i] = _dense_row(values, np.empty(0), shape, dtype, where)[()]
     return result

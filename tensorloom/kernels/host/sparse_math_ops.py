@@ -41,9 +41,7 @@ def _check_shapes(a: _Array, b: _Array) -> None:
         )
     for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         if x != y:
-            raise invalid(
-                f"Input shapes must match: got {x} and {y} for dimension {i}"
-            )
+            raise invalid(f"Input shapes must match: got {x} and {y} for dimension {i}")
 
 
 @host_kernel("SparseAdd", large=True)
@@ -203,8 +201,10 @@ def sparse_softmax(c: OpKernelConstruction) -> Compute:
     def compute(indices: _Array, values: _Array, shape: _Array) -> _Array:
         check_parts(indices, values, shape)
         if len(shape) < 2:
-            raise invalid(f"Input should have rank >= 2, but received shape "
-                          f"{shape_text(tuple(shape.tolist()))}")
+            raise invalid(
+                f"Input should have rank >= 2, but received shape "
+                f"{shape_text(tuple(shape.tolist()))}"
+            )
         rows = linear(indices[:, :-1], shape[:-1])
         found, group = np.unique(rows, return_inverse=True)
         largest = np.full(len(found), -np.inf, values.dtype)
@@ -212,6 +212,6 @@ def sparse_softmax(c: OpKernelConstruction) -> Compute:
         exponentials = np.exp(values - largest[group])
         sums = np.zeros(len(found), values.dtype)
         np.add.at(sums, group, exponentials)
-        return exponentials / sums[group]
+        return exponentials / sums[group]  # type: ignore[no-any-return]
 
     return compute

@@ -137,8 +137,10 @@ def _index_matrix(indices: _Array, rank: int) -> _Array:
         )
     matrix = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if matrix.shape[1] != rank:
-        raise invalid("output_shape has incorrect number of elements: "
-                      f"{rank} should be: {matrix.shape[1]}")
+        raise invalid(
+            "output_shape has incorrect number of elements: "
+            f"{rank} should be: {matrix.shape[1]}"
+        )
     return matrix
 
 
@@ -149,7 +151,12 @@ def _check_order(indices: _Array, shape: _Array) -> None:
     if falling.any():
         i = int(np.argmax(falling)) + 1
         place = ",".join(map(str, indices[i].tolist()))
-        word = "is repeated" if places[i] == places[i - 1] else "is out of order"
+        word = (
+            "is repeated"
+            if places[i] == places[i - 1]
+            else "is out of order. Many sparse ops require sorted indices.\n    Use "
+            "`tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+        )
         raise invalid(f"indices[{i}] = [{place}] {word}")
 
 
@@ -233,8 +240,10 @@ def _target_shape(shape: list[int], new_shape: list[int]) -> NDArray[np.int64]:
     target = list(new_shape)
     if -1 in target:
         if known == 0:
-            raise invalid("reshape cannot infer the missing input size for an empty "
-                          "tensor unless all specified input sizes are non-zero")
+            raise invalid(
+                "reshape cannot infer the missing input size for an empty "
+                "tensor unless all specified input sizes are non-zero"
+            )
         if total % known:
             raise invalid(
                 f"Input to reshape is a SparseTensor with {total} dense values, but "
@@ -295,8 +304,10 @@ def sparse_fill_empty_rows_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(reverse: _Array, grad: _Array) -> tuple[Any, Any]:
         if len(reverse) and not 0 <= reverse.min() <= reverse.max() < len(grad):
-            raise invalid("Elements in reverse index must be in [0, "
-                          f"{len(grad)}) but got {reverse.max()}")
+            raise invalid(
+                "Elements in reverse index must be in [0, "
+                f"{len(grad)}) but got {reverse.max()}"
+            )
         added = np.ones(len(grad), bool)
         added[reverse] = False
         return grad[reverse], grad[added].sum(dtype=grad.dtype)
@@ -363,8 +374,10 @@ def sparse_split(c: OpKernelConstruction) -> Compute:
         axis %= rank
         length = int(shape[axis])
         if not 1 <= count <= length:
-            raise invalid(f"Input num_split should be between 1 and the splitting "
-                          f"dimension size ({length}), got {count}")
+            raise invalid(
+                f"Input num_split should be between 1 and the splitting "
+                f"dimension size ({length}), got {count}"
+            )
         size, extra = divmod(length, count)
         sizes = [size + 1] * extra + [size] * (count - extra)
         starts = np.cumsum([0, *sizes])
@@ -409,9 +422,7 @@ def sparse_slice(c: OpKernelConstruction) -> Compute:
 def sparse_slice_grad(c: OpKernelConstruction) -> Compute:
     """Gradients at the elements that the slice kept, zero elsewhere."""
 
-    def compute(
-        grad: _Array, indices: _Array, start: _Array, output: _Array
-    ) -> _Array:
+    def compute(grad: _Array, indices: _Array, start: _Array, output: _Array) -> _Array:
         result = np.zeros(len(indices), grad.dtype)
         if not len(output):
             return result

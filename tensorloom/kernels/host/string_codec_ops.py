@@ -15,7 +15,7 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.string_arrays import map_strings
 from tensorloom.kernels.host.string_hashes import fingerprint64, hash64, siphash
 
-# --- hashes --------------------------------------------------------------------------
+# --- hashes -----------------------------------------------------------------------
 
 
 def _buckets(function: Callable[[bytes], int], count: int) -> Compute:
@@ -79,7 +79,7 @@ def _row_bytes(row: Any) -> bytes:
     return b"".join(fingerprint64(x).to_bytes(8, "little") for x in row.tolist())
 
 
-# --- base 64 ---------------------------------------------------------------------------
+# --- base 64 ----------------------------------------------------------------------
 
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
 
@@ -118,7 +118,7 @@ def _decode_base64(text: bytes) -> bytes:
         raise invalid_argument(str(error)) from None
 
 
-# --- raw bytes ---------------------------------------------------------------------------
+# --- raw bytes --------------------------------------------------------------------
 
 
 @host_kernel("DecodeRaw", large=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
-# --- splitting -------------------------------------------------------------------------
+# --- splitting --------------------------------------------------------------------
 
 
 def _sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
@@ -74,13 +75,25 @@ def string_split_v2(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"sep must be a scalar, got shape: {shape_text(separator.shape)}"
             )
-        at = separator.item() or None
-        return _sparse([text.split(at, limit) for text in value.tolist()])
+        at = separator.item()
+        if at or limit < 0:
+            words = [text.split(at or None, limit) for text in value.tolist()]
+        else:
+            words = [_split_spaces(text, limit) for text in value.tolist()]
+        return _sparse(words)
 
     return compute
 
 
-# --- encodings ---------------------------------------------------------------------------
+def _split_spaces(text: bytes, limit: int) -> list[bytes]:
+    """At most `limit` words, and the rest even when it is empty, unlike Python's."""
+    if limit == 0:
+        return [text]
+    words = text.split(None, limit)
+    return [*words, b""] if len(words) == limit else words
+
+
+# --- encodings --------------------------------------------------------------------
 
 _CODECS = {
     "UTF-8": "utf-8",
@@ -175,7 +188,7 @@ def unicode_encode(c: OpKernelConstruction) -> Compute:
             return chr(code)
         if mode == b"strict":
             raise invalid_argument(
-                f"Code point is out of range for Unicode, or a noncharacter."
+                "Code point is out of range for Unicode, or a noncharacter."
             )
         return replacement if mode == b"replace" else ""
 
@@ -184,8 +197,7 @@ def unicode_encode(c: OpKernelConstruction) -> Compute:
         _check_splits(ends, len(values))
         chars = [char(code) for code in values.tolist()]
         texts = [
-            "".join(chars[start:end]).encode(codec)
-            for start, end in zip(ends, ends[1:], strict=False)
+            "".join(chars[start:end]).encode(codec) for start, end in pairwise(ends)
         ]
         return to_strings(texts, (len(texts),))
 
@@ -198,13 +210,13 @@ def _check_splits(splits: list[int], count: int) -> None:
             "Values in input_splits must be equal or in ascending order, from 0 to "
             f"the number of values ({count})"
         )
-    if any(a > b for a, b in zip(splits, splits[1:], strict=False)):
+    if any(a > b for a, b in pairwise(splits)):
         raise invalid_argument(
             "Values in input_splits must be equal or in ascending order."
         )
 
 
-# --- n-grams ---------------------------------------------------------------------------
+# --- n-grams ----------------------------------------------------------------------
 
 
 @host_kernel("StringNGrams", large=True)
@@ -234,7 +246,7 @@ def string_ngrams(c: OpKernelConstruction) -> Compute:
         ends, words = splits.tolist(), data.tolist()
         if ends:
             _check_splits(ends, len(words))
-        rows = [of_row(words[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        rows = [of_row(words[a:b]) for a, b in pairwise(ends)]
         new_splits = np.zeros(len(ends), splits.dtype)
         new_splits[1:] = np.cumsum([len(row) for row in rows])
         flat = [gram for row in rows for gram in row]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from tensorloom.kernels.host.regular_expressions import (
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 
@@ -132,9 +132,7 @@ def _replacer(
             if match.start() == match.end() == last_end:
                 return ""
             last_end = match.end()
-            return "".join(
-                p if isinstance(p, str) else match[p] or "" for p in pieces
-            )
+            return "".join(p if isinstance(p, str) else match[p] or "" for p in pieces)
 
         return to_bytes(compiled.sub(new, to_text(text), count=int(not everywhere)))
 
@@ -299,7 +297,7 @@ def _columns(group: list[Any], width: int) -> Iterable[Any]:
     return zip(*group, strict=True) if group else [()] * width
 
 
-# --- text for people ---------------------------------------------------------------
+# --- text for people --------------------------------------------------------------
 
 
 @host_kernel("StringFormat", large=True)
@@ -328,7 +326,9 @@ def string_format(c: OpKernelConstruction) -> Compute:
 def print_v2(c: OpKernelConstruction) -> Compute:
     """A text to a stream or a file."""
     stream, end = c["output_stream"].decode(), c["end"].decode()
-    if stream not in ("stdout", "stderr") and not stream.startswith(("log(", "file://")):
+    if stream not in ("stdout", "stderr") and not stream.startswith(
+        ("log(", "file://")
+    ):
         raise invalid_argument(
             f"Unknown output stream: {stream}, must be one of: stdout, stderr, "
             'log(info), log(warning), log(error), "file://<filename>"'

@@ -9,10 +9,13 @@ What is not structured stays, and the worker interprets it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.conds import functionalize_conds
 from tensorloom.master.functionalize.loops import functionalize_loops
+from tensorloom.master.functionalize.shapes import with_shapes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 
 __all__ = ["functionalize"]
@@ -20,17 +23,30 @@ __all__ = ["functionalize"]
 
 def functionalize(graph: GraphIR) -> GraphIR:
     """The graph with If and While nodes in place of what is structured."""
-    if not any(node.op in CONTROL_FLOW for node in graph.nodes.values()):
+    if not _is_classic(graph.nodes) and not any(
+        _is_classic(function.nodes) for function in graph.functions.values()
+    ):
         return graph
+    known = frozenset(graph.functions)
     graph = functionalize_conds(functionalize_loops(graph))
-    for name in list(graph.functions):
-        graph = _in_body(graph, graph.functions[name])
-    return graph
+    pending = list(graph.functions)
+    while pending:
+        changed = _in_body(graph, graph.functions[pending.pop()])
+        # What was a loop in the body has a body of its own now.
+        pending += [name for name in changed.functions if name not in graph.functions]
+        graph = changed
+    if _is_classic(graph.nodes):
+        return graph  # shapes inside are for the worker to find
+    return with_shapes(graph, graph.functions.keys() - known)
+
+
+def _is_classic(nodes: Mapping[str, Node]) -> bool:
+    return any(node.op in CONTROL_FLOW for node in nodes.values())
 
 
 def _in_body(graph: GraphIR, function: FunctionIR) -> GraphIR:
-    """The conds of a loop's body rewritten."""
-    if not any(node.op in CONTROL_FLOW for node in function.nodes.values()):
+    """The graph with the control flow in one function rewritten."""
+    if not _is_classic(function.nodes):
         return graph
     nodes = {
         name: Node(
@@ -41,7 +57,11 @@ def _in_body(graph: GraphIR, function: FunctionIR) -> GraphIR:
         )
     }
     nodes.update(function.nodes)
-    body = functionalize_conds(GraphIR(nodes, graph.functions), f"{function.name}/")
+    body = functionalize_conds(
+        functionalize_loops(GraphIR(nodes, graph.functions)), f"{function.name}/"
+    )
+    if not _keeps_results(function, body):
+        return graph
     changed = FunctionIR(
         function.name,
         function.arg_names,
@@ -58,3 +78,11 @@ def _in_body(graph: GraphIR, function: FunctionIR) -> GraphIR:
     )
     functions = {**body.functions, function.name: changed}
     return GraphIR(graph.nodes, functions, graph.producer, graph.min_consumer)
+
+
+def _keeps_results(function: FunctionIR, body: GraphIR) -> bool:
+    """Whether all that the function gives or promises to run is there as before."""
+    return all(
+        name in body.nodes and index < len(body.nodes[name].output_types)
+        for name, index in function.returns
+    ) and all(name in body.nodes for name in function.control_returns)

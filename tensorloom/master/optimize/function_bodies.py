@@ -108,7 +108,9 @@ def _as_function(function: FunctionIR, body: GraphIR) -> FunctionIR:
         for name, node in body.nodes.items()
         if name not in arguments and not name.startswith(_RESULT)
     }
-    results = [body.nodes[f"{_RESULT}{index}"] for index in range(len(function.returns))]
+    results = [
+        body.nodes[f"{_RESULT}{index}"] for index in range(len(function.returns))
+    ]
     # A result may have been left with the waits of an identity that was bypassed.
     waits = dict.fromkeys(
         [*function.control_returns]

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def take_relu_gradient_before_pool(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """The graph with such pairs in the other order, where only the ReLU reads `m`."""
-    pool_gradients = {
-        n.name: n for n in graph.nodes.values() if n.op == "MaxPoolGrad"
-    }
+    pool_gradients = {n.name: n for n in graph.nodes.values() if n.op == "MaxPoolGrad"}
     if not pool_gradients:
         return graph
     pairs = _pairs(graph, pool_gradients, target)

@@ -1,0 +1,256 @@
+"""Candidate samplers in host memory, with TensorFlow's numbers when seeded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import shape_text
+from tensorloom.kernels.host.philox import Stream, words_to_double
+from tensorloom.kernels.host.random_state import node_generator
+
+_Array = NDArray[Any]
+# TensorFlow reserves so many words for each class that it samples.
+_WORDS_PER_SAMPLE: Final = 2048
+_FLT_MAX: Final = np.finfo(np.float32).max
+
+
+class _Words:
+    """The words of a stream one after the other, made in blocks."""
+
+    def __init__(self, stream: Stream, block: int) -> None:
+        self._stream = stream
+        self._block = max(4, -(-block // 4) * 4)
+        self._words: list[int] = []
+        self._position = 0
+
+    def next(self) -> int:
+        """One word."""
+        if self._position == len(self._words):
+            self._words = self._stream.words(self._block).tolist()
+            self._stream = self._stream.skip(self._block // 4)
+            self._position = 0
+        word = self._words[self._position]
+        self._position += 1
+        return word
+
+    def uniform(self, bound: int, bits: int) -> int:
+        """An integer below bound without bias, from words of 32 or 64 bits."""
+        unwanted = (2**bits - 1) % bound + 1
+        is_power = bound & (bound - 1) == 0
+        while True:
+            word = self.next()
+            if bits == 64:
+                word |= self.next() << 32
+            if is_power:
+                return word & (bound - 1)
+            if word >= unwanted:
+                return word % bound
+
+    def unit_double(self) -> float:
+        """A double in [0, 1)."""
+        pair = np.array([self.next(), self.next()], np.uint32)
+        return float(words_to_double(pair[:1], pair[1:])[0])
+
+    def unit_float(self) -> float:
+        """A float in [0, 1)."""
+        return (self.next() & 0x7FFFFF) / 8388608.0
+
+
+Draw = Callable[[_Words], int]
+Probability = Callable[[_Array], _Array]
+
+
+def _sampler(c: OpKernelConstruction, draw: Draw, probability: Probability) -> Compute:
+    num_true, count, unique = c["num_true"], c["num_sampled"], c["unique"]
+    generator = node_generator(c)
+
+    def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
+        check_true_classes(true_classes, num_true)
+        stream = generator.reserve(-(-_WORDS_PER_SAMPLE * count // 4))
+        words = _Words(stream, 4 * count)
+        sampled, tries = _draw(words, draw, count, unique)
+        return (
+            sampled,
+            expected(probability(np.asarray(true_classes)), count, tries),
+            expected(probability(sampled), count, tries),
+        )
+
+    return compute
+
+
+def _draw(words: _Words, draw: Draw, count: int, unique: bool) -> tuple[_Array, int]:
+    if not unique:
+        return np.array([draw(words) for _ in range(count)], np.int64), count
+    picked: dict[int, None] = {}
+    tries = 0
+    while len(picked) < count:
+        tries += 1
+        picked[draw(words)] = None
+    return np.fromiter(picked, np.int64, count), tries
+
+
+def expected(probability: _Array, count: int, tries: int) -> _Array:
+    """How often a class is in a sample, given its probability in one draw."""
+    p = probability.astype(np.float32)
+    if tries == count:
+        return p * np.float32(count)
+    return -np.expm1(np.float32(tries) * np.log1p(-p))
+
+
+def check_true_classes(true_classes: _Array, num_true: int) -> None:
+    """Refuses what is not [batch, num_true]."""
+    shape = np.shape(true_classes)
+    if len(shape) != 2:
+        raise errors.InvalidArgumentError(None, None, "true_classes must be a matrix")
+    if shape[1] != num_true:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"true_classes must have num_true columns, expected: {shape[1]} was: "
+            f"{num_true}",
+        )
+
+
+def _check_range(c: OpKernelConstruction, limit: int) -> None:
+    if c["unique"] and c["num_sampled"] > limit:
+        raise errors.InvalidArgumentError(None, None, "Sampler's range is too small.")
+
+
+@host_kernel("UniformCandidateSampler", large=True)
+def uniform(c: OpKernelConstruction) -> Compute:
+    """Equally likely classes."""
+    bound = c["range_max"]
+    _check_range(c, bound)
+    return _sampler(
+        c,
+        lambda words: words.uniform(bound, 64),
+        lambda classes: np.full(classes.shape, 1.0 / bound, np.float32),
+    )
+
+
+@host_kernel("LogUniformCandidateSampler", large=True)
+def log_uniform(c: OpKernelConstruction) -> Compute:
+    """Classes whose logarithm is uniform."""
+    bound = c["range_max"]
+    _check_range(c, bound)
+    log_range = math.log1p(bound)
+
+    def draw(words: _Words) -> int:
+        return (int(math.exp(words.unit_double() * log_range)) - 1) % bound  # type: ignore[no-any-return]
+
+    def probability(classes: _Array) -> _Array:
+        return np.asarray(np.log((classes + 2.0) / (classes + 1.0)) / log_range)
+
+    return _sampler(c, draw, probability)
+
+
+@host_kernel("FixedUnigramCandidateSampler", large=True)
+def fixed_unigram(c: OpKernelConstruction) -> Compute:
+    """Classes by given frequencies, through Walker's alias table."""
+    weights = _weights(c)
+    _check_range(c, c["range_max"])
+    total = float(weights.sum())
+    share, other = _alias_table(weights)
+
+    def draw(words: _Words) -> int:
+        unit = words.unit_float()
+        index = words.uniform(len(share), 32)
+        return index if unit < share[index] else other[index]
+
+    def probability(classes: _Array) -> _Array:
+        inside = (classes >= 0) & (classes < len(weights))
+        known = weights[np.where(inside, classes, 0)]
+        return np.where(inside, known, 0) / np.float32(total)
+
+    return _sampler(c, draw, probability)
+
+
+def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
+    listed, path = c["unigrams"], c["vocab_file"]
+    if bool(listed) == bool(path):
+        raise errors.InvalidArgumentError(
+            None, None, "Must provide exactly one of vocab_file and unigrams."
+        )
+    if path:
+        with open(path, encoding="utf-8") as lines:
+            listed = [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+    shard, shards = c["shard"], c["num_shards"]
+    if shard >= shards:
+        raise errors.InvalidArgumentError(
+            None, None, "Shard must be less than num_shards."
+        )
+    given = np.array(listed, np.float32) ** np.float32(c["distortion"])
+    whole = np.concatenate([np.zeros(c["num_reserved_ids"], np.float32), given])
+    # Classes count within the shard.
+    own = whole[shard::shards]
+    if len(own) != c["range_max"]:
+        raise errors.InvalidArgumentError(
+            None, None, f"range_max is {c['range_max']}, there are {len(own)} weights"
+        )
+    return own
+
+
+def _alias_table(weights: NDArray[np.float32]) -> tuple[list[float], list[int]]:
+    count = len(weights)
+    shares = (weights.astype(np.float64) * count / float(weights.sum())).tolist()
+    table, other = [1.0] * count, list(range(count))
+    low = [i for i, share in enumerate(shares) if share < 1.0]
+    high = [i for i, share in enumerate(shares) if share >= 1.0]
+    while high and low:
+        small, large = low.pop(), high.pop()
+        table[small], other[small] = shares[small], large
+        shares[large] -= 1.0 - shares[small]
+        (low if shares[large] < 1.0 else high).append(large)
+    return table, other
+
+
+@host_kernel("AllCandidateSampler", large=True)
+def all_candidates(c: OpKernelConstruction) -> Compute:
+    """Every class once."""
+    num_true, count = c["num_true"], c["num_sampled"]
+
+    def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
+        check_true_classes(true_classes, num_true)
+        ones = np.ones(np.shape(true_classes), np.float32)
+        return np.arange(count), ones, np.ones(count, np.float32)
+
+    return compute
+
+
+@host_kernel("ComputeAccidentalHits", large=True)
+def compute_accidental_hits(c: OpKernelConstruction) -> Compute:
+    """Sampled classes that are true ones."""
+    num_true = c["num_true"]
+
+    def compute(true_classes: _Array, sampled: _Array) -> tuple[Any, Any, Any]:
+        shape = np.shape(true_classes)
+        if len(shape) != 2 or shape[1] != num_true:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "true_classes must be a batch_size * num_true matrix, got "
+                f"{shape_text(shape)}",
+            )
+        if np.ndim(sampled) != 1:
+            raise errors.InvalidArgumentError(
+                None, None, "sampled_candidates must be a vector"
+            )
+        place = {candidate: i for i, candidate in enumerate(sampled.tolist())}
+        hits = [
+            (row, place[label])
+            for row, labels in enumerate(true_classes.tolist())
+            for label in labels
+            if label in place
+        ]
+        rows = np.array([row for row, _ in hits], np.int32)
+        ids = np.array([i for _, i in hits], np.int64)
+        return rows, ids, np.full(len(hits), -_FLT_MAX, np.float32)
+
+    return compute

@@ -1,0 +1,222 @@
+"""Host kernels that resize images.
+
+Each axis is a sparse matrix from old to new positions: for every new position a few
+old ones with weights. The gradient is its transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+# (old positions [new, taps], weights [new, taps]) of one axis.
+Taps = tuple[Any, Any]
+_Weights = Callable[[int, int, bool, bool], Taps]
+
+
+def _scale(old: int, new: int, align: bool) -> Any:
+    if align and new > 1:
+        return np.float32((old - 1) / np.float32(new - 1))
+    return np.float32(old / np.float32(new))
+
+
+def _positions(old: int, new: int, align: bool, centers: bool) -> Any:
+    """Where each new position lies among the old ones, float32."""
+    index = np.arange(new, dtype=np.float32)
+    scale = _scale(old, new, align)
+    if centers:
+        return (index + np.float32(0.5)) * scale - np.float32(0.5)
+    return index * scale
+
+
+def _linear(old: int, new: int, align: bool, centers: bool) -> Taps:
+    at = _positions(old, new, align, centers)
+    floor = np.floor(at)
+    lower = np.maximum(floor.astype(np.int64), 0)
+    upper = np.minimum(np.ceil(at).astype(np.int64), old - 1)
+    fraction = at - floor
+    weights = np.stack([1 - fraction, fraction], axis=1)
+    return np.stack([lower, upper], axis=1), weights
+
+
+def _nearest(old: int, new: int, align: bool, centers: bool) -> Taps:
+    scale = _scale(old, new, align)
+    index = np.arange(new, dtype=np.float32)
+    at = (index + np.float32(0.5)) * scale if centers else index * scale
+    # Halves away from zero, as C rounds.
+    whole = np.floor(at + np.float32(0.5)) if align else np.floor(at)
+    chosen = np.clip(whole.astype(np.int64), 0, old - 1)
+    return chosen[:, None], np.ones((new, 1), np.float32)
+
+
+_TABLE = 1024
+
+
+def _cubic_table(a: float) -> Any:
+    """Weights of Keys' kernel at distances of 1/1024, two a row."""
+    x = np.arange(_TABLE + 1, dtype=np.float64) / _TABLE
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    y = x + 1
+    far = ((a * y - 5 * a) * y + 8 * a) * y - 4 * a
+    return near.astype(np.float32), far.astype(np.float32)
+
+
+def _cubic(old: int, new: int, align: bool, centers: bool) -> Taps:
+    near, far = _cubic_table(-0.5 if centers else -0.75)
+    at = _positions(old, new, align, centers)
+    floor = np.floor(at)
+    base = floor.astype(np.int64)
+    offset = np.rint((at - floor) * np.float32(_TABLE)).astype(np.int64)
+    weights = np.stack(
+        [far[offset], near[offset], near[_TABLE - offset], far[_TABLE - offset]], axis=1
+    )
+    taps = base[:, None] + np.arange(-1, 3)
+    if not centers:
+        return np.clip(taps, 0, old - 1), weights
+    # Pixels outside count for nothing; what remains sums to one.
+    weights = np.where((taps >= 0) & (taps < old), weights, np.float32(0))
+    total = weights.sum(axis=1, keepdims=True)
+    safe = np.where(np.abs(total) >= 1000 * np.finfo(np.float32).tiny, total, 1)
+    return np.clip(taps, 0, old - 1), weights / safe
+
+
+def _area(old: int, new: int, align: bool, centers: bool) -> Taps:
+    scale = _scale(old, new, align)
+    index = np.arange(new, dtype=np.float32)
+    start, end = index * scale, (index + 1) * scale
+    first = np.floor(start).astype(np.int64)
+    width = int((np.ceil(end).astype(np.int64) - first).max()) if new else 0
+    taps = first[:, None] + np.arange(width)
+    left = np.maximum(taps.astype(np.float32), start[:, None])
+    right = np.minimum((taps + 1).astype(np.float32), end[:, None])
+    weights = np.maximum(right - left, np.float32(0)) / scale
+    return np.clip(taps, 0, old - 1), weights.astype(np.float32)
+
+
+_WEIGHTS: dict[str, _Weights] = {
+    "ResizeBilinear": _linear,
+    "ResizeNearestNeighbor": _nearest,
+    "ResizeBicubic": _cubic,
+    "ResizeArea": _area,
+}
+
+
+def _check(images: Any, size: Any) -> tuple[int, int]:
+    if images.ndim != 4:
+        raise invalid_argument(f"input must be 4-dimensional{shape_text(images.shape)}")
+    if np.shape(size) != (2,):
+        raise invalid_argument(
+            f"shape_t must have two elements{shape_text(np.shape(size))}"
+        )
+    height, width = (int(x) for x in size)
+    if height <= 0 or width <= 0:
+        raise invalid_argument("output dimensions must be positive")
+    if 0 in images.shape[1:3]:
+        raise invalid_argument("input image must be of non-zero size")
+    return height, width
+
+
+def _along(image: Any, axis: int, taps: Taps) -> Any:
+    """The weighted sum of rows (axis 1) or columns (axis 2)."""
+    positions, weights = taps
+    shape = [1, 1, 1, 1]
+    shape[axis] = len(positions)
+    total = None
+    for i in range(positions.shape[1]):
+        part = np.take(image, positions[:, i], axis=axis)
+        part = part * weights[:, i].reshape(shape)
+        total = part if total is None else total + part
+    return total
+
+
+@host_kernel(["ResizeBilinear", "ResizeBicubic", "ResizeArea"], large=True)
+def resize(c: OpKernelConstruction) -> Compute:
+    """Weighted sums along both axes, float32."""
+    weights = _WEIGHTS[c.op]
+    align, centers = c["align_corners"], c.get("half_pixel_centers", False)
+    _check_flags(align, centers)
+
+    def compute(images: Any, size: Any) -> Any:
+        height, width = _check(images, size)
+        if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
+            return images.astype(np.float32)
+        rows = weights(images.shape[1], height, align, centers)
+        columns = weights(images.shape[2], width, align, centers)
+        across = _along(images.astype(np.float32), 2, columns)
+        return _along(across, 1, rows).astype(np.float32)
+
+    return compute
+
+
+def _check_flags(align: bool, centers: bool) -> None:
+    if align and centers:
+        raise invalid_argument(
+            "If half_pixel_centers is True, align_corners must be False."
+        )
+
+
+@host_kernel("ResizeNearestNeighbor", large=True)
+def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
+    """The nearest pixels."""
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    _check_flags(align, centers)
+
+    def compute(images: Any, size: Any) -> Any:
+        height, width = _check(images, size)
+        rows = _nearest(images.shape[1], height, align, centers)[0][:, 0]
+        columns = _nearest(images.shape[2], width, align, centers)[0][:, 0]
+        return images[:, rows[:, None], columns[None, :]]
+
+    return compute
+
+
+# --- gradients --------------------------------------------------------------------
+
+
+def _spread(grad: Any, axis: int, taps: Taps, old: int) -> Any:
+    """The transpose of `_along`."""
+    positions, weights = taps
+    moved = np.moveaxis(grad, axis, 0)
+    result = np.zeros((old, *moved.shape[1:]), grad.dtype)
+    for i in range(positions.shape[1]):
+        scaled = moved * weights[:, i].reshape(-1, 1, 1, 1).astype(grad.dtype)
+        np.add.at(result, positions[:, i], scaled)
+    return np.moveaxis(result, 0, axis)
+
+
+def _transposed(c: OpKernelConstruction, grads: Any, height: int, width: int) -> Any:
+    weights = _WEIGHTS[c.op[:-4]]
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    rows = weights(height, grads.shape[1], align, centers)
+    columns = weights(width, grads.shape[2], align, centers)
+    return _spread(_spread(grads, 1, rows, height), 2, columns, width)
+
+
+@host_kernel(["ResizeBilinearGrad", "ResizeBicubicGrad"], large=True)
+def resize_grad(c: OpKernelConstruction) -> Compute:
+    """The gradient for the image, of its dtype."""
+    to = c["T"].as_numpy_dtype
+    _check_flags(c["align_corners"], c["half_pixel_centers"])
+
+    def compute(grads: Any, image: Any) -> Any:
+        _, height, width, _ = image.shape
+        return np.ascontiguousarray(_transposed(c, grads, height, width)).astype(to)
+
+    return compute
+
+
+@host_kernel("ResizeNearestNeighborGrad", large=True)
+def resize_nearest_neighbor_grad(c: OpKernelConstruction) -> Compute:
+    """The sum of the gradients of the pixels that came from each pixel."""
+    _check_flags(c["align_corners"], c["half_pixel_centers"])
+
+    def compute(grads: Any, size: Any) -> Any:
+        height, width = _check(grads, size)
+        return np.ascontiguousarray(_transposed(c, grads, height, width))
+
+    return compute

@@ -1,0 +1,183 @@
+"""Images from and to files' contents: PNG, JPEG, GIF, BMP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.op_registry import register_op
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor import Tensor
+
+
+def _decode_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 0)
+    channels = c.attrs["channels"]
+    if channels < 0:
+        c.fail(f"channels must be non-negative, got {channels}")
+    return TensorShape.of((None, None, channels or None))
+
+
+def _gif_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 0)
+    return TensorShape.of((None, None, None, 3))
+
+
+def _encode_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 3)
+    return SCALAR
+
+
+register_op(
+    "DecodePng",
+    inputs=["contents: string"],
+    outputs=["image: dtype"],
+    attrs=["channels: int = 0", "dtype: {uint8, uint16} = DT_UINT8"],
+    shape_fn=_decode_shape,
+    doc="An image [height, width, channels] from a PNG file's contents.",
+)
+register_op(
+    "DecodeJpeg",
+    inputs=["contents: string"],
+    outputs=["image: uint8"],
+    attrs=[
+        "channels: int = 0",
+        "ratio: int = 1",
+        "fancy_upscaling: bool = true",
+        "try_recover_truncated: bool = false",
+        "acceptable_fraction: float = 1.0",
+        "dct_method: string = ''",
+    ],
+    shape_fn=_decode_shape,
+    doc="An image [height, width, channels] from a JPEG file's contents.",
+)
+register_op(
+    "DecodeBmp",
+    inputs=["contents: string"],
+    outputs=["image: uint8"],
+    attrs=["channels: int = 0"],
+    shape_fn=_decode_shape,
+    doc="An image [height, width, channels] from a BMP file's contents.",
+)
+register_op(
+    "DecodeGif",
+    inputs=["contents: string"],
+    outputs=["image: uint8"],
+    shape_fn=_gif_shape,
+    doc="Images [frames, height, width, 3] from a GIF file's contents.",
+)
+register_op(
+    "EncodePng",
+    inputs=["image: T"],
+    outputs=["contents: string"],
+    attrs=["compression: int = -1", "T: {uint8, uint16} = DT_UINT8"],
+    shape_fn=_encode_shape,
+    doc="The contents of a PNG file of an image.",
+)
+register_op(
+    "EncodeJpeg",
+    inputs=["image: uint8"],
+    outputs=["contents: string"],
+    attrs=[
+        "format: {'', 'grayscale', 'rgb'} = ''",
+        "quality: int = 95",
+        "progressive: bool = false",
+        "optimize_size: bool = false",
+        "chroma_downsampling: bool = true",
+        "density_unit: {'in', 'cm'} = 'in'",
+        "x_density: int = 300",
+        "y_density: int = 300",
+        "xmp_metadata: string = ''",
+    ],
+    shape_fn=_encode_shape,
+    doc="The contents of a JPEG file of an image.",
+)
+
+
+@export("image.decode_png", "io.decode_png")
+def decode_png(
+    contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None
+) -> Tensor:
+    """An image [height, width, channels]; `channels` 0 takes what the file has."""
+    return apply_op(  # type: ignore[no-any-return]
+        "DecodePng", contents=contents, channels=channels, dtype=dtype, name=name
+    )
+
+
+@export("image.decode_jpeg", "io.decode_jpeg")
+def decode_jpeg(
+    contents: Any,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """An image [height, width, channels], uint8; `ratio` 1, 2, 4 or 8 shrinks it."""
+    return apply_op(  # type: ignore[no-any-return]
+        "DecodeJpeg",
+        contents=contents,
+        channels=channels,
+        ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction,
+        dct_method=dct_method,
+        name=name,
+    )
+
+
+@export("image.decode_bmp", "io.decode_bmp")
+def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
+    """An image [height, width, channels], uint8."""
+    return apply_op("DecodeBmp", contents=contents, channels=channels, name=name)  # type: ignore[no-any-return]
+
+
+@export("image.decode_gif", "io.decode_gif")
+def decode_gif(contents: Any, name: str | None = None) -> Tensor:
+    """Images [frames, height, width, 3], uint8."""
+    return apply_op("DecodeGif", contents=contents, name=name)  # type: ignore[no-any-return]
+
+
+@export("image.encode_png")
+def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
+    """The contents of a PNG file of an image [height, width, channels]."""
+    return apply_op("EncodePng", image=image, compression=compression, name=name)  # type: ignore[no-any-return]
+
+
+@export("image.encode_jpeg", "io.encode_jpeg")
+def encode_jpeg(
+    image: Any,
+    format: str = "",
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """The contents of a JPEG file of an image [height, width, 1 or 3], uint8."""
+    return apply_op(  # type: ignore[no-any-return]
+        "EncodeJpeg",
+        image=image,
+        format=format,
+        quality=quality,
+        progressive=progressive,
+        optimize_size=optimize_size,
+        chroma_downsampling=chroma_downsampling,
+        density_unit=density_unit,
+        x_density=x_density,
+        y_density=y_density,
+        xmp_metadata=xmp_metadata,
+        name=name,
+    )

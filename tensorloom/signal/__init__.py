@@ -1,1 +1,0 @@
-"""`tf.signal`: frames, windows, short-time transforms, made from other ops."""

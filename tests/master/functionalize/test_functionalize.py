@@ -1,0 +1,129 @@
+"""Random structured programs: as functions, interpreted, and in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tensorloom as tf
+from tensorloom.master import master
+from tensorloom.master.functionalize import functionalize
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+
+# A step is ("add", k), ("mul", k), ("cond", then, else) or ("loop", times, body); k and
+# times are places in CONSTANTS.
+Step = tuple[Any, ...]
+CONSTANTS = (0.0, 1.0, 2.0, 0.5, -1.5)
+
+
+def _steps() -> st.SearchStrategy[list[Step]]:
+    place = st.integers(1, len(CONSTANTS) - 1)
+    plain = st.lists(
+        st.tuples(st.sampled_from(["add", "mul"]), place), min_size=1, max_size=2
+    )
+    return st.recursive(
+        plain,
+        lambda inner: st.lists(
+            st.one_of(
+                st.tuples(st.just("add"), place),
+                st.tuples(st.just("cond"), inner, inner),
+                st.tuples(st.just("loop"), st.integers(0, 2), inner),
+            ),
+            min_size=1,
+            max_size=3,
+        ),
+        max_leaves=6,
+    )
+
+
+def _in_python(steps: Sequence[Step], x: np.float32) -> np.float32:
+    for kind, *rest in steps:
+        if kind == "add":
+            x = x + np.float32(CONSTANTS[rest[0]])
+        elif kind == "mul":
+            x = x * np.float32(CONSTANTS[rest[0]])
+        elif kind == "cond":
+            x = _in_python(rest[0] if x > 1.0 else rest[1], x)
+        else:
+            for _ in range(int(CONSTANTS[rest[0]])):
+                x = _in_python(rest[1], x)
+    return x
+
+
+class _Builder:
+    """Writes a program with the primitives, as TensorFlow's v1 client does."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+
+    def block(self, steps: Sequence[Step], x: Any, env: list[Any]) -> Any:
+        for kind, *rest in steps:
+            if kind == "add":
+                x = x + env[rest[0]]
+            elif kind == "mul":
+                x = x * env[rest[0]]
+            elif kind == "cond":
+                x = self._cond(rest[0], rest[1], x, env)
+            else:
+                x = self._loop(rest[0], rest[1], x, env)
+        return x
+
+    def _cond(
+        self, then: Sequence[Step], otherwise: Sequence[Step], x: Any, env: list[Any]
+    ) -> Any:
+        pred = tf.identity(x > env[1])
+        values = [tf.raw_ops.Switch(data=v, pred=pred) for v in (x, *env)]
+        on_false = self.block(otherwise, values[0][0], [v[0] for v in values[1:]])
+        on_true = self.block(then, values[0][1], [v[1] for v in values[1:]])
+        return tf.raw_ops.Merge(inputs=[on_false, on_true])[0]
+
+    def _loop(self, times: int, steps: Sequence[Step], x: Any, env: list[Any]) -> Any:
+        self.frames += 1
+        frame = f"frame_{self.frames}"
+        shared = [
+            tf.raw_ops.Enter(data=v, frame_name=frame, is_constant=True) for v in env
+        ]
+        starts = [tf.raw_ops.Enter(data=v, frame_name=frame) for v in (env[0], x)]
+        merges = [tf.raw_ops.Merge(inputs=[s, s])[0] for s in starts]
+        pred = tf.raw_ops.LoopCond(input=merges[0] < shared[times])
+        switches = [tf.raw_ops.Switch(data=m, pred=pred) for m in merges]
+        results = [
+            switches[0][1] + shared[1],
+            self.block(steps, switches[1][1], shared),
+        ]
+        for merge, result in zip(merges, results, strict=True):
+            merge.op._update_input(1, tf.raw_ops.NextIteration(data=result))
+        return tf.raw_ops.Exit(data=switches[1][0])
+
+
+def _run(steps: Sequence[Step], x: float, how: Any) -> Any:
+    with tf.Graph().as_default(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(master, "functionalize", how)
+        start = tf.placeholder(tf.float32, [])
+        env = [tf.constant(c) for c in CONSTANTS]
+        result = tf.identity(_Builder().block(steps, start, env))
+        with tf.Session() as sess:
+            return sess.run(result, {start: x})
+
+
+def _fully(graph: GraphIR) -> GraphIR:
+    result = functionalize(graph)
+    for nodes in (result.nodes, *(f.nodes for f in result.functions.values())):
+        assert not [n.name for n in nodes.values() if n.op in CONTROL_FLOW]
+    return result
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(_steps(), st.sampled_from([0.0, 1.5, -3.0]))
+def test_both_ways_compute_the_program(steps: list[Step], x: float) -> None:
+    wanted = _in_python(steps, np.float32(x))
+    assert _run(steps, x, lambda graph: graph) == wanted
+    assert _run(steps, x, _fully) == wanted
