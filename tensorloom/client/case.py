@@ -42,6 +42,8 @@ def case(
     predicates, actions = _check_pairs(pred_fn_pairs)
     with name_scope(name, "case", list(predicates)):
         checked = list(predicates)
+        if not actions:
+            raise ValueError("pred_fn_pairs must have at least one pair")
         if default is None:
             default, predicates, actions = _default_action(predicates, actions)
         elif not callable(default):

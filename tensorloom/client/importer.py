@@ -68,6 +68,8 @@ def import_graph_def(
     try:
         importer.add(proto, producer_op_list, wanted or ())
     except errors.InvalidArgumentError as error:
+        if "Cannot parse tensor from proto" in error.message:
+            raise  # the bytes are bad, not the graph: the class that a step gives
         raise ValueError(importer.mapping.readable(error.message)) from None
     unused = importer.mapping.unknown_keys(importer.output_counts)
     if unused:

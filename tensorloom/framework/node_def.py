@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import attr_value, newer_attrs, op_registry
+from tensorloom.framework import attr_value, dtypes, newer_attrs, op_registry
 from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
@@ -158,6 +158,8 @@ def from_proto(
         attrs = complete_attrs(op_def, attrs)
         output_types = op_def.output_types(attrs)
         input_types = op_def.input_types(attrs)
+        if op_def.name == "Const":
+            _check_constant(attrs)
     except InvalidArgumentError as error:
         raise _at_node(error.message, proto, op_def) from None
     if len(input_types) != len(inputs):
@@ -221,6 +223,16 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         if name.startswith("_"):
             complete.setdefault(name, value)
     return complete
+
+
+def _check_constant(attrs: dict[str, Any]) -> None:
+    """Raises InvalidArgumentError when a Const's value is not of its dtype."""
+    said, found = attrs["dtype"], dtypes.as_dtype(attrs["value"].dtype)
+    if said != found:
+        raise invalid(
+            f"Cannot parse tensor from proto: it is {found.name}, and the node's dtype "
+            f"is {said.name}"
+        )
 
 
 def _check_count(op_def: OpDef, name: str, value: int) -> None:

@@ -17,7 +17,8 @@ with tf.Session() as sess:
     result = [sess.run(b), sess.run("z:0", {"x:0": [1.0, 2.0]}), sess.run(c[0].outputs[0]), d, a[0].get_shape(), a[1].name]
 
 # program: import_graph_def errors
-# not in 2.21: ops values
+# not in 2.21: values
+# compare: error values
 source = tf.Graph()
 with source.as_default():
     x = tf.placeholder(tf.float32, [2], name="x")
