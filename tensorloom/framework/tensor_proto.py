@@ -239,7 +239,7 @@ def decode_tensor(proto: TensorProto) -> np.ndarray[Any, Any]:
         array = spread(array, sizes)
     except ValueError as error:
         # Shapes beyond NumPy's: more than 64 axes, or 2**63 bytes.
-        raise _invalid(f"Shape {list(sizes)} is too large: {error}") from None
+        raise _invalid_header(f"Shape {list(sizes)} is too large: {error}") from None
     array.flags.writeable = False
     return array
 
@@ -250,13 +250,17 @@ def _invalid(message: str) -> InvalidArgumentError:
     )
 
 
+def _invalid_header(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, f"Invalid TensorProto: {message}")
+
+
 def _decode_dtype(proto: TensorProto) -> DType:
     try:
         dtype = dtypes.as_dtype(int(proto.dtype))
     except TypeError:
-        raise _invalid(f"Unknown data type {proto.dtype} of a tensor") from None
+        raise _invalid_header(f"Unknown data type {proto.dtype} of a tensor") from None
     if dtype._is_ref_dtype:
-        raise _invalid(f"A tensor cannot be of the reference type {dtype.name}")
+        raise _invalid_header(f"A tensor cannot be of the reference type {dtype.name}")
     return dtype
 
 
@@ -264,9 +268,11 @@ def _decode_sizes(proto: TensorProto) -> tuple[int, ...]:
     sizes = tuple([dim.size for dim in proto.tensor_shape.dim])
     for size in sizes:
         if size < 0:
-            raise _invalid(f"Shape {list(sizes)} of a tensor has a negative size")
+            raise _invalid_header(
+                f"Shape {list(sizes)} of a tensor has a negative size"
+            )
     if math.prod(sizes) >= 2**63:
-        raise _invalid(f"Shape {list(sizes)} has too many elements")
+        raise _invalid_header(f"Shape {list(sizes)} has too many elements")
     return sizes
 
 
