@@ -1,0 +1,42 @@
+"""Send and Recv: the edges between the parts of a partitioned graph.
+
+The partitioner makes these nodes (`framework/graph_partition.py`), the worker runs
+them against the step's rendezvous; no builder makes one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import no_outputs, unknown_shapes
+
+_EDGE: Final = [
+    "tensor_name: string",
+    "send_device: string",
+    "send_device_incarnation: int",
+    "recv_device: string",
+    "client_terminated: bool = false",
+]
+
+for _op in ("_Send", "_HostSend"):
+    register_op(
+        _op,
+        inputs=["tensor: T"],
+        attrs=["T: type", *_EDGE],
+        shape_fn=no_outputs,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc="Leaves the tensor in the rendezvous for the device that receives it.",
+    )
+
+for _op in ("_Recv", "_HostRecv"):
+    register_op(
+        _op,
+        outputs=["tensor: tensor_type"],
+        attrs=["tensor_type: type", *_EDGE],
+        shape_fn=unknown_shapes,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc="Takes the tensor that another device sends from the rendezvous.",
+    )
