@@ -26,7 +26,12 @@ def _unary(op: str, function: Compute, inline: str = "") -> None:
 
 
 def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
+    if not isinstance(x, np.ndarray) or not x.ndim:
+        return 1 / (1 + np.exp(-x))
+    y = np.negative(x)
+    np.exp(y, out=y)
+    y += 1
+    return np.divide(1, y, out=y)
 
 
 def _reciprocal(x: Any) -> Any:
