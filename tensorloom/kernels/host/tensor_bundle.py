@@ -14,7 +14,6 @@ import struct
 import uuid
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import google_crc32c
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
@@ -69,10 +68,14 @@ def _mask(crc: int) -> int:
 
 
 def _crc(data: bytes) -> int:
+    import google_crc32c  # only checkpoints need it
+
     return google_crc32c.value(data)  # type: ignore[no-any-return]
 
 
 def _extend(crc: int, data: bytes) -> int:
+    import google_crc32c
+
     return google_crc32c.extend(crc, data)  # type: ignore[no-any-return]
 
 
