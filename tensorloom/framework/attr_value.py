@@ -256,3 +256,8 @@ _ENCODERS: Final[dict[type, tuple[Callable[[Any, Any], None], ...]]] = {
     np.integer: _scalar_field("i", int),
     np.floating: _scalar_field("f", float),
 }
+
+
+def decoded(value: Any) -> Any:
+    """An attr as a caller gave it, decoded if it is an `AttrValue` message."""
+    return from_proto(value) if hasattr(value, "WhichOneof") else value

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
+    attr_value,
     constant_value,
     default_stack,
     op_registry,
@@ -434,8 +435,5 @@ def _detach(op: Operation) -> None:
 
 
 def _decoded(value: Any) -> Any:
-    if hasattr(value, "WhichOneof"):
-        from tensorloom.framework import attr_value
-
-        return attr_value.from_proto(value)
+    value = attr_value.decoded(value)
     return value.encode() if isinstance(value, str) else value

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework import attr_value
 from tensorloom.framework.device_spec import DeviceSpec
 from tensorloom.framework.tensor import Tensor
 
@@ -386,7 +387,7 @@ def _add_scope_attrs(op: Operation, state: _ScopeState) -> None:
             if callable(value):
                 value = value(op.node_def)
             if value is not None:
-                attrs[name] = _decoded(value)
+                attrs[name] = attr_value.decoded(value)
     if state.kernel_labels:
         label = state.kernel_labels.get(op._type)
         if label is not None and "_kernel" not in attrs:
@@ -432,11 +433,3 @@ def _check_string_map(value: Any, name: str) -> None:
     for key, item in value.items():
         if not isinstance(key, str) or not isinstance(item, str):
             raise TypeError(f"{name} must be a dictionary mapping strings to strings")
-
-
-def _decoded(value: Any) -> Any:
-    if hasattr(value, "WhichOneof"):
-        from tensorloom.framework import attr_value
-
-        return attr_value.from_proto(value)
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import default_stack, source
+from tensorloom.framework import attr_value, default_stack, source
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor import Tensor
@@ -221,12 +221,8 @@ class Operation:
 
     def _set_attr(self, name: str, value: Any) -> None:
         """Sets an attr, given as a decoded value or as an AttrValue proto."""
-        if hasattr(value, "WhichOneof"):
-            from tensorloom.framework import attr_value
-
-            value = attr_value.from_proto(value)
         self._graph._changed(self)
-        self._attrs[name] = value
+        self._attrs[name] = attr_value.decoded(value)
 
     def _clear_attr(self, name: str) -> None:
         self._graph._changed(self)
@@ -287,8 +283,6 @@ def _public_attr(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return value.as_proto()
     if isinstance(value, NameAttrList):
-        from tensorloom.framework import attr_value
-
         return attr_value.to_proto(value).func
     if hasattr(value, "ndim"):
         from tensorloom.framework import tensor_proto

@@ -68,11 +68,7 @@ def read_host(variable: Variable) -> Any:
     value = variable.value
     if value is None and (value := variable.settled()) is None:
         raise uninitialized(variable)
-    if isinstance(value, np.ndarray | np.generic):
-        return value
-    from tensorloom.devices import tensor_memory
-
-    return tensor_memory.array_from_tensor(value.cpu())
+    return received_host(value)
 
 
 def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
