@@ -221,7 +221,7 @@ class BaseSession(SessionInterface):
     def _run_with_metadata(
         self, run: RunFunction, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
-        from tensorloom.client import run_metadata as metadata_protos
+        from tensorloom.framework import run_metadata as metadata_protos
 
         if run_metadata is not None:
             metadata_protos.check_type(run_metadata)

@@ -92,7 +92,7 @@ class OpKernelContext:
     step_id: int
     device: str
     rendezvous: Any  # worker.rendezvous.Rendezvous
-    cancellation: Any  # worker.cancellation.CancellationManager
+    cancellation: Any  # framework.cancellation.CancellationManager
     resources: ResourceManager
     step_container: str  # container of resources that end with the step
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors
-from tensorloom.worker import threads
+from tensorloom.framework import errors, threads
 from tensorloom.worker.dataflow_nodes import (
     ENTER,
     EXIT,

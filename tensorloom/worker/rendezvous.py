@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import device_name, errors
 
 if TYPE_CHECKING:
-    from tensorloom.worker.cancellation import CancellationManager
+    from tensorloom.framework.cancellation import CancellationManager
 
 # Called with (value, is_dead) or, when the step is over, with (error, None).
 Receiver = Callable[[Any, bool | None], None]

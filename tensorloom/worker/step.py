@@ -8,11 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes, errors, threads
+from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.op_kernel import OpKernelContext
-from tensorloom.worker import threads
-from tensorloom.worker.cancellation import CancellationManager
 from tensorloom.worker.rendezvous import Rendezvous
 
 if TYPE_CHECKING:

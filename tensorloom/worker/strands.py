@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import op_kernel
+from tensorloom.framework import op_kernel, threads
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.worker import threads
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node

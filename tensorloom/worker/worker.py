@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, graph_partition, node_shapes
+from tensorloom.framework.cancellation import Deadline
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.resource import ResourceManager
 from tensorloom.worker import strands
-from tensorloom.worker.cancellation import Deadline
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece

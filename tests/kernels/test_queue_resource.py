@@ -18,7 +18,7 @@ from tensorloom.kernels.host.queue_resource import (
     Queue,
     RandomShuffleQueue,
 )
-from tensorloom.worker.cancellation import CancellationManager
+from tensorloom.framework.cancellation import CancellationManager
 
 TIMEOUT_S = 10
 
