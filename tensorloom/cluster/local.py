@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.master_factory import register_master_factory
-from tensorloom.cluster import host_evaluation
 from tensorloom.devices import cpu, cuda, host_allocator
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import constant_value, op_kernel, op_registry
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.master.directory import FixedWorkers
 from tensorloom.master.master import Master, MasterEnvironment
 from tensorloom.worker.emitter import STRUCTURE
 from tensorloom.worker.worker import Worker
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 # Importing them registers the kinds of device.
 _ = cpu, cuda
 
-_ENVIRONMENT = MasterEnvironment(host_evaluation.evaluate, host_evaluation.has_kernel)
-
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
 
@@ -38,9 +36,12 @@ def make_local_master(target: str, config: SessionConfig) -> Master:
     if config.intra_op_parallelism_threads and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
-    return Master(
-        [Worker(LOCAL_TASK, devices)], MasterEnvironment(evaluate, has_kernel)
-    )
+    return Master(FixedWorkers([Worker(LOCAL_TASK, devices)]), environment())
+
+
+def environment() -> MasterEnvironment:
+    """What the passes of this process's masters need."""
+    return MasterEnvironment(evaluate, has_kernel)
 
 
 def evaluate(node: Node, inputs: Sequence[Any]) -> Sequence[Any] | None:

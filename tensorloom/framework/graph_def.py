@@ -110,6 +110,7 @@ def from_proto(
     proto: graph_pb2.GraphDef,
     functions: Mapping[str, FunctionIR] | None = None,
     internal: bool = False,
+    existing: Mapping[str, Node] | None = None,
 ) -> GraphIR:
     """The graph in a message, nodes in topological order.
 
@@ -117,6 +118,7 @@ def from_proto(
         proto: the message.
         functions: functions that are known beside those of its library.
         internal: names may be those of nodes that the runtime adds.
+        existing: nodes of the graph that this one extends; they are not in the result.
 
     Raises:
         InvalidArgumentError: the versions exclude us, a name is malformed or not
@@ -134,9 +136,10 @@ def from_proto(
         if node.name in nodes:
             raise invalid(f"Node '{node.name}' is not unique")
         nodes[node.name] = node
+    producers = {**existing, **nodes} if existing else nodes
     for node in nodes.values():
-        _check_edges(node, nodes, signatures)
-    ordered = sort_topologically(nodes)
+        _check_edges(node, producers, signatures)
+    ordered = sort_topologically(nodes, existing or ())
     return GraphIR(
         {node.name: node for node in ordered},
         known,

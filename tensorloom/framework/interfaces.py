@@ -19,11 +19,13 @@ message; the client turns it into the operation and its source line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from tensorloom.framework.cancellation import CancellationManager
+    from tensorloom.framework.errors import OpError
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
 
@@ -94,6 +96,8 @@ class StepContext:
     options: StepOptions
     metadata: StepMetadata = field(default_factory=StepMetadata)
     step_id: int = 0  # non-zero where several workers share the step
+    # Whoever asked for the step may cancel it.
+    cancellation: CancellationManager | None = None
 
 
 class PreparedStep(Protocol):
@@ -124,8 +128,27 @@ class RegisteredGraph(PreparedStep, Protocol):
     """
 
 
+@runtime_checkable
+class RemoteGraph(RegisteredGraph, Protocol):
+    """A registered graph on another task: it runs beside the caller's thread."""
+
+    def start(
+        self,
+        feeds: Sequence[Any],
+        step: StepContext,
+        done: Callable[[list[Any] | None, OpError | None], None],
+    ) -> None:
+        """Begins a step; `done` hears of its fetches or of its error."""
+        ...
+
+
 class WorkerInterface(Protocol):
     """What a master asks of a worker: one task with its devices."""
+
+    @property
+    def is_tensorloom(self) -> bool:
+        """Whether it knows the ops that our passes make (TensorFlow's do not)."""
+        ...
 
     @property
     def task(self) -> str:
@@ -164,8 +187,34 @@ class WorkerInterface(Protocol):
         """Drops a compiled graph; steps that run in it finish."""
         ...
 
+    def abort_step(self, step_id: int, error: OpError) -> None:
+        """Cancels the task's part of a step that spans tasks."""
+        ...
+
+    def cleanup_step(self, step_id: int) -> None:
+        """Forgets such a step after its end, however it ended."""
+        ...
+
     def cleanup_all(self, containers: Sequence[str]) -> None:
         """Deletes the resources of the containers; of all when there are none."""
+        ...
+
+
+class WorkerDirectory(Protocol):
+    """The workers that a master has."""
+
+    def for_session(self, config: SessionConfig) -> Sequence[WorkerInterface]:
+        """The workers of a new session, the master's own task first.
+
+        Waits for tasks that are not there yet, as long as the config allows.
+
+        Raises:
+          errors.OpError: a task cannot be had.
+        """
+        ...
+
+    def known(self) -> Sequence[WorkerInterface]:
+        """The workers that are in reach now."""
         ...
 
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.interfaces import NodeStats, StepContext, StepOptions
+from tensorloom.framework.interfaces import (
+    NodeStats,
+    StepContext,
+    StepMetadata,
+    StepOptions,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
@@ -105,3 +110,62 @@ def _fill_partition_graphs(run_metadata: Any, graphs: Iterable[GraphIR]) -> None
         run_metadata.partition_graphs.add().MergeFromString(
             graph_def.to_proto(graph).SerializeToString()
         )
+
+
+def fill_worker_response(response: Any, step: StepContext) -> None:
+    """Fills what a `RunGraphResponse` tells beside tensors."""
+    if step.options.trace:
+        _fill_step_stats(response.step_stats, step.metadata.node_stats)
+    if step.options.output_partition_graphs:
+        from tensorloom.framework import graph_def
+
+        for graph in step.metadata.partition_graphs:
+            response.partition_graph.add().MergeFrom(graph_def.to_proto(graph))
+
+
+def read(run_metadata: Any, step: StepContext) -> None:
+    """Adds what a master elsewhere tells of a step."""
+    if step.options.trace:
+        read_step_stats(run_metadata.step_stats, step.metadata)
+    if step.options.output_partition_graphs:
+        from tensorloom.framework import graph_def
+
+        step.metadata.partition_graphs.extend(
+            graph_def.from_proto(graph, internal=True)
+            for graph in run_metadata.partition_graphs
+        )
+
+
+def read_step_stats(step_stats: Any, metadata: StepMetadata) -> None:
+    """Adds what another task recorded."""
+    for device in step_stats.dev_stats:
+        for node in device.node_stats:
+            start_ns = node.all_start_nanos or node.all_start_micros * 1000
+            duration_ns = node.all_end_rel_nanos or node.all_end_rel_micros * 1000
+            metadata.node_stats.append(
+                NodeStats(
+                    device.device,
+                    node.node_name,
+                    _op_of(node),
+                    start_ns,
+                    start_ns + duration_ns,
+                    node.thread_id,
+                    tuple(_read_output(output) for output in node.output),
+                    node.timeline_label,
+                )
+            )
+
+
+def _op_of(node: Any) -> str:
+    """The op in a label such as `y = Add(x, x)`."""
+    return str(node.timeline_label.rpartition("= ")[2].partition("(")[0])
+
+
+def _read_output(output: Any) -> tuple[str, tuple[int, ...], int]:
+    description = output.tensor_description
+    dtype = dtypes.as_dtype(int(description.dtype) or dtypes.float32.as_datatype_enum)
+    return (
+        dtype.base_dtype.name,
+        tuple(dim.size for dim in description.shape.dim),
+        description.allocation_description.requested_bytes,
+    )

@@ -19,6 +19,7 @@ from tensorloom.framework.interfaces import (
     PreparedStep,
     RegisteredGraph,
     StepSignature,
+    WorkerDirectory,
     WorkerInterface,
 )
 from tensorloom.master import session_state
@@ -27,7 +28,8 @@ from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.partial_run import PartialRun
 from tensorloom.master.placer import HasKernel, Placer
 from tensorloom.master.prune import prune
-from tensorloom.master.task_parallel import TaskParallelStep
+from tensorloom.master.route_ends import route_ends
+from tensorloom.master.task_parallel import Part, TaskParallelStep
 
 if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
@@ -50,6 +52,8 @@ class _Session:
 
     handle: str
     config: SessionConfig
+    workers: dict[str, WorkerInterface]  # by task; the master's own first
+    devices: list[DeviceInfo]
     placer: Placer
     graph: GraphIR = field(default_factory=GraphIR)
     steps: dict[StepSignature, PreparedStep] = field(default_factory=dict)
@@ -64,20 +68,18 @@ class _Session:
 
 
 class Master:
-    """Implements `MasterInterface` over workers in reach of plain calls."""
+    """Implements `MasterInterface` over the workers of a directory."""
 
     def __init__(
-        self, workers: Sequence[WorkerInterface], environment: MasterEnvironment
+        self, directory: WorkerDirectory, environment: MasterEnvironment
     ) -> None:
         """Makes a master.
 
         Args:
-          workers: the first one is the master's own task: feeds and fetches go
-            through its first CPU.
+          directory: who its workers are.
           environment: what the passes need.
         """
-        self._workers = {worker.task: worker for worker in workers}
-        self._devices = [d for worker in workers for d in worker.devices()]
+        self._directory = directory
         self._environment = environment
         self._sessions: dict[str, _Session] = {}
         self._lock = threading.Lock()
@@ -88,11 +90,14 @@ class Master:
         """Makes a session; see `MasterInterface`."""
         extended = session_state.extend(GraphIR(), graph)
         handle = secrets.token_hex(8)
-        placer = Placer(self._devices, self._environment.has_kernel, config)
-        session = _Session(handle, config, placer)
+        workers = self._directory.for_session(config)
+        devices = [device for worker in workers for device in worker.devices()]
+        placer = Placer(devices, self._environment.has_kernel, config)
+        by_task = {worker.task: worker for worker in workers}
+        session = _Session(handle, config, by_task, devices, placer)
         session.graph = extended
         placer.extend(graph.nodes.values())
-        for worker in self._workers.values():
+        for worker in workers:
             worker.create_session(handle, config)
         with self._lock:
             self._sessions[handle] = session
@@ -121,12 +126,12 @@ class Master:
             )
         for worker, graph in state.registered:
             worker.deregister_graph(session, graph)
-        for worker in self._workers.values():
+        for worker in state.workers.values():
             worker.delete_session(session)
 
     def reset(self, containers: Sequence[str]) -> None:
         """Empties containers on all workers, then closes all sessions."""
-        for worker in self._workers.values():
+        for worker in self._directory.known():
             worker.cleanup_all(containers)
         with self._lock:
             handles = list(self._sessions)
@@ -134,10 +139,18 @@ class Master:
             self.close_session(handle)
 
     def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
-        """All devices of all workers."""
+        """All devices of a session's workers, or of the workers in reach."""
         if session is not None:
-            self._find(session)
-        return self._devices
+            return self._find(session).devices
+        return [d for worker in self._directory.known() for d in worker.devices()]
+
+    def graph_of(self, session: str) -> GraphIR:
+        """What a session's graph is now.
+
+        Raises:
+          errors.AbortedError: there is no such session.
+        """
+        return self._find(session).graph
 
     def _find(self, handle: str) -> _Session:
         session = self._sessions.get(handle)
@@ -155,14 +168,10 @@ class Master:
             with state.lock:
                 step = state.steps.get(signature)
                 if step is None:
-                    pruned = prune(state.graph, signature, self._client_device)
+                    pruned = prune(state.graph, signature, state.devices[0].name)
                     step = self._register(state, pruned, signature)
                     state.steps[signature] = step
         return step
-
-    @property
-    def _client_device(self) -> str:
-        return self._devices[0].name
 
     def _register(
         self, session: _Session, pruned: GraphIR, signature: StepSignature
@@ -175,27 +184,27 @@ class Master:
             config=session.config.optimizer,
             evaluate=self._environment.evaluate,
             function_cache=session.functions,
+            portable=not all(w.is_tensorloom for w in session.workers.values()),
         )
         placed = session.placer.place(optimize(functionalize(pruned), target))
-        parts = self._partition(placed)
-        registered: list[RegisteredGraph] = []
-        for task, part in parts.items():
-            worker = self._workers[task]
-            graph = worker.register_graph(session.handle, part, session.config)
-            session.registered.append((worker, graph))
-            registered.append(graph)
-        if len(registered) == 1:
-            return registered[0]
-        return TaskParallelStep(registered, list(parts.values()))
+        parts: list[Part] = []
+        for task, graph in self._partition(session, placed).items():
+            worker = session.workers[task]
+            registered = worker.register_graph(session.handle, graph, session.config)
+            session.registered.append((worker, registered))
+            parts.append(Part.of(worker, registered, graph))
+        if len(parts) == 1:
+            return parts[0].registered
+        return TaskParallelStep(parts)
 
-    def _partition(self, placed: GraphIR) -> dict[str, GraphIR]:
+    def _partition(self, session: _Session, placed: GraphIR) -> dict[str, GraphIR]:
         """The parts by task; the graph itself where there is one task."""
-        if len(self._workers) == 1:
-            return {next(iter(self._workers)): placed}
+        if len(session.workers) == 1:
+            return {next(iter(session.workers)): placed}
         return graph_partition.partition(
-            placed,
+            route_ends(placed, session.devices),
             lambda node: device_name.task_of(node.device),
-            {d.name: d.incarnation for d in self._devices},
+            {d.name: d.incarnation for d in session.devices},
             "_S",
         )
 
@@ -205,7 +214,7 @@ class Master:
         """Begins a partial run; see `MasterInterface`."""
         state = self._find(session)
         with state.lock:
-            graph = prune(state.graph, signature, self._client_device)
+            graph = prune(state.graph, signature, state.devices[0].name)
             run = PartialRun(graph, signature, self._prepare_part(state, signature))
             handle = (
                 f"{','.join(signature.feeds)}->{','.join(signature.fetches)}/"

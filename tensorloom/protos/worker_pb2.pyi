@@ -53,20 +53,57 @@ class GetStatusResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DEVICE_ATTRIBUTES_FIELD_NUMBER: _builtins.int
+    TASK_INFO_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def device_attributes(self) -> _containers.RepeatedCompositeFieldContainer[_device_attributes_pb2.DeviceAttributes]: ...
+    @_builtins.property
+    def task_info(self) -> Global___TaskInfo:
+        """Said by tensorloom's tasks alone; TensorFlow's skip a field that they do not know."""
+
     def __init__(
         self,
         *,
         device_attributes: _abc.Iterable[_device_attributes_pb2.DeviceAttributes] | None = ...,
+        task_info: Global___TaskInfo | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["task_info", b"task_info"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_attributes", b"device_attributes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_attributes", b"device_attributes", "task_info", b"task_info"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetStatusResponse: _TypeAlias = GetStatusResponse  # noqa: Y015
+
+@_typing.final
+class TaskInfo(_message.Message):
+    """How tensorloom's tasks find each other to be such."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    ENDPOINT_FIELD_NUMBER: _builtins.int
+    TASK_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    task: _builtins.str
+    """"/job:worker/replica:0/task:0" """
+    @_builtins.property
+    def endpoint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where the task takes calls beside gRPC: "unix:PATH", "tcp:HOST:PORT"."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        endpoint: _abc.Iterable[_builtins.str] | None = ...,
+        task: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["endpoint", b"endpoint", "task", b"task", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskInfo: _TypeAlias = TaskInfo  # noqa: Y015
 
 @_typing.final
 class CreateWorkerSessionRequest(_message.Message):
@@ -167,10 +204,15 @@ class RegisterGraphRequest(_message.Message):
     CREATE_WORKER_SESSION_CALLED_FIELD_NUMBER: _builtins.int
     COLLECTIVE_GRAPH_KEY_FIELD_NUMBER: _builtins.int
     CONFIG_PROTO_FIELD_NUMBER: _builtins.int
+    IS_ORDERED_FIELD_NUMBER: _builtins.int
     session_handle: _builtins.str
     has_control_flow: _builtins.bool
     create_worker_session_called: _builtins.bool
     collective_graph_key: _builtins.int
+    is_ordered: _builtins.bool
+    """Said by tensorloom's masters: the nodes of all tasks' parts come in one topological
+    order, so that a part may wait for tensors in the order of its nodes.
+    """
     @_builtins.property
     def graph_def(self) -> _graph_pb2.GraphDef: ...
     @_builtins.property
@@ -192,10 +234,11 @@ class RegisterGraphRequest(_message.Message):
         create_worker_session_called: _builtins.bool = ...,
         collective_graph_key: _builtins.int = ...,
         config_proto: _config_pb2.ConfigProto | None = ...,
+        is_ordered: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["config_proto", b"config_proto", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "session_handle", b"session_handle"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "is_ordered", b"is_ordered", "session_handle", b"session_handle"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph_partition import BY_REFERENCE
+from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.worker import memory
 from tensorloom.worker.emitter import STRUCTURE, Emitter
-from tensorloom.worker.rendezvous import rendezvous_key
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -113,16 +113,6 @@ def _fetched(emitter: Emitter, scope: Scope, value: Value) -> str:
     return f"copied({text})" if value.root.shared else f"scalar_or_array({text})"
 
 
-def _key(node: Node) -> str:
-    attrs = node.attrs
-    return rendezvous_key(
-        attrs["send_device"].decode(),
-        attrs["send_device_incarnation"],
-        attrs["recv_device"].decode(),
-        attrs["tensor_name"].decode(),
-    )
-
-
 def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     """Leaves the value in the step's rendezvous."""
     value = emitter.lookup(scope, node.inputs[0])
@@ -140,7 +130,7 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
         text = emitter.any_memory(scope, value)
     value.root.shared = True
     emitter.uses_context = True
-    key = emitter.bind(_key(node), "key")
+    key = emitter.bind(key_of(node), "key")
     scope.write(f"context.rendezvous.send({key}, {text})", node)
 
 
@@ -157,7 +147,7 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
     value = emitter.define(scope, node, 0, host=host, root=Root(shared=True))
     value.is_ref = by_reference
     emitter.uses_context = True
-    key = emitter.bind(_key(node), "key")
+    key = emitter.bind(key_of(node), "key")
     text = f"context.rendezvous.recv({key}, context.cancellation)"
     if is_torch_type(dtype) and not by_reference:
         text = f"received_host({text})" if host else f"received_tensor({text}, device)"

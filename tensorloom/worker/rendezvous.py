@@ -1,7 +1,8 @@
 """The rendezvous: where a Send leaves a tensor and a Recv takes it, by key.
 
-Keys are TensorFlow's strings (see `rendezvous_key`). One rendezvous lives as long as
-its step. A value may be received before it is sent, and each is received once.
+Keys are TensorFlow's strings (see `framework/rendezvous_key.py`). One rendezvous lives
+as long as its step. A value may be received before it is sent, and each is received
+once.
 """
 
 from __future__ import annotations
@@ -11,44 +12,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import device_name, errors
-
 if TYPE_CHECKING:
+    from tensorloom.framework import errors
     from tensorloom.framework.cancellation import CancellationManager
 
 # Called with (value, is_dead) or, when the step is over, with (error, None).
 Receiver = Callable[[Any, bool | None], None]
-
-
-def rendezvous_key(
-    send_device: str,
-    incarnation: int,
-    recv_device: str,
-    tensor_name: str,
-    frame: int = 0,
-    iteration: int = 0,
-) -> str:
-    """`SRC;INCARNATION;DST;EDGE;FRAME:ITER`, as TensorFlow spells it."""
-    bits = incarnation & 0xFFFFFFFFFFFFFFFF
-    return f"{send_device};{bits:016x};{recv_device};{tensor_name};{frame}:{iteration}"
-
-
-def parse_rendezvous_key(key: str) -> tuple[str, int, str, str, str]:
-    """(source device, incarnation, destination device, edge name, frame:iteration).
-
-    Raises:
-      errors.InvalidArgumentError: the key is malformed.
-    """
-    parts = key.split(";")
-    if len(parts) == 5 and parts[3]:
-        try:
-            incarnation = int(parts[1], 16)
-            device_name.parse_full(parts[0])
-            device_name.parse_full(parts[2])
-            return parts[0], incarnation, parts[2], parts[3], parts[4]
-        except ValueError:
-            pass
-    raise errors.InvalidArgumentError(None, None, f"Invalid rendezvous key: {key}")
 
 
 class Rendezvous:

@@ -32,9 +32,14 @@ def new_step_id() -> int:
 class Step:
     """The state that the pieces of one step share."""
 
-    def __init__(self, resources: ResourceManager, step_id: int = 0) -> None:
+    def __init__(
+        self,
+        resources: ResourceManager,
+        step_id: int = 0,
+        rendezvous: Rendezvous | None = None,
+    ) -> None:
         self.step_id = step_id or new_step_id()
-        self.rendezvous = Rendezvous()
+        self.rendezvous = rendezvous or Rendezvous()
         self.cancellation = CancellationManager()
         self.resources = resources
         self.container = f"__per_step_{self.step_id}"

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors, graph_partition, node_shapes
-from tensorloom.framework.cancellation import Deadline
+from tensorloom.framework import device_name, errors, graph_partition, node_shapes
+from tensorloom.framework.cancellation import CancellationManager, Deadline
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
+from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import ResourceManager
 from tensorloom.worker import strands
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece
 from tensorloom.worker.step import Step, run_pieces
+from tensorloom.worker.step_table import Peers, StepTable
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
@@ -67,9 +69,17 @@ class WorkerSession:
 class RegisteredGraph:
     """A graph compiled for the devices of this worker."""
 
-    def __init__(self, worker: Worker, session: WorkerSession, graph: GraphIR) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        session: WorkerSession,
+        graph: GraphIR,
+        ordered: bool = True,
+    ) -> None:
         self._worker = worker
         self._session = session
+        self._remote_keys = _keys_from_elsewhere(graph, worker.task)
+        self._ordered = ordered or not self._remote_keys
         self._graph = node_shapes.infer_missing(graph)
         self._is_classic = is_classic(self._graph.nodes)
         self.parts = self._partition()
@@ -111,9 +121,12 @@ class RegisteredGraph:
                     traced,
                 )
             ]
-        blocking = len(self.parts) > 1 and any(
-            strands.is_blocking(node, functions, False)
-            for node in self._graph.nodes.values()
+        blocking = not self._ordered or (
+            len(self.parts) > 1
+            and any(
+                strands.is_blocking(node, functions, False)
+                for node in self._graph.nodes.values()
+            )
         )
         return [
             Piece(
@@ -148,16 +161,32 @@ class RegisteredGraph:
             pieces, metadata = self._traced_pieces(), asked.metadata
         if asked is not None and options.output_partition_graphs:
             asked.metadata.partition_graphs.extend(self.parts.values())
-        step = Step(self._session.resources, asked.step_id if asked else 0)
+        step = self._new_step(asked.step_id if asked else 0)
         timeout = options.timeout_s
         limit = Deadline(step.cancellation, timeout) if timeout else nullcontext()
         self._session.begin(step)
+        outer = asked.cancellation if asked is not None else None
+        token = _follow(outer, step) if outer is not None else None
         try:
             with limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         finally:
             self._session.end(step)
+            if outer is not None and token is not None:
+                outer.deregister(token)
         return [results[index] for index in sorted(results)]
+
+    def _new_step(self, step_id: int) -> Step:
+        """The state of one run; shared with other tasks if the step has an id."""
+        resources = self._session.resources
+        if not step_id:
+            return Step(resources)
+        steps = self._worker.steps
+        rendezvous = steps.rendezvous(step_id)
+        step = Step(resources, step_id, rendezvous)
+        steps.attach(step_id, step)
+        rendezvous.pull(self._remote_keys)
+        return step
 
     def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
         if self._spread is None:
@@ -174,11 +203,44 @@ class RegisteredGraph:
             return self._traced
 
 
+def _follow(outer: CancellationManager, step: Step) -> int | None:
+    """Cancels the step when whoever asked for it cancels."""
+
+    def cancel() -> None:
+        step.cancellation.cancel(outer.cause or outer.error())
+
+    token = outer.register(cancel)
+    if token is None:
+        cancel()
+    return token
+
+
+def _keys_from_elsewhere(graph: GraphIR, task: str) -> list[str]:
+    """The rendezvous keys that other tasks send under, of a part of a graph."""
+    return [
+        key_of(node)
+        for node in graph.nodes.values()
+        if node.op in ("_Recv", "_HostRecv")
+        and not node.attrs["client_terminated"]
+        and device_name.task_of(node.attrs["send_device"].decode()) != task
+    ]
+
+
 class Worker:
     """The worker of one task, in process. Implements `WorkerInterface`."""
 
-    def __init__(self, task: str, devices: Sequence[Device]) -> None:
+    def __init__(
+        self, task: str, devices: Sequence[Device], peers: Peers | None = None
+    ) -> None:
+        """Makes a worker.
+
+        Args:
+          task: its name.
+          devices: of this task, CPUs first.
+          peers: the other tasks, where there are any.
+        """
         self._task = task
+        self.steps = StepTable(task, peers)
         self.local_devices = list(devices)
         self._by_name = {device.name: device for device in devices}
         self._shared = ResourceManager()
@@ -189,6 +251,11 @@ class Worker:
     def task(self) -> str:
         """The task's name."""
         return self._task
+
+    @property
+    def is_tensorloom(self) -> bool:
+        """True: it knows the ops that our passes make."""
+        return True
 
     def device_named(self, name: str) -> Device:
         """The device of that full name.
@@ -237,9 +304,17 @@ class Worker:
                 state.resources.cleanup()
 
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        ordered: bool = True,
     ) -> RegisteredGraph:
-        """Compiles a placed graph; see `interfaces.WorkerInterface`."""
+        """Compiles a placed graph; see `interfaces.WorkerInterface`.
+
+        `ordered` says that the nodes of all tasks' parts come in one topological
+        order, so that a part may wait for another's tensor in the order of its nodes.
+        """
         with self._lock:
             state = self._sessions.get(session)
         if state is None:
@@ -249,10 +324,27 @@ class Worker:
                 f"Session handle is not found: {session}. Possibly this worker "
                 f'("{self._task}") just restarted.',
             )
-        return RegisteredGraph(self, state, graph)
+        return RegisteredGraph(self, state, graph, ordered)
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""
+
+    def close(self) -> None:
+        """Cancels everything: the task stops."""
+        with self._lock:
+            sessions = list(self._sessions)
+        for session in sessions:
+            self.delete_session(session)
+        self.steps.close(errors.CancelledError(None, None, "The task has stopped"))
+        self._shared.cleanup()
+
+    def abort_step(self, step_id: int, error: errors.OpError) -> None:
+        """Cancels this task's part of a step."""
+        self.steps.abort(step_id, error)
+
+    def cleanup_step(self, step_id: int) -> None:
+        """Forgets a step whose parts have all ended."""
+        self.steps.cleanup(step_id)
 
     def cleanup_all(self, containers: Sequence[str]) -> None:
         """Deletes the resources of the containers; of all when there are none."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.cluster import host_evaluation
+from tensorloom.cluster import local
 from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.node_shapes import infer_missing
@@ -159,7 +159,7 @@ def evaluate(graph: GraphIR, arguments: list[Any]) -> list[Any]:
         elif node.op == "NoOp":
             outputs = []
         else:
-            computed = host_evaluation.evaluate(node, inputs)
+            computed = local.evaluate(node, inputs)
             assert computed is not None, node
             outputs = list(computed)
         for index, value in enumerate(outputs):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import tensorloom as tf  # registers the ops
-from tensorloom.cluster import host_evaluation
-from tensorloom.framework.errors import InternalError, OpError
+from tensorloom.cluster import local
+from tensorloom.framework.errors import CancelledError, InternalError, OpError
 from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
     DeviceInfo,
@@ -19,8 +19,9 @@ from tensorloom.framework.interfaces import (
     StepSignature,
 )
 from tensorloom.framework.session_config import SessionConfig
+from tensorloom.master.directory import FixedWorkers
 from tensorloom.master.master import Master, MasterEnvironment
-from tensorloom.master.task_parallel import TaskParallelStep
+from tensorloom.master.task_parallel import Part, TaskParallelStep
 from tests.master.graph_text import parse, render
 
 _ = tf
@@ -45,6 +46,8 @@ class FakeWorker:
         self.calls: list[str] = []
         self.graphs: list[GraphIR] = []
 
+    is_tensorloom = True
+
     def devices(self) -> Sequence[DeviceInfo]:
         return [DeviceInfo(f"{self.task}/device:CPU:0", "CPU", 1, 7)]
 
@@ -64,11 +67,17 @@ class FakeWorker:
     def deregister_graph(self, session: str, graph: RegisteredGraph) -> None:
         self.calls.append("deregister_graph")
 
+    def abort_step(self, step_id: int, error: OpError) -> None:
+        self.calls.append("abort_step")
+
+    def cleanup_step(self, step_id: int) -> None:
+        self.calls.append("cleanup_step")
+
     def cleanup_all(self, containers: Sequence[str]) -> None:
         self.calls.append(f"cleanup_all {list(containers)}")
 
 
-ENVIRONMENT = MasterEnvironment(host_evaluation.evaluate, host_evaluation.has_kernel)
+ENVIRONMENT = MasterEnvironment(local.evaluate, local.has_kernel)
 GRAPH = """
 x = Placeholder {dtype='float32'}
 y = Neg(x)
@@ -79,7 +88,7 @@ SIGNATURE = StepSignature(("x:0",), ("z:0",))
 
 def test_a_session_from_its_making_to_its_end() -> None:
     worker = FakeWorker()
-    master = Master([worker], ENVIRONMENT)
+    master = Master(FixedWorkers([worker]), ENVIRONMENT)
     handle = master.create_session(parse(GRAPH), SessionConfig())
     step = master.prepare_step(handle, SIGNATURE)
     assert step.run([1.0]) == [[1.0]]
@@ -100,7 +109,7 @@ def test_a_session_from_its_making_to_its_end() -> None:
 
 def test_the_registered_graph_is_placed() -> None:
     worker = FakeWorker()
-    master = Master([worker], ENVIRONMENT)
+    master = Master(FixedWorkers([worker]), ENVIRONMENT)
     handle = master.create_session(parse(GRAPH), SessionConfig())
     master.prepare_step(handle, SIGNATURE)
     device = f"{worker.task}/device:CPU:0"
@@ -111,7 +120,7 @@ def test_the_registered_graph_is_placed() -> None:
 
 def test_extension() -> None:
     worker = FakeWorker()
-    master = Master([worker], ENVIRONMENT)
+    master = Master(FixedWorkers([worker]), ENVIRONMENT)
     whole = parse(GRAPH + "w = Sin(z)\nn = NoOp(^w)")
     parts = [
         whole.with_nodes([whole.nodes[name] for name in names])
@@ -127,7 +136,7 @@ def test_extension() -> None:
 
 
 def test_graphs_that_are_wrong() -> None:
-    master = Master([FakeWorker()], ENVIRONMENT)
+    master = Master(FixedWorkers([FakeWorker()]), ENVIRONMENT)
     good = parse(GRAPH)
     y = good.nodes["y"]
     cases = [
@@ -145,7 +154,7 @@ def test_graphs_that_are_wrong() -> None:
 
 def test_nodes_in_any_order() -> None:
     worker = FakeWorker()
-    master = Master([worker], ENVIRONMENT)
+    master = Master(FixedWorkers([worker]), ENVIRONMENT)
     graph = parse(GRAPH)
     backwards = graph.with_nodes(reversed(graph.nodes.values()))
     handle = master.create_session(backwards, SessionConfig())
@@ -159,7 +168,7 @@ def test_nodes_in_any_order() -> None:
 
 
 def test_unknown_sessions() -> None:
-    master = Master([FakeWorker()], ENVIRONMENT)
+    master = Master(FixedWorkers([FakeWorker()]), ENVIRONMENT)
     for use in (
         lambda: master.prepare_step("feed", SIGNATURE),
         lambda: master.extend_session("feed", GraphIR()),
@@ -174,7 +183,7 @@ def test_unknown_sessions() -> None:
 
 def test_reset() -> None:
     worker = FakeWorker()
-    master = Master([worker], ENVIRONMENT)
+    master = Master(FixedWorkers([worker]), ENVIRONMENT)
     handles = [master.create_session(parse(GRAPH), SessionConfig()) for _ in range(2)]
     master.reset(["box"])
     assert worker.calls[2:] == [
@@ -190,7 +199,7 @@ def test_reset() -> None:
 def test_tasks_get_their_parts() -> None:
     """A step over two tasks: each registers its part, joined by a Send and a Recv."""
     tasks = [FakeWorker(f"/job:worker/replica:0/task:{i}") for i in range(2)]
-    master = Master(tasks, ENVIRONMENT)
+    master = Master(FixedWorkers(tasks), ENVIRONMENT)
     text = """
     x = Placeholder {dtype='float32'} @/job:worker/task:0
     y = Neg(x) @/job:worker/task:1
@@ -200,11 +209,13 @@ def test_tasks_get_their_parts() -> None:
     handle = master.create_session(parse(text), SessionConfig())
     step = master.prepare_step(handle, StepSignature(("x:0",), ("w:0", "z:0")))
     ops = [[n.op for n in task.graphs[0].nodes.values()] for task in tasks]
-    assert ops[0].count("_Send") == ops[1].count("_Recv") == 1
-    assert ops[1].count("_Send") == ops[0].count("_Recv") == 2
-    assert "_Arg" in ops[0]
-    assert ops[0].count("_Retval") == 2
-    assert step.run([1.0]) == [[1.0], [1.0]]
+    assert ops[1].count("_Send") == ops[0].count("_Recv") == 1
+    assert ops[0].count("_Send") == ops[1].count("_Recv") == 0
+    # Feeds and fetches are with the task at their other end.
+    assert "_Arg" in ops[1]
+    assert ops[0].count("_Retval") == ops[1].count("_Retval") == 1
+    assert step.run([1.0]) == [[], [1.0]]
+    assert all(task.calls[-1] == "cleanup_step" for task in tasks)
 
 
 def test_the_first_error_of_a_part_ends_the_step() -> None:
@@ -213,23 +224,34 @@ def test_the_first_error_of_a_part_ends_the_step() -> None:
     class Waiting:
         def run(self, feeds: Sequence[Any], step: Any = None) -> list[Any]:
             assert release.wait(20)
-            return []
+            raise CancelledError(None, None, "follows")
 
     class Failing:
         def run(self, feeds: Sequence[Any], step: Any = None) -> list[Any]:
             raise InternalError(None, None, "broken")
 
-    step = TaskParallelStep([Waiting(), Failing()], [GraphIR(), GraphIR()])
+    class Releasing(FakeWorker):
+        def abort_step(self, step_id: int, error: OpError) -> None:
+            super().abort_step(step_id, error)
+            release.set()
+
+    workers = [Releasing(), Releasing()]
+    step = TaskParallelStep(
+        [
+            Part(workers[0], Waiting(), [], []),
+            Part(workers[1], Failing(), [], []),
+        ]
+    )
     with pytest.raises(InternalError, match="broken"):
         step.run([])
-    release.set()
+    assert [worker.calls for worker in workers] == [["abort_step", "cleanup_step"]] * 2
 
 
 def test_switched_off_passes() -> None:
     text = "a = Const<2.0>\nb = Neg(a)\nc = Exp(b)\n"
     for off in (False, True):
         worker = FakeWorker()
-        master = Master([worker], ENVIRONMENT)
+        master = Master(FixedWorkers([worker]), ENVIRONMENT)
         config = SessionConfig()
         if off:
             from tensorloom.framework.session_config import OptimizerConfig

@@ -29,10 +29,14 @@ class OptimizeTarget:
     function_cache: dict[str, tuple[FunctionIR, FunctionIR]] = field(
         default_factory=dict
     )
+    #: Only ops that TensorFlow has may come out: one of its workers will run them.
+    portable: bool = False
 
     def allows(self, name: str) -> bool:
         """Whether the pass of that name may run."""
         config = self.config
+        if self.portable and name in _MAKES_OWN_OPS:
+            return False
         if name == "common_subexpression":
             return config.do_common_subexpression_elimination
         if name == "constant_folding":
@@ -47,3 +51,6 @@ _TOGGLES = {
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
 }
+
+# Passes whose results have ops of our own.
+_MAKES_OWN_OPS = frozenset(["fuse_matmul_bias", "fuse_optimizer_updates"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tensorloom as tf  # registers the ops
-from tensorloom.cluster import host_evaluation
+from tensorloom.cluster import local
 from tensorloom.master.optimize import PIPELINE, OptimizeTarget, Pass
 from tests.master.graph_text import check, parse, render
 
@@ -719,7 +719,7 @@ CASES = [
 def test_before_and_after(case: Case) -> None:
     graph = parse(case.before)
     text = render(graph)
-    target = OptimizeTarget(case.preserve, evaluate=host_evaluation.evaluate)
+    target = OptimizeTarget(case.preserve, evaluate=local.evaluate)
     result = PASSES[case.run](graph, target)
     assert render(result) == lines(case.after)
     assert render(graph) == text, "the argument has changed"
@@ -728,6 +728,6 @@ def test_before_and_after(case: Case) -> None:
 
 def test_passes_do_nothing_twice() -> None:
     for case in CASES:
-        target = OptimizeTarget(case.preserve, evaluate=host_evaluation.evaluate)
+        target = OptimizeTarget(case.preserve, evaluate=local.evaluate)
         once: GraphIR = PASSES[case.run](parse(case.before), target)
         assert render(PASSES[case.run](once, target)) == render(once), case.title

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf  # registers the ops
-from tensorloom.cluster import host_evaluation
+from tensorloom.cluster import local
 from tensorloom.master.optimize import PIPELINE, OptimizeTarget, optimize
 from tests.master.graph_text import check, evaluate, parse
 
@@ -108,7 +108,7 @@ def preserved(text: str) -> frozenset[str]:
 def test_one_pass(name: str, text: str, keeps_names: bool) -> None:
     target = OptimizeTarget(
         preserved(text) if keeps_names else frozenset(),
-        evaluate=host_evaluation.evaluate,
+        evaluate=local.evaluate,
     )
     before = parse(text)
     after = dict(PIPELINE)[name](before, target)
@@ -120,7 +120,7 @@ def test_one_pass(name: str, text: str, keeps_names: bool) -> None:
 @given(text=graphs())
 @settings(max_examples=150, deadline=None)
 def test_all_passes(text: str) -> None:
-    target = OptimizeTarget(preserved(text), evaluate=host_evaluation.evaluate)
+    target = OptimizeTarget(preserved(text), evaluate=local.evaluate)
     before = parse(text)
     after = optimize(before, target)
     assert_same_values(before, after)

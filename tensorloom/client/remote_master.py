@@ -1,0 +1,198 @@
+"""A master on another task, behind MasterService's calls."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors, graph_def, run_metadata
+from tensorloom.framework.interfaces import (
+    DeviceInfo,
+    StepContext,
+    StepOptions,
+    StepSignature,
+)
+from tensorloom.transport import status, tensors
+from tensorloom.transport.device_attributes import read_device
+from tensorloom.transport.methods import Method, master_methods
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.interface import Channel
+
+# The master keeps a step's limit; the call itself may take a little longer.
+_GRACE_S = 2.0
+
+
+class RemoteMaster:
+    """Implements `MasterInterface` for one client session."""
+
+    def __init__(self, target: str, channel: Channel) -> None:
+        """Makes a master.
+
+        Args:
+          target: as the session was given it, `grpc://host:port`.
+          channel: the way there.
+        """
+        self._target = target
+        self._channel = channel
+        self._lock = threading.Lock()
+        self._version = 0  # of the graph at the master
+
+    def _call(self, name: str, timeout_s: float | None = None, **fields: Any) -> Any:
+        method = master_methods()[name]
+        return self._channel.call(method, method.request(**fields), timeout_s)
+
+    # --- sessions --------------------------------------------------------------------
+
+    def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
+        """Makes a session at the master; see `MasterInterface`."""
+        method = master_methods()["CreateSession"]
+        request = method.request(
+            graph_def=graph_def.to_proto(graph), target=self._target
+        )
+        if config.proto is not None:
+            request.config.MergeFromString(config.proto.SerializeToString())
+        response = self._channel.call(method, request, config.operation_timeout_s)
+        self._version = response.graph_version
+        handle: str = response.session_handle
+        return handle
+
+    def extend_session(self, session: str, graph: GraphIR) -> None:
+        """Adds nodes and functions; see `MasterInterface`."""
+        with self._lock:
+            response = self._call(
+                "ExtendSession",
+                session_handle=session,
+                graph_def=graph_def.to_proto(graph),
+                current_graph_version=self._version,
+            )
+            self._version = response.new_graph_version
+
+    def close_session(self, session: str) -> None:
+        """Ends the session at the master, and the connection."""
+        try:
+            self._call("CloseSession", 10.0, session_handle=session)
+        finally:
+            self._channel.close()
+
+    def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
+        """All devices of all workers."""
+        response = self._call("ListDevices", session_handle=session or "")
+        return [
+            read_device(device)
+            for device in [*response.local_device, *response.remote_device]
+        ]
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Empties containers on all workers, and closes all sessions of the master."""
+        self._call("Reset", container=list(containers))
+
+    # --- steps -----------------------------------------------------------------------
+
+    def prepare_step(self, session: str, signature: StepSignature) -> RemoteStep:
+        """A step; the master prepares it when it runs first."""
+        return RemoteStep(self._channel, session, signature)
+
+    def partial_run_setup(self, session: str, signature: StepSignature) -> str:
+        """Begins a partial run; see `MasterInterface`."""
+        response = self._call(
+            "PartialRunSetup",
+            session_handle=session,
+            feed=signature.feeds,
+            fetch=signature.fetches,
+            target=signature.targets,
+            request_id=_request_id(),
+        )
+        handle: str = response.partial_run_handle
+        return handle
+
+    def partial_run(
+        self,
+        session: str,
+        partial_handle: str,
+        feeds: Sequence[tuple[str, Any]],
+        fetches: Sequence[str],
+    ) -> list[Any]:
+        """Continues a partial run; see `MasterInterface`."""
+        step = RemoteStep(
+            self._channel,
+            session,
+            StepSignature(tuple(name for name, _ in feeds), tuple(fetches)),
+            partial_handle,
+        )
+        return step.run([value for _, value in feeds])
+
+
+class RemoteStep:
+    """A step at a remote master. Implements `PreparedStep`."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        session: str,
+        signature: StepSignature,
+        partial_handle: str = "",
+    ) -> None:
+        self._channel = channel
+        self._signature = signature
+        self._method: Method = master_methods()["RunStep"]
+        self._template = self._method.request(
+            session_handle=session,
+            fetch=signature.fetches,
+            target=signature.targets,
+            partial_run_handle=partial_handle,
+            store_errors_in_response_body=True,
+        )
+
+    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
+        """Runs the step; see `PreparedStep.run`."""
+        request = self._method.request()
+        request.CopyFrom(self._template)
+        request.request_id = _request_id()
+        for name, value in zip(self._signature.feeds, feeds, strict=True):
+            tensors.encode(value, request.feed.add(name=name).tensor)
+        timeout_s = None
+        if step is not None:
+            _fill_options(request.options, step.options)
+            timeout_s = step.options.timeout_s
+        response = self._channel.call(
+            self._method, request, timeout_s + _GRACE_S if timeout_s else None
+        )
+        if response.status_code:
+            raise status.from_wire(response.status_code, response.status_error_message)
+        if step is not None:
+            run_metadata.read(response.metadata, step)
+        return self._values(response)
+
+    def _values(self, response: Any) -> list[Any]:
+        received = {named.name: named.tensor for named in response.tensor}
+        missing = [name for name in self._signature.fetches if name not in received]
+        if missing:
+            raise errors.InternalError(
+                None, None, f"The master did not return the fetch {missing[0]}"
+            )
+        return [_owned(tensors.decode(received[n])) for n in self._signature.fetches]
+
+
+def _owned(value: Any) -> Any:
+    """A fetched value that is the caller's to change; rank 0 as a scalar, or bytes."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.copy() if value.ndim else value[()]
+
+
+def _fill_options(proto: Any, options: StepOptions) -> None:
+    if options.timeout_s:
+        proto.timeout_in_ms = max(1, int(options.timeout_s * 1000))
+    proto.trace_level = 3 if options.trace else 0  # FULL_TRACE
+    proto.output_partition_graphs = options.output_partition_graphs
+
+
+def _request_id() -> int:
+    return secrets.randbits(62) or 1

@@ -1,0 +1,191 @@
+"""The workers of a cluster, as one task's master and worker reach them."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.cluster import diagnosis
+from tensorloom.framework import device_name, errors, threads
+from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.transport import status, tensors
+from tensorloom.transport.methods import worker_methods
+
+if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import WorkerInterface
+    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.interface import Channel
+    from tensorloom.worker.worker import Worker
+
+# A task that does not answer is asked again after this.
+_PROBE_S: Final = 2.0
+
+# Makes a channel to an address.
+Connect = Callable[[str], "Channel"]
+
+
+class ClusterDirectory:
+    """Who is in the cluster. Implements `WorkerDirectory` and the worker's `Peers`."""
+
+    def __init__(
+        self,
+        own_task: str,
+        addresses: Mapping[str, str],
+        connect: Connect,
+        wait_s: float,
+    ) -> None:
+        """Makes a directory.
+
+        Args:
+          own_task: the task that looks.
+          addresses: of all tasks, by task name.
+          connect: makes channels; the first call to a task uses it.
+          wait_s: how long a new session waits for tasks that do not answer.
+        """
+        self._own_task = own_task
+        self._addresses = dict(addresses)
+        self._connect = connect
+        self._wait_s = wait_s
+        self._lock = threading.Lock()
+        self._remote: dict[str, RemoteWorker] = {}
+        self._own: Worker | None = None
+
+    def set_own_worker(self, worker: Worker) -> None:
+        """Takes the worker of this task, which knows the directory as its peers."""
+        self._own = worker
+
+    def close(self) -> None:
+        """Closes the channels."""
+        with self._lock:
+            workers = list(self._remote.values())
+            self._remote.clear()
+        for worker in workers:
+            worker.channel.close()
+
+    # --- for the master --------------------------------------------------------------
+
+    def for_session(self, config: SessionConfig) -> Sequence[WorkerInterface]:
+        """This task's worker and those that the device filters let through.
+
+        Raises:
+          errors.UnavailableError: some did not answer in time; the message says what
+            was found at each one's address.
+        """
+        wanted = [
+            task
+            for task in sorted(self._addresses)
+            if task != self._own_task and _passes(task, config.device_filters)
+        ]
+        workers = [self._worker(task) for task in wanted]
+        limit = config.operation_timeout_s or self._wait_s
+        self._wait_for(workers, limit, bool(config.device_filters))
+        assert self._own is not None
+        return [self._own, *workers]
+
+    def known(self) -> Sequence[WorkerInterface]:
+        """This task's worker and those that have answered before."""
+        assert self._own is not None
+        with self._lock:
+            answered = [w for w in self._remote.values() if w.devices()]
+        return [self._own, *answered]
+
+    def _worker(self, task: str) -> RemoteWorker:
+        with self._lock:
+            worker = self._remote.get(task)
+            if worker is None:
+                address = self._addresses.get(task)
+                if address is None:
+                    raise errors.InvalidArgumentError(
+                        None, None, f"{task} is not in the cluster of {self._own_task}"
+                    )
+                worker = self._remote[task] = RemoteWorker(task, self._connect(address))
+            return worker
+
+    def _wait_for(
+        self, workers: Sequence[RemoteWorker], limit_s: float, is_filtered: bool
+    ) -> None:
+        """Asks all at once, again and again, until each has answered."""
+        deadline = time.monotonic() + limit_s
+        outcomes: dict[str, errors.OpError | None] = {}
+        changed = threading.Condition()
+
+        def probe(worker: RemoteWorker) -> None:
+            outcome = _probe_until(worker, deadline)
+            with changed:
+                outcomes[worker.task] = outcome
+                changed.notify_all()
+
+        for worker in workers:
+            threads.start(lambda w=worker: probe(w))  # type: ignore[misc]
+        with changed:
+            while len(outcomes) < len(workers):
+                changed.wait()
+        lost = {task: error for task, error in outcomes.items() if error is not None}
+        if lost:
+            raise diagnosis.tasks_are_missing(
+                self._own_task, self._addresses, lost, limit_s, is_filtered
+            )
+
+    # --- for the worker --------------------------------------------------------------
+
+    def recv_tensor(
+        self,
+        task: str,
+        step_id: int,
+        key: str,
+        done: Callable[[Any, bool, errors.OpError | None], None],
+    ) -> Callable[[], None]:
+        """Asks a task for a tensor; see `worker.step_table.Peers.recv_tensor`."""
+        method = worker_methods()["RecvTensor"]
+        request = method.request(
+            step_id=step_id,
+            rendezvous_key=key,
+            request_id=secrets.randbits(62) or 1,
+        )
+
+        def ended(response: Any, error: errors.OpError | None) -> None:
+            if error is None:
+                try:
+                    done(tensors.decode(response.tensor), response.is_dead, None)
+                    return
+                except errors.OpError as malformed:
+                    error = malformed
+            done(None, False, _from_peer(task, error))
+
+        return self._worker(task).channel.start(method, request, ended).cancel
+
+
+def _from_peer(task: str, error: errors.OpError) -> errors.OpError:
+    """Why a tensor did not come. What the peer's step failed of is its to report."""
+    if isinstance(error, errors.UnavailableError):
+        return error
+    return status.derived(error)
+
+
+def _probe_until(worker: RemoteWorker, deadline: float) -> errors.OpError | None:
+    """Asks a worker for its status until it answers; the last error if never."""
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            worker.refresh(max(0.1, min(left, _PROBE_S)))
+            return None
+        except errors.OpError as error:
+            if time.monotonic() + 0.1 >= deadline:
+                return error
+            time.sleep(0.1)
+
+
+def _passes(task: str, filters: Sequence[str]) -> bool:
+    """Whether a session with these device filters sees the task."""
+    if not filters:
+        return True
+    name = device_name.parse(task)
+    return any(name.is_compatible_with(_task_part(text)) for text in filters)
+
+
+def _task_part(text: str) -> device_name.DeviceName:
+    parsed = device_name.parse(text)
+    return device_name.DeviceName(parsed.job, parsed.replica, parsed.task)

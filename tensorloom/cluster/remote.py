@@ -1,0 +1,27 @@
+"""Sessions with a target: `grpc://host:port`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.client.master_factory import register_master_factory
+from tensorloom.client.remote_master import RemoteMaster
+from tensorloom.cluster.server import running_at
+from tensorloom.transport.grpc_channel import GrpcChannel
+
+if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import MasterInterface
+    from tensorloom.framework.session_config import SessionConfig
+
+
+def make_remote_master(target: str, config: SessionConfig) -> MasterInterface:
+    """The master at a target; one of this process is called without a network."""
+    server = running_at(target)
+    if server is not None:
+        return server.master
+    return RemoteMaster(target, GrpcChannel(target.removeprefix("grpc://")))
+
+
+def install() -> None:
+    """Makes `grpc://` targets usable."""
+    register_master_factory("grpc", make_remote_master)

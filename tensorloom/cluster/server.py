@@ -1,0 +1,246 @@
+"""`tf.train.Server`: one task of a cluster, in this process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from tensorloom.cluster import local
+from tensorloom.cluster.cluster_spec import ClusterSpec
+from tensorloom.cluster.directory import ClusterDirectory
+from tensorloom.devices.device import make_devices
+from tensorloom.framework import errors, session_config
+from tensorloom.framework.export import export
+from tensorloom.master.master import Master
+from tensorloom.master.master_service import MasterService
+from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.grpc_server import GrpcServer
+from tensorloom.worker.worker import Worker
+from tensorloom.worker.worker_service import WorkerService
+
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
+
+#: How long a new session waits for the tasks of its cluster, in seconds.
+WAIT_VARIABLE: Final = "TENSORLOOM_WAIT_FOR_TASKS_S"
+_DEFAULT_WAIT_S: Final = 600.0
+
+# The servers of this process by port: their sessions need no network.
+_running: WeakValueDictionary[int, Server] = WeakValueDictionary()
+
+
+@export("train.Server", "distribute.Server")
+class Server:
+    """A task: a master for clients, and a worker for masters.
+
+        server = tf.train.Server(cluster, job_name="worker", task_index=0)
+        with tf.Session(server.target) as sess: ...
+
+    It listens on loopback if its address in the cluster is there, else on all
+    interfaces.
+    """
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: Any = None,
+        start: bool = True,
+    ) -> None:
+        """Makes a task, and starts it unless `start` is false.
+
+        Args:
+          server_or_cluster_def: a `ServerDef`, `ClusterDef`, `ClusterSpec`, or what a
+            `ClusterSpec` is made of.
+          job_name, task_index: which task this is; may be left out where the
+            `ServerDef` says it or the cluster has one task alone.
+          protocol: "grpc", also if None.
+          config: a `tf.ConfigProto` for the devices of the task.
+          start: whether to answer at once.
+
+        Raises:
+          TypeError, ValueError: an argument is not usable.
+          errors.InvalidArgumentError: the task is not in the cluster.
+          errors.NotFoundError: nobody speaks the protocol.
+          errors.UnknownError: the address cannot be listened on.
+        """
+        self._server_def = _make_server_def(
+            server_or_cluster_def, job_name, task_index, protocol, config
+        )
+        server_def = self._server_def
+        if server_def.protocol not in ("grpc", "grpc+loom"):
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"No server factory registered for the given ServerDef: {server_def}\n"
+                "The available server factories are: [ GRPC_SERVER ]",
+            )
+        cluster = ClusterSpec(server_def.cluster)
+        self._address = _own_address(cluster, server_def)
+        self._task = (
+            f"/job:{server_def.job_name}/replica:0/task:{server_def.task_index}"
+        )
+        self._make_task(cluster, server_def)
+        self._started = False
+        self._stopped = threading.Event()
+        if start:
+            self.start()
+
+    def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
+        config = session_config.from_proto(server_def.default_session_config)
+        devices = make_devices(self._task, config.device_count, config.device_options())
+        wait_s = float(os.environ.get(WAIT_VARIABLE, _DEFAULT_WAIT_S))
+        self._directory = ClusterDirectory(
+            self._task, cluster.addresses(), GrpcChannel, wait_s
+        )
+        self._worker = Worker(self._task, devices, self._directory)
+        self._directory.set_own_worker(self._worker)
+        self._master = Master(self._directory, local.environment())
+        handlers = {
+            **MasterService(self._master, self._task).handlers(),
+            **WorkerService(self._worker).handlers(),
+        }
+        self._server = GrpcServer(handlers, self._address)
+
+    @property
+    def server_def(self) -> Any:
+        """The `ServerDef` of the task."""
+        return self._server_def
+
+    @property
+    def target(self) -> str:
+        """What a session of this process or another takes: `grpc://localhost:PORT`."""
+        return f"grpc://localhost:{self._server.port}"
+
+    @property
+    def master(self) -> Master:
+        """The task's master, for sessions of this process."""
+        return self._master
+
+    def start(self) -> None:
+        """Begins to answer; once started, does nothing.
+
+        Raises:
+          errors.FailedPreconditionError: the server was stopped.
+        """
+        if self._stopped.is_set():
+            raise errors.FailedPreconditionError(
+                None, None, "A stopped server cannot be started again"
+            )
+        if not self._started:
+            self._started = True
+            self._server.start()
+            _running[self._server.port] = self
+
+    def join(self) -> None:
+        """Waits until the server is stopped, by `stop` or from outside."""
+        self._stopped.wait()
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """Ends the task: steps are cancelled, the port is free again."""
+        if self._stopped.is_set():
+            return
+        _running.pop(self._server.port, None)
+        self._server.stop(grace_s)
+        self._worker.close()
+        self._directory.close()
+        self._stopped.set()
+
+    @staticmethod
+    def create_local_server(config: Any = None, start: bool = True) -> Server:
+        """A cluster of one task at a free port of this machine.
+
+        Args:
+          config: a `tf.ConfigProto`.
+          start: whether to answer at once.
+        """
+        return Server(
+            {"local": ["localhost:0"]}, protocol="grpc", config=config, start=start
+        )
+
+
+def running_at(target: str) -> Server | None:
+    """The server of this process that a target means, if it is one."""
+    host, _, port = target.removeprefix("grpc://").rpartition(":")
+    if host not in _LOOPBACK or not port.isdigit():
+        return None
+    return _running.get(int(port))
+
+
+def _make_server_def(
+    given: Any,
+    job_name: str | None,
+    task_index: int | None,
+    protocol: str | None,
+    config: Any,
+) -> Any:
+    from tensorloom.protos.tensorflow_server_pb2 import ServerDef
+
+    if type(given).__name__ == "ServerDef":
+        server_def = ServerDef.FromString(given.SerializeToString())
+        if job_name is not None:
+            server_def.job_name = job_name
+        if task_index is not None:
+            server_def.task_index = task_index
+    else:
+        cluster = ClusterSpec(given)
+        server_def = ServerDef(
+            cluster=cluster.as_cluster_def(),
+            job_name=_job_name(cluster, job_name),
+        )
+        server_def.task_index = _task_index(cluster, server_def.job_name, task_index)
+    if protocol is not None:
+        server_def.protocol = protocol
+    server_def.protocol = server_def.protocol or "grpc"
+    if config is not None:
+        server_def.default_session_config.MergeFromString(config.SerializeToString())
+    return server_def
+
+
+def _job_name(cluster: ClusterSpec, job_name: str | None) -> str:
+    if job_name is not None:
+        return job_name
+    if len(cluster.jobs) != 1:
+        raise ValueError("Must specify an explicit `job_name`.")
+    return cluster.jobs[0]
+
+
+def _task_index(cluster: ClusterSpec, job: str, task_index: int | None) -> int:
+    if task_index is not None:
+        return task_index
+    indices = cluster.task_indices(job)
+    if len(indices) != 1:
+        raise ValueError("Must specify an explicit `task_index`.")
+    return indices[0]
+
+
+def _own_address(cluster: ClusterSpec, server_def: Any) -> str:
+    """Where the task listens: on loopback if its address is there."""
+    job, index = server_def.job_name, server_def.task_index
+    if job not in cluster.jobs:
+        raise errors.InvalidArgumentError(
+            None, None, f'Job "{job}" was not defined in cluster'
+        )
+    if index not in cluster.task_indices(job):
+        raise errors.InvalidArgumentError(
+            None, None, f'Task {index} was not defined in job "{job}"'
+        )
+    host, _, port = cluster.task_address(job, index).rpartition(":")
+    if not port.isdigit():
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f'Could not parse port for local server from "{host}:{port}"',
+        )
+    if host in _LOOPBACK:
+        return f"{host}:{port}"
+    warnings.warn(
+        f"The server at {host}:{port} listens on all interfaces, without encryption "
+        "or authentication: whoever reaches the port can run code here.",
+        stacklevel=4,
+    )
+    return f"0.0.0.0:{port}"

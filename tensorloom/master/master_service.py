@@ -1,0 +1,337 @@
+"""MasterService: TensorFlow's calls from clients, answered by a master."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors, graph_def, run_metadata, session_config
+from tensorloom.framework.cancellation import CancellationManager
+from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
+from tensorloom.master.prune import parse_tensor_name
+from tensorloom.transport import status, tensors
+from tensorloom.transport.device_attributes import fill_device
+from tensorloom.transport.methods import master_methods
+from tensorloom.transport.request_ids import RecentRequests
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.interfaces import PreparedStep
+    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.master.master import Master
+    from tensorloom.protos.tensor_pb2 import TensorProto
+    from tensorloom.transport.interface import Call, Handlers
+
+
+@dataclass(slots=True, eq=False)
+class _Step:
+    """A signature as a client spells it, prepared."""
+
+    prepared: PreparedStep
+    feed_types: list[DType]
+
+
+@dataclass(slots=True, eq=False)
+class _ClientSession:
+    """What the service remembers of a session beside the master's state."""
+
+    config: SessionConfig
+    version: int = 0  # of the graph; grows with each extension
+    steps: dict[StepSignature, _Step] = field(default_factory=dict)
+    callables: dict[int, tuple[_Step, StepOptions]] = field(default_factory=dict)
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class MasterService:
+    """Answers MasterService's methods for one master."""
+
+    def __init__(self, master: Master, task: str) -> None:
+        """Makes a service for the master of `task`."""
+        self._master = master
+        self._task = task
+        self._requests = RecentRequests()
+        self._sessions: dict[str, _ClientSession] = {}
+
+    def handlers(self) -> Handlers:
+        """What a server needs to answer for this master."""
+        answers: Mapping[str, Callable[[Any, Call], Any]] = {
+            "CreateSession": self._create_session,
+            "ExtendSession": self._extend_session,
+            "PartialRunSetup": self._partial_run_setup,
+            "RunStep": self._run_step,
+            "CloseSession": self._close_session,
+            "ListDevices": self._list_devices,
+            "Reset": self._reset,
+            "MakeCallable": self._make_callable,
+            "RunCallable": self._run_callable,
+            "ReleaseCallable": self._release_callable,
+        }
+        methods = master_methods()
+        return {methods[name]: answer for name, answer in answers.items()}
+
+    # --- sessions --------------------------------------------------------------------
+
+    def _create_session(self, request: Any, call: Call) -> Any:
+        if request.config.use_per_session_threads:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Distributed sessions do not support use_per_session_threads",
+            )
+        config = session_config.from_proto(request.config)
+        graph = graph_def.from_proto(request.graph_def)
+        handle = self._master.create_session(graph, config)
+        self._sessions[handle] = _ClientSession(config)
+        return master_methods()["CreateSession"].response(session_handle=handle)
+
+    def _extend_session(self, request: Any, call: Call) -> Any:
+        handle: str = request.session_handle
+        session = self._find(handle)
+        with session.lock:
+            if request.current_graph_version != session.version:
+                raise errors.AbortedError(
+                    None,
+                    None,
+                    f"Current version is {session.version} but caller expected "
+                    f"{request.current_graph_version}.",
+                )
+            known = self._master.graph_of(handle)
+            addition = graph_def.from_proto(
+                request.graph_def, known.functions, existing=known.nodes
+            )
+            self._master.extend_session(handle, addition)
+            session.version += 1
+            version = session.version
+        return master_methods()["ExtendSession"].response(new_graph_version=version)
+
+    def _close_session(self, request: Any, call: Call) -> Any:
+        self._sessions.pop(request.session_handle, None)
+        self._master.close_session(request.session_handle)
+        return master_methods()["CloseSession"].response()
+
+    def _list_devices(self, request: Any, call: Call) -> Any:
+        response = master_methods()["ListDevices"].response()
+        for device in self._master.list_devices(request.session_handle or None):
+            fill_device(response.local_device.add(), device)
+        return response
+
+    def _reset(self, request: Any, call: Call) -> Any:
+        self._master.reset(list(request.container))
+        self._sessions.clear()
+        return master_methods()["Reset"].response()
+
+    def _find(self, handle: str) -> _ClientSession:
+        session = self._sessions.get(handle)
+        if session is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        return session
+
+    # --- steps -----------------------------------------------------------------------
+
+    def _run_step(self, request: Any, call: Call) -> Any:
+        response = master_methods()["RunStep"].response()
+        try:
+            self._requests.check(request.request_id, "RunStep (Master)")
+            session = self._find(request.session_handle)
+            if request.partial_run_handle:
+                self._continue_partial_run(request, response)
+            else:
+                self._run_whole(session, request, response, call)
+        except Exception as error:
+            shown = self._from_here(error)
+            if not request.store_errors_in_response_body:
+                raise shown from None
+            response.Clear()
+            code, message = status.to_wire(shown)
+            response.status_code = code
+            response.status_error_message = message
+        return response
+
+    def _run_whole(
+        self, session: _ClientSession, request: Any, response: Any, call: Call
+    ) -> None:
+        step = self._step(
+            request.session_handle,
+            session,
+            [named.name for named in request.feed],
+            request.fetch,
+            request.target,
+        )
+        feeds = _decode_feeds(
+            [(named.name, named.tensor) for named in request.feed], step.feed_types
+        )
+        options = run_metadata.decode_options(request.options, None)
+        values, context = _run(step, feeds, options, call)
+        response.metadata.SetInParent()
+        for name, value in zip(request.fetch, values, strict=True):
+            tensors.encode(value, response.tensor.add(name=name).tensor)
+        _fill_metadata(response.metadata, context, session.config)
+
+    def _step(
+        self,
+        handle: str,
+        session: _ClientSession,
+        feeds: Sequence[str],
+        fetches: Sequence[str],
+        targets: Sequence[str],
+    ) -> _Step:
+        signature = StepSignature(tuple(feeds), tuple(fetches), tuple(targets))
+        step = session.steps.get(signature)
+        if step is None:
+            canonical = _canonical(signature)
+            step = _Step(
+                self._master.prepare_step(handle, canonical),
+                self._types(handle, canonical.feeds),
+            )
+            session.steps[signature] = step
+        return step
+
+    def _types(self, handle: str, names: Sequence[str]) -> list[DType]:
+        nodes = self._master.graph_of(handle).nodes
+        types = []
+        for name in names:
+            node, index = parse_tensor_name(name)
+            types.append(nodes[node].output_types[index].base_dtype)
+        return types
+
+    def _from_here(self, error: Exception) -> Exception:
+        """A node's error with the task where it ran, if that is this one."""
+        if not isinstance(error, errors.OpError) or "[[{{node" not in error.message:
+            return error
+        if error.message.startswith("From /job:"):
+            return error
+        code, message = status.to_wire(error)
+        return status.from_wire(code, f"From {self._task}:\n{message}")
+
+    # --- partial runs ----------------------------------------------------------------
+
+    def _partial_run_setup(self, request: Any, call: Call) -> Any:
+        self._requests.check(request.request_id, "PartialRunSetup (Master)")
+        self._find(request.session_handle)
+        signature = StepSignature(
+            tuple(request.feed), tuple(request.fetch), tuple(request.target)
+        )
+        handle = self._master.partial_run_setup(
+            request.session_handle, _canonical(signature)
+        )
+        return master_methods()["PartialRunSetup"].response(partial_run_handle=handle)
+
+    def _continue_partial_run(self, request: Any, response: Any) -> None:
+        names = [_full_name(named.name) for named in request.feed]
+        types = self._types(request.session_handle, names)
+        values = _decode_feeds(
+            [(named.name, named.tensor) for named in request.feed], types
+        )
+        fetched = self._master.partial_run(
+            request.session_handle,
+            request.partial_run_handle,
+            list(zip(names, values, strict=True)),
+            [_full_name(name) for name in request.fetch],
+        )
+        for name, value in zip(request.fetch, fetched, strict=True):
+            tensors.encode(value, response.tensor.add(name=name).tensor)
+
+    # --- callables -------------------------------------------------------------------
+
+    def _make_callable(self, request: Any, call: Call) -> Any:
+        self._requests.check(request.request_id, "MakeCallable (Master)")
+        session = self._find(request.session_handle)
+        options = request.options
+        if options.tensor_connection:
+            raise errors.UnimplementedError(
+                None, None, "Callables with tensor connections are not supported"
+            )
+        step = self._step(
+            request.session_handle, session, options.feed, options.fetch, options.target
+        )
+        handle = next(session.numbers)
+        run_options = run_metadata.decode_options(options.run_options, None)
+        session.callables[handle] = step, run_options
+        return master_methods()["MakeCallable"].response(handle=handle)
+
+    def _run_callable(self, request: Any, call: Call) -> Any:
+        self._requests.check(request.request_id, "RunCallable (Master)")
+        session = self._find(request.session_handle)
+        found = session.callables.get(request.handle)
+        if found is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"No such callable handle: {request.handle}"
+            )
+        step, options = found
+        if len(request.feed) != len(step.feed_types):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected {len(step.feed_types)} feed tensors, but got "
+                f"{len(request.feed)}",
+            )
+        named = [(str(i), tensor) for i, tensor in enumerate(request.feed)]
+        feeds = _decode_feeds(named, step.feed_types)
+        try:
+            values, context = _run(step, feeds, options, call)
+        except errors.OpError as error:
+            raise self._from_here(error) from None
+        response = master_methods()["RunCallable"].response()
+        response.metadata.SetInParent()
+        for value in values:
+            tensors.encode(value, response.fetch.add())
+        _fill_metadata(response.metadata, context, session.config)
+        return response
+
+    def _release_callable(self, request: Any, call: Call) -> Any:
+        session = self._find(request.session_handle)
+        session.callables.pop(request.handle, None)
+        return master_methods()["ReleaseCallable"].response()
+
+
+def _run(
+    step: _Step, feeds: list[Any], options: StepOptions, call: Call
+) -> tuple[list[Any], StepContext]:
+    """Runs a step that ends when its client gives it up."""
+    cancellation = CancellationManager()
+    call.on_cancel(
+        lambda: cancellation.cancel(
+            errors.CancelledError(None, None, "The client gave up the step")
+        )
+    )
+    context = StepContext(options, cancellation=cancellation)
+    return step.prepared.run(feeds, context), context
+
+
+def _decode_feeds(
+    named: Sequence[tuple[str, TensorProto]], types: Sequence[DType]
+) -> list[Any]:
+    values = []
+    for (name, tensor), dtype in zip(named, types, strict=True):
+        if tensor.dtype != dtype.as_datatype_enum:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"The feed of {name} must be of dtype {dtype.name}, but its DataType "
+                f"is {tensor.dtype}",
+            )
+        values.append(tensors.decode(tensor))
+    return values
+
+
+def _fill_metadata(proto: Any, context: StepContext, config: SessionConfig) -> None:
+    options = context.options
+    if options.trace or options.output_partition_graphs:
+        run_metadata.fill(proto, context, config)
+
+
+def _canonical(signature: StepSignature) -> StepSignature:
+    return StepSignature(
+        tuple([_full_name(name) for name in signature.feeds]),
+        tuple([_full_name(name) for name in signature.fetches]),
+        signature.targets,
+    )
+
+
+def _full_name(name: str) -> str:
+    node, index = parse_tensor_name(name)
+    return f"{node}:{index}"

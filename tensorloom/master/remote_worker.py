@@ -1,0 +1,325 @@
+"""A worker on another task, behind WorkerService's calls."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors, graph_def, run_metadata
+from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
+from tensorloom.master.client_ends import Ends, with_client_ends
+from tensorloom.master.task_parallel import new_step_id
+from tensorloom.transport import status, tensors
+from tensorloom.transport.device_attributes import read_device
+from tensorloom.transport.methods import worker_methods
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.interface import Channel, PendingCall
+
+# What a worker answers at once may take this long; then it is taken for lost.
+_CONTROL_TIMEOUT_S = 60.0
+
+
+class RemoteWorker:
+    """Implements `WorkerInterface` over a channel to the task."""
+
+    def __init__(self, task: str, channel: Channel) -> None:
+        """Makes a worker that is asked for its devices by `refresh`."""
+        self._task = task
+        self._channel = channel
+        self._devices: list[DeviceInfo] = []
+        self._is_tensorloom = False
+        self._lock = threading.Lock()
+        self._running: dict[int, PendingCall] = {}
+
+    @property
+    def task(self) -> str:
+        """The task's name."""
+        return self._task
+
+    @property
+    def is_tensorloom(self) -> bool:
+        """Whether the task runs this system, by what it said last."""
+        return self._is_tensorloom
+
+    @property
+    def channel(self) -> Channel:
+        """The way to the task."""
+        return self._channel
+
+    def refresh(self, timeout_s: float | None) -> None:
+        """Asks the task for its devices and incarnations.
+
+        Raises:
+          errors.UnavailableError, errors.DeadlineExceededError: it does not answer.
+          errors.InvalidArgumentError: at its address is another task.
+        """
+        methods = worker_methods()["GetStatus"]
+        response = self._channel.call(methods, methods.request(), timeout_s)
+        devices = [
+            read_device(device)
+            for device in response.device_attributes
+            # TensorFlow 1.15 lists devices that only XLA places nodes on.
+            if not device.device_type.startswith("XLA_")
+        ]
+        strangers = [d for d in devices if not d.name.startswith(self._task + "/")]
+        if strangers or not devices:
+            found = strangers[0].name if strangers else "a task without devices"
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"At {self._channel.address} is not {self._task} but {found}",
+            )
+        self._devices = devices
+        self._is_tensorloom = response.HasField("task_info")
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        """The devices, as the task told them last."""
+        return self._devices
+
+    # --- sessions --------------------------------------------------------------------
+
+    def _call(self, name: str, **fields: Any) -> Any:
+        method = worker_methods()[name]
+        try:
+            return self._channel.call(
+                method, method.request(**fields), _CONTROL_TIMEOUT_S
+            )
+        except errors.OpError as error:
+            raise self._from(error) from None
+
+    def _from(self, error: errors.OpError) -> errors.OpError:
+        """The error with the task in its message."""
+        code, message = status.to_wire(error)
+        if status.is_derived(error):
+            return error
+        return status.from_wire(code, f"From {self._task}:\n{message}")
+
+    def create_session(self, session: str, config: SessionConfig) -> None:
+        """Makes the state of a session."""
+        self._call(
+            "CreateWorkerSession",
+            session_handle=session,
+            isolate_session_state=config.isolate_session_state,
+        )
+
+    def delete_session(self, session: str) -> None:
+        """Drops the session on the task; a task that is gone has dropped it."""
+        method = worker_methods()["DeleteWorkerSession"]
+        request = method.request(session_handle=session)
+        self._channel.start(method, request, _ignore, timeout_s=10.0)
+
+    def cleanup_all(self, containers: Sequence[str]) -> None:
+        """Deletes the resources of the containers."""
+        self._call("CleanupAll", container=list(containers))
+
+    # --- graphs ----------------------------------------------------------------------
+
+    def register_graph(
+        self, session: str, graph: GraphIR, config: SessionConfig
+    ) -> RemoteRegisteredGraph:
+        """Registers a part on the task; see `WorkerInterface.register_graph`."""
+        incarnations = {d.name: d.incarnation for d in self._devices}
+        part, ends = with_client_ends(graph, incarnations)
+        method = worker_methods()["RegisterGraph"]
+        request = method.request(
+            session_handle=session,
+            graph_def=graph_def.to_proto(part),
+            create_worker_session_called=True,
+            is_ordered=True,
+        )
+        if config.proto is not None:
+            request.graph_options.MergeFromString(
+                config.proto.graph_options.SerializeToString()
+            )
+        try:
+            response = self._channel.call(method, request)
+        except errors.OpError as error:
+            raise self._from(error) from None
+        return RemoteRegisteredGraph(self, session, response.graph_handle, ends)
+
+    def deregister_graph(self, session: str, graph: Any) -> None:
+        """Drops a registered graph on the task."""
+        method = worker_methods()["DeregisterGraph"]
+        request = method.request(
+            graph_handle=graph.handle,
+            session_handle=session,
+            create_worker_session_called=True,
+        )
+        self._channel.start(method, request, _ignore, timeout_s=10.0)
+
+    # --- steps -----------------------------------------------------------------------
+
+    def run_graph(
+        self,
+        request: Any,
+        step: StepContext,
+        done: Callable[[Any, errors.OpError | None], None],
+    ) -> None:
+        """Starts RunGraph; `done` gets its response or its error."""
+        step_id = step.step_id
+
+        def ended(response: Any, error: errors.OpError | None) -> None:
+            with self._lock:
+                self._running.pop(step_id, None)
+            if error is None and response.status_code:
+                error = status.from_wire(
+                    response.status_code, response.status_error_message
+                )
+            done(response, None if error is None else self._from(error))
+
+        with self._lock:
+            self._running[step_id] = _NOT_YET
+        call = self._channel.start(worker_methods()["RunGraph"], request, ended)
+        with self._lock:
+            if step_id in self._running:
+                self._running[step_id] = call
+
+    def abort_step(self, step_id: int, error: errors.OpError) -> None:
+        """Gives up the task's part of a step; the task cancels it."""
+        with self._lock:
+            call = self._running.get(step_id)
+        if call is not None:
+            call.cancel()
+
+    def cleanup_step(self, step_id: int) -> None:
+        """Tells the task that a step is over, without waiting."""
+        method = worker_methods()["CleanupGraph"]
+        self._channel.start(method, method.request(step_id=step_id), _ignore)
+
+
+class _NotYet:
+    """Stands for a call that is just being made."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+_NOT_YET = _NotYet()
+
+
+def _ignore(response: Any, error: errors.OpError | None) -> None:
+    """For calls that nobody waits for."""
+
+
+class RemoteRegisteredGraph:
+    """A part that is registered on another task. Implements `RemoteGraph`."""
+
+    def __init__(
+        self, worker: RemoteWorker, session: str, handle: str, ends: Ends
+    ) -> None:
+        self._worker = worker
+        self._session = session
+        self.handle = handle
+        self._ends = ends
+
+    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
+        """Runs the part as a whole step and waits for it."""
+        asked = step or StepContext(StepOptions())
+        context = StepContext(asked.options, asked.metadata, new_step_id())
+        ended = threading.Event()
+        outcome: list[Any] = []
+
+        def done(values: list[Any] | None, error: errors.OpError | None) -> None:
+            outcome[:] = values, error
+            ended.set()
+
+        self.start(feeds, context, done)
+        try:
+            self._wait(ended, context, asked)
+        finally:
+            self._worker.cleanup_step(context.step_id)
+        values, error = outcome
+        if error is not None:
+            raise error
+        result: list[Any] = values
+        return result
+
+    def _wait(
+        self, ended: threading.Event, context: StepContext, asked: StepContext
+    ) -> None:
+        outer = asked.cancellation
+        token = None
+        if outer is not None:
+            stop = outer
+            token = outer.register(
+                lambda: self._worker.abort_step(context.step_id, stop.error())
+            )
+        is_over = ended.wait(asked.options.timeout_s)
+        if outer is not None and token is not None:
+            outer.deregister(token)
+        if is_over:
+            return
+        error = errors.DeadlineExceededError(
+            None, None, f"{self._worker.task} did not end the step in time"
+        )
+        self._worker.abort_step(context.step_id, error)
+        ended.wait()
+        raise error
+
+    def start(
+        self,
+        feeds: Sequence[Any],
+        step: StepContext,
+        done: Callable[[list[Any] | None, errors.OpError | None], None],
+    ) -> None:
+        """Begins a step; see `RemoteGraph.start`."""
+        try:
+            request = self._request(feeds, step)
+        except errors.OpError as error:
+            done(None, error)
+            return
+
+        def ended(response: Any, error: errors.OpError | None) -> None:
+            if error is not None:
+                done(None, error)
+                return
+            try:
+                values = self._values(response, step)
+            except errors.OpError as malformed:
+                done(None, malformed)
+            else:
+                done(values, None)
+
+        self._worker.run_graph(request, step, ended)
+
+    def _request(self, feeds: Sequence[Any], step: StepContext) -> Any:
+        request = worker_methods()["RunGraph"].request(
+            graph_handle=self.handle,
+            session_handle=self._session,
+            step_id=step.step_id,
+            create_worker_session_called=True,
+            store_errors_in_response_body=True,
+            request_id=secrets.randbits(62) or 1,
+        )
+        for (key, dtype), value in zip(self._ends.feeds, feeds, strict=True):
+            tensors.encode(value, request.send.add(name=key).tensor, dtype)
+        request.recv_key.extend(self._ends.fetches)
+        request.exec_opts.record_timeline = step.options.trace
+        request.exec_opts.record_partition_graphs = step.options.output_partition_graphs
+        return request
+
+    def _values(self, response: Any, step: StepContext) -> list[Any]:
+        received = {named.name: named.tensor for named in response.recv}
+        if step.options.trace:
+            run_metadata.read_step_stats(response.step_stats, step.metadata)
+        if step.options.output_partition_graphs:
+            step.metadata.partition_graphs.extend(
+                graph_def.from_proto(graph, internal=True)
+                for graph in response.partition_graph
+            )
+        missing = [key for key in self._ends.fetches if key not in received]
+        if missing:
+            raise errors.InternalError(
+                None, None, f"{self._worker.task} did not return {missing[0]}"
+            )
+        return [_scalar(tensors.decode(received[key])) for key in self._ends.fetches]
+
+
+def _scalar(value: Any) -> Any:
+    """A fetched value as a step returns it: rank 0 as a scalar, or bytes."""
+    return value[()] if getattr(value, "ndim", None) == 0 else value

@@ -1,0 +1,165 @@
+"""A server over gRPC, as TensorFlow's tasks speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors, threads
+from tensorloom.transport import status
+from tensorloom.transport.grpc_channel import GRPC_OPTIONS, Options
+
+if TYPE_CHECKING:
+    import grpc
+
+    from tensorloom.transport.interface import Handler, Handlers
+    from tensorloom.transport.methods import Method
+
+
+class _GrowingExecutor(Executor):
+    """Runs every task at once: a call may wait for what another call brings."""
+
+    # What gRPC asks of a ThreadPoolExecutor.
+    _max_workers = 2**31
+
+    def submit(  # type: ignore[override]
+        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(function(*args, **kwargs))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threads.start(run)
+        return future
+
+
+class _GrpcCall:
+    """Implements `interface.Call`."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: grpc.ServicerContext) -> None:
+        self._context = context
+
+    def on_cancel(self, callback: Callable[[], None]) -> None:
+        """Calls back when the call is over, however it ended."""
+        if not self._context.add_callback(callback):
+            callback()
+
+
+class GrpcServer:
+    """Implements `interface.Server`."""
+
+    def __init__(
+        self,
+        handlers: Handlers,
+        address: str,
+        options: Options = (),
+        credentials: Any = None,
+    ) -> None:
+        """Takes the address; `start` begins to answer.
+
+        Args:
+          handlers: what answers, by method.
+          address: `host:port`; port 0 takes a free one.
+          options: gRPC server options, beside ours.
+          credentials: `grpc.ServerCredentials` for TLS; None speaks plain text.
+
+        Raises:
+          errors.UnknownError: the address cannot be listened on.
+        """
+        import grpc
+
+        settings = [*GRPC_OPTIONS, ("grpc.so_reuseport", 0), *options]
+        self._server = grpc.server(_GrowingExecutor(), options=settings)  # type: ignore[arg-type]
+        self._server.add_generic_rpc_handlers((_router(handlers),))
+        try:
+            self._port = (
+                self._server.add_insecure_port(address)
+                if credentials is None
+                else self._server.add_secure_port(address, credentials)
+            )
+        except RuntimeError as error:
+            raise errors.UnknownError(
+                None, None, f"Could not start gRPC server: {error}"
+            ) from None
+
+    def start(self) -> None:
+        """Begins to answer."""
+        self._server.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self._port
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """Stops listening, and cancels what is under way after `grace_s`."""
+        self._server.stop(grace_s).wait()
+
+
+def _router(handlers: Handlers) -> grpc.GenericRpcHandler:
+    import grpc
+
+    by_path = {
+        method.path: grpc.unary_unary_rpc_method_handler(
+            _behaviour(handler),
+            request_deserializer=_deserializer(method),
+            response_serializer=method.response.SerializeToString,
+        )
+        for method, handler in handlers.items()
+    }
+
+    class Router(grpc.GenericRpcHandler):
+        def service(self, handler_call_details: Any) -> Any:
+            return by_path.get(handler_call_details.method)
+
+    return Router()
+
+
+class _Malformed:
+    """Stands for a request that is no message, so that its caller hears of it."""
+
+
+_MALFORMED = _Malformed()
+
+
+def _deserializer(method: Method) -> Callable[[bytes], Any]:
+    from google.protobuf.message import DecodeError
+
+    def parse(content: bytes) -> Any:
+        try:
+            return method.request.FromString(content)
+        except DecodeError:
+            return _MALFORMED
+
+    return parse
+
+
+def _behaviour(handler: Handler) -> Callable[[Any, grpc.ServicerContext], Any]:
+    def behave(request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            if request is _MALFORMED:
+                raise errors.InvalidArgumentError(
+                    None, None, "The request is not a message of this method"
+                )
+            return handler(request, _GrpcCall(context))
+        except Exception as error:
+            code, message = status.to_wire(error)
+        return context.abort(_code(code), message)
+
+    return behave
+
+
+def _code(number: int) -> grpc.StatusCode:
+    import grpc
+
+    for code in grpc.StatusCode:
+        if code.value[0] == number:
+            return code
+    return grpc.StatusCode.UNKNOWN

@@ -1,0 +1,93 @@
+"""What every transport offers: channels that call, servers that answer.
+
+A message is a protobuf message of `methods.py`. An error is an `errors.OpError` on both
+sides: what a handler raises, the caller gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from tensorloom.framework.errors import OpError
+    from tensorloom.transport.methods import Method
+
+# Called once with (response, None) or (None, error), in some thread of the transport.
+Done = Callable[[Any, "OpError | None"], None]
+
+
+class Call(Protocol):
+    """The server's side of a call that is being handled."""
+
+    def on_cancel(self, callback: Callable[[], None]) -> None:
+        """Calls back when the caller gave up: cancelled, timed out or gone.
+
+        Called as well after a call that ended well; the callback must not mind.
+        """
+        ...
+
+
+# Handles one method: (request, call) -> response.
+Handler = Callable[[Any, Call], Any]
+
+# The handlers of a server by method.
+Handlers = Mapping["Method", Handler]
+
+
+class PendingCall(Protocol):
+    """A call under way."""
+
+    def cancel(self) -> None:
+        """Gives up; `done` gets a CancelledError unless the call has ended."""
+        ...
+
+
+class Channel(Protocol):
+    """A way to one task. Thread-safe; connects, and connects again, by itself."""
+
+    @property
+    def address(self) -> str:
+        """`host:port` as it was given."""
+        ...
+
+    def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
+        """Calls and waits.
+
+        Args:
+          method: of one of the services.
+          request: a message of its request class.
+          timeout_s: None waits as long as it takes.
+
+        Raises:
+          errors.OpError: what the handler raised; UnavailableError when the task
+            cannot be reached; DeadlineExceededError after `timeout_s`.
+        """
+        ...
+
+    def start(
+        self, method: Method, request: Any, done: Done, timeout_s: float | None = None
+    ) -> PendingCall:
+        """Calls without waiting; `done` hears of the end."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connection; calls under way fail."""
+        ...
+
+
+class Server(Protocol):
+    """Answers calls at an address."""
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        ...
+
+    def start(self) -> None:
+        """Begins to answer."""
+        ...
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """Stops listening, and cancels what is under way after `grace_s`."""
+        ...

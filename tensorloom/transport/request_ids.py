@@ -1,0 +1,40 @@
+"""Requests that were received already: a retry must not run a step twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Final
+
+from tensorloom.framework import errors
+
+_REMEMBERED: Final = 100_000
+
+
+class RecentRequests:
+    """The ids of the last requests. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ids: OrderedDict[int, None] = OrderedDict()
+
+    def check(self, request_id: int, method: str) -> None:
+        """Notes a request; 0 is never checked.
+
+        Raises:
+          errors.AbortedError: its id was seen before.
+        """
+        if not request_id:
+            return
+        with self._lock:
+            if request_id not in self._ids:
+                self._ids[request_id] = None
+                if len(self._ids) > _REMEMBERED:
+                    self._ids.popitem(last=False)
+                return
+        raise errors.AbortedError(
+            None,
+            None,
+            f"The same {method} request was received twice. The first may still be "
+            "running, or its response was lost.",
+        )

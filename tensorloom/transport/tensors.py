@@ -1,0 +1,112 @@
+"""Run-time values as `TensorProto` messages, and back.
+
+A resource handle crosses as the name of the resource: the resource stays where it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tensorloom.framework import dtypes, errors, tensor_proto
+from tensorloom.framework.resource import Resource
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.protos.tensor_pb2 import TensorProto
+
+# More bytes than this do not fit into one message.
+MAX_MESSAGE_BYTES: Final = 2**31 - 1
+
+
+class RemoteResource:
+    """The name of a resource on another task: what a handle is outside of its task."""
+
+    __slots__ = ("proto",)
+
+    def __init__(self, proto: Any) -> None:
+        self.proto = proto  # a ResourceHandleProto
+
+    def __repr__(self) -> str:
+        return (
+            f"<resource {self.proto.container}/{self.proto.name} at "
+            f"{self.proto.device}>"
+        )
+
+
+def encode(value: Any, proto: TensorProto, dtype: DType | None = None) -> None:
+    """Fills an empty message with a host value.
+
+    Args:
+      value: an array, a NumPy scalar, bytes, or a resource.
+      proto: the message.
+      dtype: the value's; needed where the array does not tell it.
+
+    Raises:
+      errors.InvalidArgumentError: the value is larger than a message may be.
+      errors.UnimplementedError: it is a Python object that has no message.
+    """
+    if isinstance(value, Resource | RemoteResource):
+        proto.dtype = dtypes.resource.as_datatype_enum
+        _fill_handle(proto.resource_handle_val.add(), value)
+        return
+    array = _as_array(value)
+    if array.dtype == object and array.size and not _is_text(array.flat[0]):
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"A {type(array.flat[0]).__name__} cannot be sent to another task",
+        )
+    if array.nbytes > MAX_MESSAGE_BYTES:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"A tensor of {array.nbytes} bytes is larger than a message may be "
+            f"({MAX_MESSAGE_BYTES} bytes)",
+        )
+    tensor_proto.encode_tensor(array, dtype, proto, prefer_content=True)
+
+
+def _as_array(value: Any) -> np.ndarray[Any, Any]:
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    array = np.empty((), object)
+    array[()] = value
+    return array
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, bytes | str)
+
+
+def _fill_handle(proto: Any, value: Resource | RemoteResource) -> None:
+    if isinstance(value, RemoteResource):
+        proto.CopyFrom(value.proto)
+        return
+    proto.device = value.device
+    proto.container = value.container
+    proto.name = value.name
+    proto.maybe_type_name = type(value).__name__
+
+
+def decode(proto: TensorProto) -> Any:
+    """The host value in a message: a read-only array, bytes for a string scalar.
+
+    Raises:
+      errors.InvalidArgumentError: the message is malformed.
+      errors.UnimplementedError: it holds a variant.
+    """
+    if proto.dtype == dtypes.resource.as_datatype_enum:
+        if len(proto.resource_handle_val) != 1 or proto.tensor_shape.dim:
+            raise errors.InvalidArgumentError(
+                None, None, "A tensor of resource handles must hold exactly one"
+            )
+        return RemoteResource(proto.resource_handle_val[0])
+    if proto.dtype == dtypes.variant.as_datatype_enum:
+        raise errors.UnimplementedError(
+            None, None, "Variant tensors cannot be received from another task"
+        )
+    return tensor_proto.decode_tensor(proto)

@@ -1,0 +1,181 @@
+"""The steps that span tasks: where each one's tensors meet, by step id.
+
+A peer may ask for a tensor before this task has heard of the step, so whoever comes
+first makes the rendezvous; the master's CleanupGraph ends it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from tensorloom.framework import errors
+from tensorloom.framework.device_name import task_of
+from tensorloom.framework.rendezvous_key import parse_rendezvous_key
+from tensorloom.worker.rendezvous import Receiver, Rendezvous
+
+if TYPE_CHECKING:
+    from tensorloom.worker.step import Step
+
+# Steps remembered after their end: a late request must not begin them anew.
+_REMEMBERED: Final = 10_000
+
+
+class Peers(Protocol):
+    """The other tasks of the cluster, as a worker needs them."""
+
+    def recv_tensor(
+        self,
+        task: str,
+        step_id: int,
+        key: str,
+        done: Callable[[Any, bool, errors.OpError | None], None],
+    ) -> Callable[[], None]:
+        """Asks a task for a tensor; `done(value, is_dead, error)` hears of it.
+
+        Returns:
+          A function that gives the request up.
+        """
+        ...
+
+
+class StepRendezvous(Rendezvous):
+    """The rendezvous of a step on one task; what other tasks send is pulled."""
+
+    def __init__(self, task: str, step_id: int, peers: Peers | None) -> None:
+        super().__init__()
+        self._task = task
+        self._step_id = step_id
+        self._peers = peers
+        self._pulls: dict[str, Callable[[], None]] = {}
+        self._pull_lock = threading.Lock()
+
+    def pull(self, keys: Iterable[str]) -> None:
+        """Asks the senders of `keys`, so that the values are here when needed."""
+        for key in keys:
+            self._pull(key, task_of(parse_rendezvous_key(key)[0]))
+
+    def recv_async(self, key: str, receiver: Receiver) -> None:
+        """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
+        super().recv_async(key, receiver)
+        source = task_of(key.partition(";")[0])
+        if source != self._task:
+            self._pull(key, source)
+
+    def _pull(self, key: str, source: str) -> None:
+        if self._peers is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"{self._task} knows no other task, but needs {key}"
+            )
+        with self._pull_lock:
+            if key in self._pulls or self._aborted is not None:
+                return
+            self._pulls[key] = _nothing
+
+        def done(value: Any, is_dead: bool, error: errors.OpError | None) -> None:
+            if error is not None:
+                self.abort(error)
+            else:
+                self._deliver(key, value, is_dead)
+
+        cancel = self._peers.recv_tensor(source, self._step_id, key, done)
+        with self._pull_lock:
+            if self._aborted is None:
+                self._pulls[key] = cancel
+                return
+        cancel()
+
+    def _deliver(self, key: str, value: Any, is_dead: bool) -> None:
+        try:
+            self.send(key, value, is_dead)
+        except errors.OpError:
+            return  # the step is over
+
+    def abort(self, error: errors.OpError) -> None:
+        """Ends the step here; requests under way are given up."""
+        super().abort(error)
+        with self._pull_lock:
+            pulls = list(self._pulls.values())
+            self._pulls.clear()
+        for cancel in pulls:
+            cancel()
+
+
+def _nothing() -> None:
+    """Cancels a request that is just being made."""
+
+
+class _Entry:
+    __slots__ = ("rendezvous", "steps")
+
+    def __init__(self, rendezvous: StepRendezvous) -> None:
+        self.rendezvous = rendezvous
+        self.steps: list[Step] = []
+
+
+class StepTable:
+    """The steps of one task that other tasks take part in. Thread-safe."""
+
+    def __init__(self, task: str, peers: Peers | None = None) -> None:
+        self._task = task
+        self._peers = peers
+        self._lock = threading.Lock()
+        self._entries: dict[int, _Entry] = {}
+        self._over: OrderedDict[int, errors.OpError] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def rendezvous(self, step_id: int) -> StepRendezvous:
+        """The rendezvous of a step, made when it is asked for first.
+
+        Raises:
+          errors.AbortedError: the step is over.
+        """
+        return self._entry(step_id).rendezvous
+
+    def attach(self, step_id: int, step: Step) -> None:
+        """Notes a run that belongs to a step, so that `abort` reaches it."""
+        entry = self._entry(step_id)
+        with self._lock:
+            entry.steps.append(step)
+
+    def _entry(self, step_id: int) -> _Entry:
+        with self._lock:
+            entry = self._entries.get(step_id)
+            if entry is None:
+                over = self._over.get(step_id)
+                if over is not None:
+                    raise over
+                entry = _Entry(StepRendezvous(self._task, step_id, self._peers))
+                self._entries[step_id] = entry
+            return entry
+
+    def abort(self, step_id: int, error: errors.OpError) -> None:
+        """Ends a step: what runs is cancelled, and who waits gets `error`."""
+        with self._lock:
+            entry = self._entries.get(step_id)
+            steps = list(entry.steps) if entry is not None else []
+        for step in steps:
+            step.cancellation.cancel(error)
+        if entry is not None:
+            entry.rendezvous.abort(error)
+
+    def cleanup(self, step_id: int) -> None:
+        """Forgets a step whose parts have all ended."""
+        error = errors.AbortedError(None, None, f"Cleanup {step_id}")
+        with self._lock:
+            entry = self._entries.pop(step_id, None)
+            self._over[step_id] = error
+            while len(self._over) > _REMEMBERED:
+                self._over.popitem(last=False)
+        if entry is not None:
+            entry.rendezvous.abort(error)
+
+    def close(self, error: errors.OpError) -> None:
+        """Ends all steps: the task stops."""
+        for step_id in list(self._entries):
+            self.abort(step_id, error)
+            self.cleanup(step_id)

@@ -1,0 +1,374 @@
+"""WorkerService: TensorFlow's calls from masters and peers, answered by a worker."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import (
+    device_name,
+    errors,
+    graph_def,
+    run_metadata,
+    session_config,
+)
+from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.rendezvous_key import parse_rendezvous_key
+from tensorloom.transport import status, tensors
+from tensorloom.transport.device_attributes import fill_device
+from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.request_ids import RecentRequests
+from tensorloom.worker.client_ends import ClientEnds, with_arguments
+from tensorloom.worker.partial_step import PartialSteps
+from tensorloom.worker.runtime import received_host
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.interface import Call, Handlers
+    from tensorloom.worker.worker import RegisteredGraph, Worker
+
+# Masters that never created a session on the worker share this one.
+_LEGACY_SESSION = ""
+
+
+class _HeldGraph:
+    """A registered graph, and its form for partial runs once there is one."""
+
+    def __init__(
+        self,
+        session: str,
+        ends: ClientEnds,
+        graph: RegisteredGraph,
+        compile_open: Callable[[], RegisteredGraph],
+    ) -> None:
+        self.session = session
+        self.ends = ends
+        self.graph = graph
+        self._compile_open = compile_open
+        self._open: RegisteredGraph | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def open_graph(self) -> RegisteredGraph:
+        """The graph with its Sends and Recvs: feeds may come while it runs."""
+        with self._lock:
+            if self._open is None:
+                self._open = self._compile_open()
+            return self._open
+
+
+class WorkerService:
+    """Answers WorkerService's methods for one worker."""
+
+    def __init__(self, worker: Worker, endpoints: Sequence[str] = ()) -> None:
+        """Makes a service for `worker`, also reached at `endpoints` (see TaskInfo)."""
+        self._worker = worker
+        self._info = _task_info(worker.task, endpoints)
+        self._graphs: dict[str, _HeldGraph] = {}
+        self._numbers = itertools.count(1)
+        self._requests = RecentRequests()
+        self._partial = PartialSteps(worker)
+        self._step_sequences: dict[int, int] = {}
+        self._lock = threading.Lock()
+        self._incarnations = {d.name: d.incarnation for d in worker.devices()}
+        self._has_legacy_session = False
+
+    def handlers(self) -> Handlers:
+        """What a server needs to answer for this worker."""
+        methods = worker_methods()
+        answers: dict[str, Callable[[Any, Call], Any]] = {
+            "GetStatus": self._get_status,
+            "CreateWorkerSession": self._create_worker_session,
+            "DeleteWorkerSession": self._delete_worker_session,
+            "RegisterGraph": self._register_graph,
+            "DeregisterGraph": self._deregister_graph,
+            "RunGraph": self._run_graph,
+            "CleanupGraph": self._cleanup_graph,
+            "CleanupAll": self._cleanup_all,
+            "RecvTensor": self._recv_tensor,
+            "Logging": self._logging,
+            "MarkRecvFinished": self._mark_recv_finished,
+            "GetStepSequence": self._get_step_sequence,
+        }
+        for name in methods:
+            answers.setdefault(name, _unimplemented(name))
+        return {methods[name]: answer for name, answer in answers.items()}
+
+    # --- sessions --------------------------------------------------------------------
+
+    def _get_status(self, request: Any, call: Call) -> Any:
+        response = worker_methods()["GetStatus"].response()
+        for device in self._worker.devices():
+            fill_device(response.device_attributes.add(), device)
+        response.task_info.CopyFrom(self._info)
+        return response
+
+    def _create_worker_session(self, request: Any, call: Call) -> Any:
+        config = session_config.SessionConfig(
+            isolate_session_state=request.isolate_session_state
+        )
+        self._worker.create_session(request.session_handle, config)
+        return worker_methods()["CreateWorkerSession"].response()
+
+    def _delete_worker_session(self, request: Any, call: Call) -> Any:
+        session: str = request.session_handle
+        with self._lock:
+            gone = [h for h, held in self._graphs.items() if held.session == session]
+            for handle in gone:
+                del self._graphs[handle]
+        self._worker.delete_session(session)
+        return worker_methods()["DeleteWorkerSession"].response()
+
+    def _session_of(self, request: Any) -> str:
+        if request.create_worker_session_called:
+            handle: str = request.session_handle
+            return handle
+        with self._lock:
+            if not self._has_legacy_session:
+                self._worker.create_session(_LEGACY_SESSION, session_config.DEFAULT)
+                self._has_legacy_session = True
+        return _LEGACY_SESSION
+
+    # --- graphs ----------------------------------------------------------------------
+
+    def _register_graph(self, request: Any, call: Call) -> Any:
+        session = self._session_of(request)
+        graph = graph_def.from_proto(request.graph_def, internal=True)
+        self._check_devices(graph)
+        config = _config_of(request)
+        ends = with_arguments(graph)
+        registered = self._worker.register_graph(
+            session, ends.graph, config, request.is_ordered
+        )
+        held = _HeldGraph(
+            session,
+            ends,
+            registered,
+            lambda: self._worker.register_graph(session, graph, config, ordered=False),
+        )
+        handle = f"{next(self._numbers):016x}"
+        with self._lock:
+            self._graphs[handle] = held
+        return worker_methods()["RegisterGraph"].response(graph_handle=handle)
+
+    def _check_devices(self, graph: GraphIR) -> None:
+        for node in graph.nodes.values():
+            if not node.device:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Node '{node.name}' is missing a device specification"
+                )
+            self._worker.device_named(node.device)
+
+    def _deregister_graph(self, request: Any, call: Call) -> Any:
+        with self._lock:
+            held = self._graphs.pop(request.graph_handle, None)
+        if held is None:
+            raise _no_graph(request.graph_handle)
+        self._worker.deregister_graph(held.session, held.graph)
+        return worker_methods()["DeregisterGraph"].response()
+
+    # --- steps -----------------------------------------------------------------------
+
+    def _run_graph(self, request: Any, call: Call) -> Any:
+        response = worker_methods()["RunGraph"].response()
+        try:
+            self._requests.check(request.request_id, "RunGraph (Worker)")
+            with self._lock:
+                held = self._graphs.get(request.graph_handle)
+            if held is None:
+                raise _no_graph(request.graph_handle)
+            if request.is_partial:
+                self._partial.advance(held.open_graph, request, response)
+            else:
+                self._run_whole(held, request, response, call)
+        except Exception as error:
+            if not request.store_errors_in_response_body:
+                raise
+            response.Clear()
+            code, message = status.to_wire(error)
+            response.status_code = code
+            response.status_error_message = message
+        return response
+
+    def _run_whole(
+        self, held: _HeldGraph, request: Any, response: Any, call: Call
+    ) -> None:
+        step_id: int = request.step_id
+        feeds = _feeds(held.ends, request.send)
+        wanted = [_index_of(held.ends, key) for key in request.recv_key]
+        step = StepContext(_options(request.exec_opts), step_id=step_id)
+        is_over = False
+
+        def cancelled() -> None:
+            if not is_over:
+                self._worker.abort_step(step_id, _step_cancelled(step_id))
+
+        call.on_cancel(cancelled)
+        try:
+            values = held.graph.run(feeds, step)
+        finally:
+            is_over = True
+        for key, index in zip(request.recv_key, wanted, strict=True):
+            named = response.recv.add(name=key)
+            tensors.encode(values[index], named.tensor)
+        run_metadata.fill_worker_response(response, step)
+
+    def _cleanup_graph(self, request: Any, call: Call) -> Any:
+        self._partial.forget(request.step_id)
+        self._worker.cleanup_step(request.step_id)
+        return worker_methods()["CleanupGraph"].response()
+
+    def _cleanup_all(self, request: Any, call: Call) -> Any:
+        self._worker.cleanup_all(list(request.container))
+        return worker_methods()["CleanupAll"].response()
+
+    # --- tensors ---------------------------------------------------------------------
+
+    def _recv_tensor(self, request: Any, call: Call) -> Any:
+        self._requests.check(request.request_id, "RecvTensor (Worker)")
+        key: str = request.rendezvous_key
+        self._check_source(key)
+        rendezvous = self._worker.steps.rendezvous(request.step_id)
+        done = threading.Event()
+        result: list[Any] = []
+
+        def receive(value: Any, is_dead: bool | None) -> None:
+            result[:] = (value, is_dead)
+            done.set()
+
+        rendezvous.recv_async(key, receive)
+        call.on_cancel(done.set)
+        done.wait()
+        if not result:
+            raise errors.CancelledError(None, None, "The receiver gave up")
+        value, is_dead = result
+        if is_dead is None:
+            raise status.derived(value)
+        response = worker_methods()["RecvTensor"].response(is_dead=is_dead)
+        tensors.encode(_host(value), response.tensor)
+        return response
+
+    def _check_source(self, key: str) -> None:
+        source, incarnation, _, _, _ = parse_rendezvous_key(key)
+        known = self._incarnations.get(source)
+        if known is None:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"RecvTensor expects the source device '{source}' to be one of "
+                f"{self._worker.task}",
+            )
+        if known & 0xFFFFFFFFFFFFFFFF != incarnation:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"RecvTensor expects a different device incarnation: {incarnation} vs. "
+                f"{known & 0xFFFFFFFFFFFFFFFF}. Your worker job "
+                f'("{device_name.task_of(source)}") was probably restarted. Check your '
+                "worker job for the reason why it was restarted.",
+            )
+
+    # --- the rest --------------------------------------------------------------------
+
+    def _logging(self, request: Any, call: Call) -> Any:
+        return worker_methods()["Logging"].response()
+
+    def _mark_recv_finished(self, request: Any, call: Call) -> Any:
+        return worker_methods()["MarkRecvFinished"].response()
+
+    def _get_step_sequence(self, request: Any, call: Call) -> Any:
+        response = worker_methods()["GetStepSequence"].response()
+        with self._lock:
+            for key in request.graph_key:
+                number = self._step_sequences.setdefault(key, secrets.randbits(48) or 1)
+                response.step_sequence.add(graph_key=key, next_step_id=number)
+                self._step_sequences[key] = number + 1
+        return response
+
+
+def _task_info(task: str, endpoints: Sequence[str]) -> Any:
+    from tensorloom.protos.worker_pb2 import TaskInfo
+
+    return TaskInfo(version=_version(), endpoint=endpoints, task=task)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("tensorloom")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _unimplemented(name: str) -> Callable[[Any, Call], Any]:
+    def answer(request: Any, call: Call) -> Any:
+        raise errors.UnimplementedError(None, None, f"WorkerService.{name}")
+
+    return answer
+
+
+def _config_of(request: Any) -> SessionConfig:
+    from tensorloom.protos.config_pb2 import ConfigProto
+
+    if request.HasField("config_proto"):
+        return session_config.from_proto(request.config_proto)
+    return session_config.from_proto(ConfigProto(graph_options=request.graph_options))
+
+
+def _options(exec_opts: Any) -> StepOptions:
+    return StepOptions(
+        trace=exec_opts.record_timeline or exec_opts.record_costs,
+        output_partition_graphs=exec_opts.record_partition_graphs,
+    )
+
+
+def _feeds(ends: ClientEnds, sent: Sequence[Any]) -> list[Any]:
+    values: list[Any] = [None] * len(ends.feed_types)
+    missing = set(ends.feeds)
+    for named in sent:
+        index = ends.feeds.get(named.name)
+        if index is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"The graph does not receive {named.name}"
+            )
+        dtype = ends.feed_types[index]
+        if named.tensor.dtype != dtype.as_datatype_enum:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"{named.name} must be of dtype {dtype.name}, not "
+                f"DataType {named.tensor.dtype}",
+            )
+        values[index] = tensors.decode(named.tensor)
+        missing.discard(named.name)
+    if missing:
+        raise errors.InvalidArgumentError(
+            None, None, f"The step got no value for {', '.join(sorted(missing))}"
+        )
+    return values
+
+
+def _index_of(ends: ClientEnds, key: str) -> int:
+    index = ends.fetches.get(key)
+    if index is None:
+        raise errors.InvalidArgumentError(None, None, f"The graph does not send {key}")
+    return index
+
+
+def _host(value: Any) -> Any:
+    """What a piece sent, in host memory."""
+    return received_host(value) if hasattr(value, "cpu") else value
+
+
+def _no_graph(handle: str) -> errors.OpError:
+    return errors.AbortedError(None, None, f"Graph handle is not found: {handle}")
+
+
+def _step_cancelled(step_id: int) -> errors.OpError:
+    return errors.AbortedError(
+        None, None, f"Step {step_id} cancelled.  Cancelling rendezvous."
+    )
