@@ -9,15 +9,27 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tensorloom import client, linalg, nn, ops, summary, test, train
-from tensorloom.cluster import local
+from tensorloom import (
+    client,
+    image,
+    linalg,
+    nn,
+    ops,
+    signal,
+    storage,
+    summary,
+    test,
+    train,
+)
+from tensorloom.cluster import local, remote
 from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
 
-for _package in (ops, client, linalg, nn, summary, train):
+for _package in (ops, storage, client, linalg, nn, summary, train, image, signal):
     import_all(_package)
 local.install()
+remote.install()
 _this = sys.modules[__name__]
 _ = test  # loads its modules, and unittest, when it is used
 export.install(_this)

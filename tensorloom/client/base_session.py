@@ -29,6 +29,7 @@ from tensorloom.client.run_plan import (
 )
 from tensorloom.client.session_callable import make_callable, make_options_callable
 from tensorloom.client.session_devices import DeviceAttributes
+from tensorloom.client.session_handles import bind_handles
 from tensorloom.framework import default_stack, session_config
 from tensorloom.framework.errors import CancelledError, OpError
 from tensorloom.framework.garbage import collection_paused
@@ -114,6 +115,8 @@ class BaseSession(SessionInterface):
             self._target.decode(), self._decoded_config
         )
         self._lock = threading.RLock()
+        # Handles of tensors in the session that nobody holds any more.
+        self.dead_tensor_handles: list[str] = []
         # Prepared runs by fetches and feed keys, see `_plan_key`.
         self._plans: dict[Any, RunFunction] = {}
         self._sent_operations = 0
@@ -238,6 +241,7 @@ class BaseSession(SessionInterface):
         self._check_usable()
         feeds = FeedPlan(self._graph, feed_dict) if feed_dict else None
         fetch_plan = FetchPlan(self._graph, fetches)
+        bind_handles(fetch_plan, self)
         if feeds is not None and not fetch_plan.tensors and not fetch_plan.targets:
             feeds.convert(feed_dict)
         run = make_run_function(fetch_plan, feeds, self._prepare)

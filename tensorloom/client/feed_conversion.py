@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from tensorloom.client.session_handles import TensorHandle
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InternalError
 from tensorloom.framework.graph import Tensor
@@ -103,6 +104,8 @@ def _general_converter(tensor: Tensor) -> Converter:
 
     def convert(value: Any) -> Any:
         _not_a_tensor(value, tensor)
+        if isinstance(value, TensorHandle):
+            value = value.handle if is_string else value.eval()
         if isinstance(value, int) and not _holds(numpy_type, value):
             _raise_too_large(value, numpy_type)
         array = _to_array(value, numpy_type)
@@ -162,14 +165,12 @@ def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
 
 def _as_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """An object array of bytes; the same array if all of it is bytes already."""
-    flat = array.ravel()
-    if all(type(item) is bytes for item in flat):
+    flat = array.ravel().tolist()
+    if set(map(type, flat)) <= {bytes}:
         return array
-    result = np.empty(array.shape, dtype=object)
-    out = result.ravel()  # a view: `result` is contiguous
-    for index, item in enumerate(flat):
-        out[index] = _encode(item)
-    return result
+    result = np.empty(len(flat), dtype=object)
+    result[:] = [_encode(item) for item in flat]
+    return result.reshape(array.shape)
 
 
 def _encode(item: Any) -> bytes:

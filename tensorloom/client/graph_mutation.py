@@ -43,17 +43,20 @@ def own_output_count(op: Operation) -> int:
 
 
 def replace_functions(
-    op: Operation, graphs: Sequence[FuncGraph], attrs: dict[str, Any]
+    op: Operation,
+    graphs: Sequence[FuncGraph],
+    attrs: dict[str, Any],
+    keep_stateful: bool = False,
 ) -> list[str]:
     """Puts the graphs as they are now into the library; returns their new names.
 
-    `attrs` are set on the op as well.
+    `attrs` are set on the op as well. `keep_stateful`: see `FuncGraph.to_function`.
     """
     names = []
     for graph in graphs:
         name = f"{graph.name.split('_rewritten_')[0]}_rewritten_{uid()}"
         graph.name = name
-        op.graph.add_function(graph.to_function())
+        op.graph.add_function(graph.to_function(keep_stateful=keep_stateful))
         names.append(name)
     op.graph._changed(op)
     op._attrs.update(attrs)

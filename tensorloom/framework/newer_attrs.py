@@ -16,27 +16,62 @@ DEFAULTS: Final[dict[str, Any]] = {
     "Tcomplex": dtypes.complex64,
     "Tk": dtypes.int32,
     "Treal": dtypes.float32,
+    "Tshape": dtypes.int32,
     "Tsegmentids": dtypes.int32,
     "allow_missing_files": False,
     "allowed_devices": [],
     "bad_indices_policy": b"",
-    "debug_name": b"",
+    "deterministic": b"default",
     "explicit_paddings": [],
     "exponential_avg_factor": 1.0,
-    "grad_a": False,
-    "grad_b": False,
-    "grad_x": False,
-    "grad_y": False,
     "index_type": dtypes.int32,
     "multiply_linear_by_lr": False,
     "offset": 0,
     "perturb_singular": False,
+    "resize_if_index_out_of_bounds": False,
     "shape_type": dtypes.int32,
-    "sparse_gradient": False,
+    "stop_on_empty_dataset": False,
     "validate_shape": False,
 }
+
+# What they say changes no value: any may be dropped. (`sparse_gradient` is about the
+# gradient that the producer's client made, which is in the graph already.)
+HINTS: Final = frozenset(
+    [
+        "debug_name",
+        "grad_a",
+        "grad_b",
+        "grad_x",
+        "grad_y",
+        "sparse_gradient",
+        # Of datasets: names and threads.
+        "buffer_size_min",
+        "force_synchronous",
+        "is_files",
+        "metadata",
+        "replicate_on_split",
+        "use_unbounded_threadpool",
+    ]
+)
 
 
 def is_default(name: str, value: Any) -> bool:
     """Whether an attr that an op does not have may be dropped."""
+    if name in HINTS:
+        return True
     return name in DEFAULTS and bool(DEFAULTS[name] == value)
+
+
+#: Attrs that mean something at other values, too: kept with an underscore in front.
+KEPT: Final = frozenset(["resize_if_index_out_of_bounds"])
+
+#: Attrs that our ops have beyond those of 1.15, for graphs of newer producers. They are
+#: written only where they are not at their default, so that 1.15 can read our graphs.
+ADDED: Final[dict[str, frozenset[str]]] = dict.fromkeys(
+    [
+        f"SparseSegment{kind}{suffix}"
+        for kind in ("Sum", "Mean", "SqrtN")
+        for suffix in ("", "WithNumSegments", "Grad")
+    ],
+    frozenset(["Tsegmentids"]),
+)

@@ -76,8 +76,10 @@ def fill(
     inputs.extend([input_name(producer, index) for producer, index in node.inputs])
     inputs.extend([f"^{name}" for name in node.control_inputs])
     attrs = proto.attr
+    added = newer_attrs.ADDED.get(node.op, ())
     for name, value in node.attrs.items():
-        attr_value.encode_into(attrs[name], value)
+        if not (name in added and newer_attrs.is_default(name, value)):
+            attr_value.encode_into(attrs[name], value)
 
 
 # Reading --------------------------------------------------------------------------
@@ -200,7 +202,7 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         InvalidArgumentError: one is missing, unknown, of a wrong kind, or not allowed.
     """
     for name, value in attrs.items():
-        if name in op_def.attrs or name.startswith("_"):
+        if name in op_def.attrs or name.startswith("_") or name in newer_attrs.KEPT:
             continue
         if not newer_attrs.is_default(name, value):
             raise invalid(
@@ -222,6 +224,8 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     for name, value in attrs.items():
         if name.startswith("_"):
             complete.setdefault(name, value)
+        elif name in newer_attrs.KEPT and not newer_attrs.is_default(name, value):
+            complete[f"_{name}"] = value
     return complete
 
 

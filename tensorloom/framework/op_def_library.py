@@ -6,6 +6,7 @@ are TensorFlow's. Every op builder ends here.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,15 @@ _MISSING: Final = object()
 class _Plan:
     """What `apply_op` works out once for an op."""
 
-    __slots__ = ("defaults", "has_ref_inputs", "inputs", "single_output", "structure")
+    __slots__ = (
+        "_result_type",
+        "defaults",
+        "has_ref_inputs",
+        "inputs",
+        "name",
+        "single_output",
+        "structure",
+    )
 
     def __init__(self, op_def: OpDef) -> None:
         self.inputs = op_def.inputs
@@ -48,6 +57,16 @@ class _Plan:
         self.has_ref_inputs = any(a.is_ref for a in op_def.inputs)
         self.structure = op_def.outputs
         self.single_output = len(op_def.outputs) == 1 and not op_def.outputs[0].is_list
+        self.name = op_def.name.lstrip("_")
+        self._result_type: Any = None
+
+    @property
+    def result_type(self) -> Any:
+        """What several outputs come in: a tuple with their names."""
+        if self._result_type is None:
+            names = [output.name for output in self.structure]
+            self._result_type = namedtuple(self.name, names, rename=True)  # noqa: PYI024
+        return self._result_type
 
 
 def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any:
@@ -61,7 +80,7 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
 
     Returns:
       The Operation when the op has no outputs; its one output; a list for one output
-      argument that is a list; a tuple for several output arguments.
+      argument that is a list; a named tuple for several output arguments.
 
     Raises:
       TypeError, ValueError: as TensorFlow's builders do, for inputs that cannot be
@@ -489,7 +508,7 @@ def _restructure(op: Operation, plan: _Plan) -> Any:
         results.append(outputs[position : position + count])
         position += count
     if len(results) > 1:
-        return tuple(results)
+        return plan.result_type._make(results)
     if not results[0] and op._op_def.is_stateful:
         return op
     return results[0]

@@ -41,7 +41,7 @@ class OpKernelConstruction:
     # The device as torch knows it, e.g. torch.device("cuda", 0); None without torch.
     torch_device: Any = None
     # Compiles a function attr: NameAttrList -> callable over host/device values.
-    compile_function: Callable[[Any], Compute] | None = None
+    compile_function: Callable[..., Compute] | None = None
 
     def __getitem__(self, attr: str) -> Any:
         """The decoded attr. Raises KeyError when the node has none of that name."""
@@ -79,10 +79,14 @@ class OpKernelConstruction:
             return (TensorShape.of(None),) * len(self.node.output_types)
         return shapes
 
-    def function(self, name: Any) -> Compute:
-        """A function attr (NameAttrList) as a callable that returns a tuple."""
+    def function(self, name: Any, host_results: bool = False) -> Compute:
+        """A function attr (NameAttrList) as a callable that returns a tuple.
+
+        It takes the context of the step and the arguments, in either memory. Its
+        results are tensors, or with `host_results` values in host memory.
+        """
         assert self.compile_function is not None
-        return self.compile_function(name)
+        return self.compile_function(name, host_results)
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from tensorloom.framework import dtypes
 from tensorloom.framework.tensor_shape import TensorShape
 
@@ -289,6 +291,10 @@ def _parse_default(kind: str, text: str) -> Any:
         return dtypes.as_dtype(word[3:].lower() if word.startswith("DT_") else word)
     if kind == "shape" and text.strip() == "unknown":
         return TensorShape.of(None)
+    if kind == "tensor":  # such as uint8[255, 0]
+        word, bracket, body = text.strip().partition("[")
+        numpy_type = dtypes.as_dtype(word).as_numpy_dtype
+        return np.array(ast.literal_eval(bracket + body), numpy_type)
     return _decode_literal(kind, ast.literal_eval(_pythonic(text)))
 
 

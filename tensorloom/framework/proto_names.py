@@ -33,6 +33,7 @@ _MESSAGES: Final = {
     "train.Features": ("feature_pb2", "Features"),
     "train.FloatList": ("feature_pb2", "FloatList"),
     "train.Int64List": ("feature_pb2", "Int64List"),
+    "train.SaverDef": ("saver_pb2", "SaverDef"),
     "train.SequenceExample": ("example_pb2", "SequenceExample"),
 }
 

@@ -37,8 +37,9 @@ _max_pool2d_with_indices_backward = (
     torch.ops.aten.max_pool2d_with_indices_backward.default
 )
 _Shape = tuple[int, ...]
+_INFINITE = float("inf")
 _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
-_TORCH_NUMBERS = _FLOATS | {
+TORCH_NUMBERS = _FLOATS | {
     dtypes.int8,
     dtypes.int16,
     dtypes.int32,
@@ -167,7 +168,7 @@ class _Maxima:
     indices: torch.Tensor
 
 
-@kernel("MaxPool", types={"T": _TORCH_NUMBERS})
+@kernel("MaxPool", types={"T": TORCH_NUMBERS})
 def max_pool(c: OpKernelConstruction) -> Compute:
     """The maximum of each window."""
     geometry, depth = decode_geometry(c), depth_window(c)
@@ -199,9 +200,54 @@ def with_indices(
     nchw = to_nchw(image, geometry.data_format)
     if plan.extra is not None:
         nchw = _constant_pad_nd(nchw, plan.extra, _lowest(image.dtype))
+    values, indices = _pool(nchw, plan, geometry)
+    # A sum is the cheapest test for NaN, or for windows of -inf alone.
+    if _may_have_nan(values) and not bool(values.sum().isfinite()):
+        return _without_nan(nchw, plan, geometry)
+    return values, indices
+
+
+def _may_have_nan(values: torch.Tensor) -> bool:
+    return values.is_floating_point() and not values.is_cuda
+
+
+def _pool(
+    nchw: torch.Tensor, plan: Plan, geometry: Geometry
+) -> tuple[torch.Tensor, torch.Tensor]:
     return _max_pool2d_with_indices(
         nchw, geometry.window, geometry.stride, plan.padding, (1, 1), plan.ceil_mode
     )
+
+
+def _without_nan(
+    nchw: torch.Tensor, plan: Plan, geometry: Geometry
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """TensorFlow's answer to NaN: it is no maximum, and the smallest is finite.
+
+    Its gradient takes the first element of a window until a larger one comes, so it
+    goes to a NaN that is first.
+    """
+    numbers = nchw.nan_to_num(-_INFINITE, _INFINITE, -_INFINITE)
+    values, indices = _pool(numbers, plan, geometry)
+    first = _first_indices(nchw, plan, geometry)
+    leads = nchw.isnan().flatten(2)[:, :, first.flatten()].view(indices.shape)
+    indices = torch.where(leads, first, indices)
+    return values.clamp_min(torch.finfo(values.dtype).min), indices
+
+
+def _first_indices(
+    nchw: torch.Tensor, plan: Plan, geometry: Geometry
+) -> torch.Tensor:
+    """The place in the plane of the first element of each window, [height, width]."""
+    width = nchw.shape[3]
+    left, _, top, _ = plan.extra or (0, 0, 0, 0)
+    starts = [
+        (torch.arange(n, device=nchw.device) * stride - pad).clamp_min(low)
+        for n, stride, pad, low in zip(
+            plan.outputs, geometry.stride, plan.padding, (top, left), strict=True
+        )
+    ]
+    return starts[0][:, None] * width + starts[1]
 
 
 def _lowest(dtype: torch.dtype) -> float:
@@ -222,7 +268,13 @@ def _depth_max_pool(window: int, data_format: bytes) -> Compute:
 
     def compute(image: torch.Tensor) -> torch.Tensor:
         check_rank(image.shape)
-        return _depth_windows(image, window, axis).amax(axis + 1)
+        windows = _depth_windows(image, window, axis)
+        result = windows.amax(axis + 1)
+        if _may_have_nan(result) and not bool(result.sum().isfinite()):
+            first = windows.select(axis + 1, 0)
+            numbers = windows.nan_to_num(-_INFINITE, _INFINITE, -_INFINITE)
+            return torch.where(first.isnan(), first, numbers.amax(axis + 1))
+        return result
 
     return compute
 

@@ -34,15 +34,17 @@ def max_pool_with_argmax(c: OpKernelConstruction) -> Compute:
         if not image.numel() or 0 in plan.outputs:
             shape = (batch, *plan.outputs, channels)
             return image.new_zeros(shape), image.new_zeros(shape, dtype=index_dtype)
-        values, places = with_indices(image, plan, geometry)
+        places = with_indices(image, plan, geometry)[1]
         index = _flat_index(places, image, plan, geometry)
+        # Not the pooled values: unlike those of MaxPool they may be NaN or -inf.
+        values = image.flatten(1).gather(1, index.flatten(1)).view(index.shape)
         if with_batch:
             size = image[0].numel()
             index = (
                 index
                 + torch.arange(batch, device=image.device).view(-1, 1, 1, 1) * size
             )
-        return values.permute(0, 2, 3, 1), index.to(index_dtype)
+        return values, index.to(index_dtype)
 
     return compute
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tensorloom.kernels.host.stack_state_ops import Stack
 
 
-@kernel("StackPushV2", retains=("elem",), aliases=True)
+@kernel(["StackPush", "StackPushV2"], retains=("elem",), aliases=True)
 def push(c: OpKernelConstruction) -> Compute:
     """Pushes a tensor and passes it on."""
 
@@ -23,7 +23,7 @@ def push(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@kernel("StackPopV2", aliases=True)
+@kernel(["StackPop", "StackPopV2"], aliases=True)
 def pop(c: OpKernelConstruction) -> Compute:
     """Takes the value that was pushed last."""
     device = c.torch_device if c.device_type != "CPU" else None

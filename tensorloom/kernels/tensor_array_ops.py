@@ -16,21 +16,28 @@ if TYPE_CHECKING:
 
 # Writing takes values of either kind.
 kernel(
-    "TensorArrayWriteV3",
+    host_ops.versions("Write"),
     host_inputs=("index", "flow_in"),
     host_outputs=("flow_out",),
     any_inputs=("value",),
     retains=("value",),
 )(host_ops.write)
 kernel(
-    "TensorArrayScatterV3",
+    host_ops.versions("Scatter"),
     host_inputs=("indices", "flow_in"),
     host_outputs=("flow_out",),
     any_inputs=("value",),
     retains=("value",),
 )(host_ops.scatter)
 kernel(
-    "TensorArraySplitV3",
+    "TensorArrayUnpack",
+    host_inputs=("flow_in",),
+    host_outputs=("flow_out",),
+    any_inputs=("value",),
+    retains=("value",),
+)(host_ops.unpack)
+kernel(
+    host_ops.versions("Split"),
     host_inputs=("lengths", "flow_in"),
     host_outputs=("flow_out",),
     any_inputs=("value",),
@@ -43,19 +50,24 @@ def _converter(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
     return lambda value: to_tensor(value, device)
 
 
-@kernel("TensorArrayReadV3", host_inputs=("index", "flow_in"), aliases=True)
+@kernel(host_ops.versions("Read"), host_inputs=("index", "flow_in"), aliases=True)
 def read(c: OpKernelConstruction) -> Compute:
     """One element."""
     return host_ops.make_read(c, _converter(c))
 
 
-@kernel("TensorArrayGatherV3", host_inputs=("indices", "flow_in"))
+@kernel(
+    [*host_ops.versions("Gather"), "TensorArrayPack"],
+    host_inputs=("indices", "flow_in"),
+)
 def gather(c: OpKernelConstruction) -> Compute:
     """Several elements as one tensor."""
     return host_ops.make_gather(c, _converter(c))
 
 
-@kernel("TensorArrayConcatV3", host_inputs=("flow_in",), host_outputs=("lengths",))
+@kernel(
+    host_ops.versions("Concat"), host_inputs=("flow_in",), host_outputs=("lengths",)
+)
 def concat(c: OpKernelConstruction) -> Compute:
     """All elements along their dimension 0, and their lengths."""
     return host_ops.make_concat(c, _converter(c))

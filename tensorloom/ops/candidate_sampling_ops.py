@@ -57,6 +57,12 @@ _register(
     ("range_max: int >= 1",),
     "Classes by Zipf's law: the logarithm of class + 1 is uniform.",
 )
+for _op in ("LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"):
+    _register(
+        _op,
+        ("range_max: int >= 1",),
+        "Classes by how often they have been true ones so far.",
+    )
 _register("AllCandidateSampler", (), "The classes 0 ... num_sampled - 1.")
 _register(
     "FixedUnigramCandidateSampler",
@@ -140,6 +146,24 @@ def log_uniform_candidate_sampler(
 ) -> Any:
     """As `uniform_candidate_sampler`, for classes in the order of their frequency."""
     op = "LogUniformCandidateSampler"
+    args = (true_classes, num_true, num_sampled, unique, seed, name)
+    return _sample(op, *args, range_max=range_max)
+
+
+@export(
+    "random.learned_unigram_candidate_sampler", "nn.learned_unigram_candidate_sampler"
+)
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `uniform_candidate_sampler`, by frequencies learned from the true classes."""
+    op = "LearnedUnigramCandidateSampler"
     args = (true_classes, num_true, num_sampled, unique, seed, name)
     return _sample(op, *args, range_max=range_max)
 

@@ -38,6 +38,26 @@ def _switch_shape(c: InferenceContext) -> Sequence[TensorShape]:
     return [c.input_shape(0)] * 2
 
 
+def _switch_n_shape(c: InferenceContext) -> Sequence[TensorShape]:
+    c.with_rank(1, 0)
+    _pass_handle(c, c.num_outputs)
+    return [c.input_shape(0)] * c.num_outputs
+
+
+def _same_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    return [c.input_shape(i) for i in range(c.num_inputs)]
+
+
+def _ref_select_shape(c: InferenceContext) -> TensorShape:
+    """What all inputs share; TensorFlow asks for fully known shapes."""
+    c.with_rank(0, 0)
+    first = c.input_shape(1).dims_tuple
+    if first is None or None in first:
+        return UNKNOWN
+    same = all(c.input_shape(i).dims_tuple == first for i in range(1, c.num_inputs))
+    return TensorShape.of(first) if same else UNKNOWN
+
+
 def _passed_shape(c: InferenceContext) -> TensorShape:
     _pass_handle(c, 1)
     return c.input_shape(0)
@@ -132,6 +152,42 @@ for _ref in (False, True):
         doc="Passes data to the next iteration of its frame.",
     )
 
+register_op(
+    "_SwitchN",
+    inputs=["data: T", "output_index: int32"],
+    outputs=["outputs: num_outs * T"],
+    attrs=["num_outs: int >= 1", "T: type"],
+    shape_fn=_switch_n_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Passes data to the output that output_index names; the others are dead.",
+)
+register_op(
+    "RefSelect",
+    inputs=["index: int32", "inputs: N * Ref(T)"],
+    outputs=["output: Ref(T)"],
+    attrs=["T: type", "N: int >= 1"],
+    shape_fn=_ref_select_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Passes on the input that index names.",
+)
+register_op(
+    "_ListToArray",
+    inputs=["input: Tin"],
+    outputs=["output: N * T"],
+    attrs=["Tin: list(type) >= 1", "T: type", "N: int >= 1"],
+    shape_fn=_same_shapes,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Its inputs, which have one dtype.",
+)
+register_op(
+    "_ArrayToList",
+    inputs=["input: N * T"],
+    outputs=["output: out_types"],
+    attrs=["T: type", "N: int >= 1", "out_types: list(type) >= 1"],
+    shape_fn=_same_shapes,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Its inputs.",
+)
 register_op(
     "LoopCond",
     inputs=["input: bool"],

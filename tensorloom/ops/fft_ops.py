@@ -87,6 +87,19 @@ for _rank in (1, 2, 3):
         )
 
 
+# The names before graph version 15; complex64 only.
+for _rank in (1, 2, 3):
+    _suffix = "" if _rank == 1 else f"{_rank}D"
+    for _op in (f"FFT{_suffix}", f"IFFT{_suffix}"):
+        register_op(
+            f"Batch{_op}",
+            inputs=["input: complex64"],
+            outputs=["output: complex64"],
+            deprecated=f"Use {_op}",
+            doc=f"The older name of {_op}.",
+        )
+
+
 @export("signal.fft", "spectral.fft", "fft")
 def fft(input: Any, name: str | None = None) -> Any:
     """The transform of the last dimension, complex [..., n]."""

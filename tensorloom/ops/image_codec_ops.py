@@ -28,6 +28,33 @@ def _gif_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of((None, None, None, 3))
 
 
+def _jpeg_crop_shape(c: InferenceContext) -> TensorShape:
+    channels = _decode_shape(c).dims_tuple
+    assert channels is not None
+    window = c.with_rank(1, 1).dims_tuple
+    assert window is not None
+    c.with_value(window[0], 4)
+    value = c.input_value(1)
+    height, width = (None, None) if value is None else map(int, value[2:])
+    return TensorShape.of((height, width, channels[2]))
+
+
+def _jpeg_shape_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 0)
+    return TensorShape.of((3,))
+
+
+def _any_image_shape(c: InferenceContext) -> TensorShape:
+    """Of rank 3, or 4 where all the frames of a GIF may come."""
+    c.with_rank(0, 0)
+    channels = c.attrs["channels"]
+    if channels not in (0, 1, 3, 4):
+        c.fail(f"channels must be 0, 1, 3, or 4, got {channels}")
+    if c.attrs["expand_animations"]:
+        return TensorShape.of(None)
+    return TensorShape.of((None, None, channels or None))
+
+
 def _encode_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 3)
     return SCALAR
@@ -41,18 +68,54 @@ register_op(
     shape_fn=_decode_shape,
     doc="An image [height, width, channels] from a PNG file's contents.",
 )
+_JPEG_ATTRS = [
+    "channels: int = 0",
+    "ratio: int = 1",
+    "fancy_upscaling: bool = true",
+    "try_recover_truncated: bool = false",
+    "acceptable_fraction: float = 1.0",
+    "dct_method: string = ''",
+]
+register_op(
+    "DecodeAndCropJpeg",
+    inputs=["contents: string", "crop_window: int32"],
+    outputs=["image: uint8"],
+    attrs=_JPEG_ATTRS,
+    shape_fn=_jpeg_crop_shape,
+    doc="The part (y, x, height, width) of an image from a JPEG file's contents.",
+)
+register_op(
+    "ExtractJpegShape",
+    inputs=["contents: string"],
+    outputs=["image_shape: output_type"],
+    attrs=["output_type: {int32, int64} = DT_INT32"],
+    shape_fn=_jpeg_shape_shape,
+    doc="(height, width, channels) from a JPEG file's header.",
+)
+register_op(
+    "DecodeImage",
+    inputs=["contents: string"],
+    outputs=["image: dtype"],
+    attrs=[
+        "channels: int = 0",
+        "dtype: {uint8, uint16, float} = DT_UINT8",
+        "expand_animations: bool = true",
+    ],
+    shape_fn=_any_image_shape,
+    doc="An image from the contents of a JPEG, PNG, GIF or BMP file.",
+)
+register_op(
+    "EncodeJpegVariableQuality",
+    inputs=["images: uint8", "quality: int32"],
+    outputs=["contents: string"],
+    shape_fn=lambda c: (c.with_rank(0, 3), c.with_rank(1, 0), SCALAR)[2],
+    doc="EncodeJpeg with the quality as a tensor.",
+)
 register_op(
     "DecodeJpeg",
     inputs=["contents: string"],
     outputs=["image: uint8"],
-    attrs=[
-        "channels: int = 0",
-        "ratio: int = 1",
-        "fancy_upscaling: bool = true",
-        "try_recover_truncated: bool = false",
-        "acceptable_fraction: float = 1.0",
-        "dct_method: string = ''",
-    ],
+    attrs=_JPEG_ATTRS,
     shape_fn=_decode_shape,
     doc="An image [height, width, channels] from a JPEG file's contents.",
 )
@@ -131,6 +194,43 @@ def decode_jpeg(
         acceptable_fraction=acceptable_fraction,
         dct_method=dct_method,
         name=name,
+    )
+
+
+@export("image.decode_and_crop_jpeg", "io.decode_and_crop_jpeg")
+def decode_and_crop_jpeg(
+    contents: Any,
+    crop_window: Any,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """The part `crop_window` (y, x, height, width) of an image, uint8."""
+    return apply_op(  # type: ignore[no-any-return]
+        "DecodeAndCropJpeg",
+        contents=contents,
+        crop_window=crop_window,
+        channels=channels,
+        ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction,
+        dct_method=dct_method,
+        name=name,
+    )
+
+
+@export("image.extract_jpeg_shape", "io.extract_jpeg_shape")
+def extract_jpeg_shape(
+    contents: Any, output_type: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """(height, width, channels) of a JPEG file, without decoding it."""
+    return apply_op(  # type: ignore[no-any-return]
+        "ExtractJpegShape", contents=contents, output_type=output_type, name=name
     )
 
 

@@ -8,35 +8,18 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
+from tensorloom.ops.image_shapes import like_second_input, resized_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tensorloom.framework.operation import Operation
-    from tensorloom.framework.shape_inference import InferenceContext
     from tensorloom.framework.tensor import Tensor
 
 _TYPES = "int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16"
 _ALIGN = "align_corners: bool = false"
 _CENTERS = "half_pixel_centers: bool = false"
-
-
-def _resize_shape(c: InferenceContext) -> TensorShape:
-    """[batch, height, width, channels] with height and width from the second input."""
-    dims = c.with_rank(0, 4).dims_tuple
-    size = c.with_rank(1, 1).dims_tuple
-    assert dims is not None
-    assert size is not None
-    c.with_value(size[0], 2)
-    value = c.input_value(1)
-    height, width = (None, None) if value is None else map(int, value)
-    return TensorShape.of((dims[0], height, width, dims[3]))
-
-
-def _like_original(c: InferenceContext) -> TensorShape:
-    return c.input_shape(1)
 
 
 def _flags(op: Operation) -> dict[str, Any]:
@@ -69,10 +52,11 @@ def _nearest_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 _FLOATS = (dtypes.float32, dtypes.float64)
+_SMALL_FLOATS = (dtypes.float16, dtypes.bfloat16)
 for _name, _gradient, _result, _flag_attrs, _doc in (
     (
         "ResizeBilinear",
-        _interpolation_grad("ResizeBilinearGrad", _FLOATS),
+        _interpolation_grad("ResizeBilinearGrad", (*_FLOATS, *_SMALL_FLOATS)),
         "float",
         [_ALIGN, _CENTERS],
         "Images resized with bilinear interpolation.",
@@ -98,7 +82,7 @@ for _name, _gradient, _result, _flag_attrs, _doc in (
         inputs=["images: T", "size: int32"],
         outputs=[f"resized_images: {_result}"],
         attrs=[f"T: {{{_TYPES}}}", *_flag_attrs],
-        shape_fn=_resize_shape,
+        shape_fn=resized_shape,
         gradient=_gradient,
         doc=_doc,
     )
@@ -111,7 +95,7 @@ for _name, _grad_types, _no_gradient in (
         inputs=["grads: float", "original_image: T"],
         outputs=["output: T"],
         attrs=[f"T: {{{_grad_types}}}", _ALIGN, _CENTERS],
-        shape_fn=_like_original,
+        shape_fn=like_second_input,
         gradient=_no_gradient,
         doc=f"The gradient of {_name[:-4]}.",
     )
@@ -120,7 +104,7 @@ register_op(
     inputs=["grads: T", "size: int32"],
     outputs=["output: T"],
     attrs=["T: {uint8, int8, int32, half, float, double, bfloat16}", _ALIGN, _CENTERS],
-    shape_fn=_resize_shape,
+    shape_fn=resized_shape,
     doc="The gradient of ResizeNearestNeighbor.",
 )
 

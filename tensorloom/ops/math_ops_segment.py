@@ -252,6 +252,10 @@ def unsorted_segment_sqrt_n(
 # --- segments of gathered rows -----------------------------------------------
 
 
+# Of TensorFlow 2.x; graphs say it only where it is not the default (`newer_attrs.py`).
+_SEGMENT_IDS = "Tsegmentids: {int32, int64} = DT_INT32"
+
+
 class SparseSegmentBuilder(Protocol):
     """`f(data, indices, segment_ids, name=None, num_segments=None)`."""
 
@@ -274,8 +278,8 @@ def _sparse(
     what: str,
 ) -> SparseSegmentBuilder:
     doc = f"{what} of the rows at `indices` that belong to each segment."
-    inputs = ["data: T", "indices: Tidx", "segment_ids: int32"]
-    attrs = [f"T: {{{types}}}", "Tidx: {int32, int64} = DT_INT32"]
+    inputs = ["data: T", "indices: Tidx", "segment_ids: Tsegmentids"]
+    attrs = [f"T: {{{types}}}", "Tidx: {int32, int64} = DT_INT32", _SEGMENT_IDS]
     register_op(
         op,
         inputs=inputs,
@@ -342,9 +346,14 @@ sparse_segment_sqrt_n = _sparse(
 for _op in ("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad"):
     register_op(
         _op,
-        inputs=["grad: T", "indices: Tidx", "segment_ids: int32", "output_dim0: int32"],
+        inputs=[
+            "grad: T",
+            "indices: Tidx",
+            "segment_ids: Tsegmentids",
+            "output_dim0: int32",
+        ],
         outputs=["output: T"],
-        attrs=[f"T: {{{_FLOATS}}}", "Tidx: {int32, int64} = DT_INT32"],
+        attrs=[f"T: {{{_FLOATS}}}", "Tidx: {int32, int64} = DT_INT32", _SEGMENT_IDS],
         shape_fn=_sparse_grad_shape,
         doc=f"The gradient of {_op[:-4]} with respect to its data.",
     )

@@ -17,7 +17,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
-from tensorloom.ops import array_ops
+from tensorloom.ops import array_ops, sparse_builders
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -66,6 +66,36 @@ class FixedLenSequenceFeature(
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
+@export("io.SparseFeature", "SparseFeature")
+class SparseFeature(
+    namedtuple(
+        "SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"]
+    )
+):
+    """A SparseTensor of several features: indices (one for each dimension) and values.
+
+    `index_key` and `size` are a key and a size, or lists of them.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        index_key: Any,
+        value_key: Any,
+        dtype: Any,
+        size: Any,
+        already_sorted: bool = False,
+    ) -> SparseFeature:
+        """Makes the description."""
+        return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
+
+    def index_keys(self) -> list[str]:
+        """The keys of the indices."""
+        key = self.index_key
+        return [key] if isinstance(key, str) else list(key)
+
+
 # --- from descriptions to what the ops take ---------------------------------------
 
 
@@ -92,22 +122,37 @@ class _Plan:
         found.update(zip(self.dense_keys, parts[3 * n :], strict=True))
         return found
 
+    def add_sparse(self, key: str, dtype: DType) -> None:
+        """Asks for a list; two descriptions may share one.
+
+        Raises:
+          ValueError: it is asked for with another dtype too.
+        """
+        if key not in self.sparse_keys:
+            self.sparse_keys.append(key)
+            self.sparse_types.append(dtype)
+            return
+        other = self.sparse_types[self.sparse_keys.index(key)]
+        if other != dtype:
+            shown = "int64" if dtype == dtypes.int64 else dtype
+            raise ValueError(f"Conflicting type {other} vs {shown} for feature {key}.")
+
 
 def _plan(features: Mapping[str, Any], kinds: tuple[Any, ...]) -> _Plan:
     plan = _Plan()
     for key in sorted(features):
         feature: Any = features[key]
-        if type(feature) not in kinds:
-            raise ValueError(f"Unsupported {type(feature).__name__} {feature}.")
+        _check_kind(key, feature, kinds)
+        if isinstance(feature, SparseFeature):
+            _plan_sparse(plan, key, feature)
+            continue
         if not feature.dtype:
             raise ValueError(f"Missing type for feature {key}.")
         dtype = dtypes.as_dtype(feature.dtype)
         if isinstance(feature, VarLenFeature):
-            plan.sparse_keys.append(key)
-            plan.sparse_types.append(dtype)
+            plan.add_sparse(key, dtype)
             continue
-        if feature.shape is None:
-            raise ValueError(f"Missing shape for feature {key}.")
+        _check_shape(key, feature)
         plan.dense_keys.append(key)
         plan.dense_types.append(dtype)
         plan.dense_shapes.append(as_shape(feature.shape))
@@ -116,6 +161,66 @@ def _plan(features: Mapping[str, Any], kinds: tuple[Any, ...]) -> _Plan:
         if feature.default_value is not None:
             plan.defaults[key] = feature.default_value
     return plan
+
+
+def _check_kind(key: str, feature: Any, kinds: tuple[Any, ...]) -> None:
+    every = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+    for kind in every:
+        if isinstance(feature, kind):
+            if kind not in kinds:
+                raise ValueError(f"Unsupported {kind.__name__} {feature}.")
+            return
+    raise ValueError(f"Invalid feature {key}:{feature}.")
+
+
+def _plan_sparse(plan: _Plan, key: str, feature: SparseFeature) -> None:
+    for what in ("index_key", "value_key"):
+        if not getattr(feature, what):
+            raise ValueError(f"Missing {what} for SparseFeature {feature}.")
+    if not feature.dtype:
+        raise ValueError(f"Missing type for feature {key}.")
+    for index_key in sorted(feature.index_keys()):
+        plan.add_sparse(index_key, dtypes.int64)
+    plan.add_sparse(feature.value_key, dtypes.as_dtype(feature.dtype))
+
+
+def _check_shape(key: str, feature: Any) -> None:
+    if feature.shape is None:
+        raise ValueError(f"Missing shape for feature {key}.")
+    if isinstance(feature, FixedLenSequenceFeature):
+        return
+    shape = as_shape(feature.shape)
+    dims = shape.dims_tuple
+    if dims and dims[0] is None:
+        raise ValueError(
+            f"First dimension of shape for feature {key} unknown. Consider using "
+            "FixedLenSequenceFeature."
+        )
+    if not shape.is_fully_defined():
+        raise ValueError(
+            f"All dimensions of shape for feature {key} need to be known but received "
+            f"{feature.shape!s}."
+        )
+
+
+def _merged(features: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """What was parsed, with a SparseTensor for each SparseFeature."""
+    if not any(isinstance(f, SparseFeature) for f in features.values()):
+        return found
+    result = dict(found)
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, SparseFeature):
+            ids: Any = [result[index_key] for index_key in feature.index_keys()]
+            if isinstance(feature.index_key, str):
+                ids = ids[0]
+            result[key] = sparse_builders.sparse_merge(
+                ids,
+                result[feature.value_key],
+                vocab_size=feature.size,
+                already_sorted=feature.already_sorted,
+            )
+    return {key: value for key, value in result.items() if key in features}
 
 
 def _with_rows(features: Mapping[str, Any], plan: _Plan) -> None:
@@ -146,10 +251,13 @@ def _defaults(plan: _Plan) -> list[Any]:
         elif value is None:
             found.append(array_ops.constant([], dtype=dtype))
         else:
-            name = "key_" + re.sub("[^A-Za-z0-9_.\\-/]", "_", key)
-            tensor = convert_to_tensor(value, dtype=dtype, name=name)
+            tensor = convert_to_tensor(value, dtype=dtype, name=_key_name(key))
             found.append(array_ops.reshape(tensor, shape))
     return found
+
+
+def _key_name(key: str) -> str:
+    return "key_" + re.sub("[^A-Za-z0-9_.\\-/]", "_", key)
 
 
 # --- builders ---------------------------------------------------------------------
@@ -165,7 +273,8 @@ def parse_example(
     """The features of serialized Examples [batch], tensors and SparseTensors by key.
 
     Args:
-      features: FixedLenFeature, VarLenFeature or FixedLenSequenceFeature by key.
+      features: FixedLenFeature, VarLenFeature, SparseFeature or
+        FixedLenSequenceFeature by key.
 
     Raises:
       ValueError: no features, or one of another kind.
@@ -184,13 +293,13 @@ def parse_example(
             sparse_types=plan.sparse_types,
             dense_shapes=plan.dense_shapes,
         )
-    return plan.outputs(_flat(parts))
+    return _merged(features, plan.outputs(_flat(parts)))
 
 
 def _example_plan(features: Mapping[str, Any]) -> _Plan:
     if not features:
         raise ValueError(f"Missing: features was {features}.")
-    kinds = (VarLenFeature, FixedLenFeature, FixedLenSequenceFeature)
+    kinds = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
     plan = _plan(features, kinds)
     _with_rows(features, plan)
     return plan
@@ -231,7 +340,57 @@ def parse_single_example(
             dense_keys=plan.dense_keys,
             dense_shapes=plan.dense_shapes,
         )
-    return plan.outputs(_flat(parts))
+    return _merged(features, plan.outputs(_flat(parts)))
+
+
+@export("io.parse_sequence_example")
+def parse_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_names: Any = None,
+    name: str | None = None,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """(context, sequences, lengths) of serialized SequenceExamples [batch], by key.
+
+    Dense sequences are padded to the longest of the batch; `lengths` has their int64
+    [batch].
+
+    Raises:
+      ValueError: no features, or one of another kind.
+    """
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    context = _plan(context_features or {}, (VarLenFeature, FixedLenFeature))
+    lists = _plan(sequence_features or {}, (VarLenFeature, FixedLenSequenceFeature))
+    with name_scope(name, "ParseSequenceExample", [serialized]):
+        defaults = []
+        for key, dtype in zip(context.dense_keys, context.dense_types, strict=True):
+            value = context.defaults.get(key)
+            if value is None:
+                defaults.append(array_ops.constant([], dtype=dtype))
+            else:
+                defaults.append(convert_to_tensor(value, dtype, name=_key_name(key)))
+        parts = apply_op(
+            "ParseSequenceExample",
+            name=name,
+            serialized=serialized,
+            debug_name=[] if example_names is None else example_names,
+            Ncontext_sparse=len(context.sparse_keys),
+            Ncontext_dense=len(context.dense_keys),
+            Nfeature_list_sparse=len(lists.sparse_keys),
+            Nfeature_list_dense=len(lists.dense_keys),
+            context_dense_defaults=defaults,
+            feature_list_dense_missing_assumed_empty=lists.allow_missing,
+            **_keys("context", context),
+            **_keys("feature_list", lists),
+            feature_list_dense_types=lists.dense_types,
+        )
+    flat = _flat(parts)
+    count = 3 * len(context.sparse_keys) + len(context.dense_keys)
+    end = len(flat) - len(lists.dense_keys)
+    lengths = dict(zip(lists.dense_keys, flat[end:], strict=True))
+    return context.outputs(flat[:count]), lists.outputs(flat[count:end]), lengths
 
 
 @export("io.parse_single_sequence_example", "parse_single_sequence_example")

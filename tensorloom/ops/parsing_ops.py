@@ -23,7 +23,7 @@ _TYPES = "list({float, int64, string}) >= 0"
 _VECTOR = TensorShape.of((None,))
 
 
-def _sparse_shapes(count: int, rank: int) -> list[TensorShape]:
+def _sparse_shapes(count: int, rank: int | None) -> list[TensorShape]:
     indices, shape = TensorShape.of((None, rank)), TensorShape.of((rank,))
     return [indices] * count + [_VECTOR] * count + [shape] * count
 
@@ -49,6 +49,60 @@ def _sequence_shape(c: InferenceContext) -> list[TensorShape]:
         + _sparse_shapes(c.attrs["Nfeature_list_sparse"], 2)
         + [steps.concatenate(s) for s in c.attrs["feature_list_dense_shapes"]]
     )
+
+
+def _example_v2_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank_at_most(0, 1)
+    batch, rank = c.input_shape(0), c.input_shape(0).rank
+    sparse = None if rank is None else rank + 1
+    if batch.dims_tuple is None:
+        dense = [TensorShape.of(None)] * len(c.attrs["dense_shapes"])
+    else:
+        dense = [batch.concatenate(shape) for shape in c.attrs["dense_shapes"]]
+    ragged = len(c.attrs["ragged_value_types"])
+    return (
+        _sparse_shapes(c.attrs["num_sparse"], sparse)
+        + dense
+        + [_VECTOR] * ragged
+        + [_splits_shape(batch)] * ragged
+    )
+
+
+def _splits_shape(batch: TensorShape) -> TensorShape:
+    dims = batch.dims_tuple
+    if dims is None:
+        return _VECTOR
+    if not dims:
+        return TensorShape.of((0,))
+    return TensorShape.of((None if dims[0] is None else dims[0] + 1,))
+
+
+def _sequences_shape(c: InferenceContext) -> list[TensorShape]:
+    """Batches of SequenceExamples; V2 takes single ones too and has ragged outputs."""
+    has_ragged = "context_ragged_value_types" in c.attrs
+    batch = c.with_rank_at_most(0, 1) if has_ragged else c.with_rank(0, 1)
+    batch = c.input_shape(0)
+    dims = batch.dims_tuple
+    context_ragged = len(c.attrs.get("context_ragged_value_types", ()))
+    list_ragged = len(c.attrs.get("feature_list_ragged_value_types", ()))
+    rank = None if dims is None else len(dims)
+    steps = TensorShape.of(None if dims is None else (*dims, None))
+    return [
+        *_sparse_shapes(c.attrs["Ncontext_sparse"], _plus(rank, 1)),
+        *(batch.concatenate(shape) for shape in c.attrs["context_dense_shapes"]),
+        *[_VECTOR] * context_ragged,
+        *[_splits_shape(batch)] * context_ragged,
+        *_sparse_shapes(c.attrs["Nfeature_list_sparse"], _plus(rank, 2)),
+        *(steps.concatenate(shape) for shape in c.attrs["feature_list_dense_shapes"]),
+        *[batch] * c.attrs["Nfeature_list_dense"],
+        *[_VECTOR] * list_ragged,
+        *[_splits_shape(batch)] * list_ragged,
+        *[_VECTOR] * list_ragged,
+    ]
+
+
+def _plus(rank: int | None, more: int) -> int | None:
+    return None if rank is None else rank + more
 
 
 def _csv_shape(c: InferenceContext) -> list[TensorShape]:
@@ -85,6 +139,35 @@ register_op(
     ],
     shape_fn=_example_shape,
     doc="Features of a batch of serialized Example messages.",
+)
+register_op(
+    "ParseExampleV2",
+    inputs=[
+        "serialized: string",
+        "names: string",
+        "sparse_keys: string",
+        "dense_keys: string",
+        "ragged_keys: string",
+        "dense_defaults: Tdense",
+    ],
+    outputs=[
+        "sparse_indices: num_sparse * int64",
+        "sparse_values: sparse_types",
+        "sparse_shapes: num_sparse * int64",
+        "dense_values: Tdense",
+        "ragged_values: ragged_value_types",
+        "ragged_row_splits: ragged_split_types",
+    ],
+    attrs=[
+        f"Tdense: {_TYPES}",
+        "num_sparse: int >= 0",
+        f"sparse_types: {_TYPES}",
+        f"ragged_value_types: {_TYPES}",
+        "ragged_split_types: list({int32, int64}) >= 0",
+        "dense_shapes: list(shape) >= 0",
+    ],
+    shape_fn=_example_v2_shape,
+    doc="Features of serialized Example messages, ragged ones too.",
 )
 register_op(
     "ParseSingleExample",
@@ -142,6 +225,89 @@ register_op(
     ],
     shape_fn=_sequence_shape,
     doc="Features of one serialized SequenceExample message.",
+)
+_CONTEXT_OUTPUTS = [
+    "context_sparse_indices: Ncontext_sparse * int64",
+    "context_sparse_values: context_sparse_types",
+    "context_sparse_shapes: Ncontext_sparse * int64",
+    "context_dense_values: Tcontext_dense",
+]
+_LIST_OUTPUTS = [
+    "feature_list_sparse_indices: Nfeature_list_sparse * int64",
+    "feature_list_sparse_values: feature_list_sparse_types",
+    "feature_list_sparse_shapes: Nfeature_list_sparse * int64",
+    "feature_list_dense_values: feature_list_dense_types",
+    "feature_list_dense_lengths: Nfeature_list_dense * int64",
+]
+_SPLIT_TYPES = "list({int32, int64}) >= 0 = []"
+register_op(
+    "ParseSequenceExample",
+    inputs=[
+        "serialized: string",
+        "debug_name: string",
+        "context_dense_defaults: Tcontext_dense",
+    ],
+    outputs=[*_CONTEXT_OUTPUTS, *_LIST_OUTPUTS],
+    attrs=[
+        "feature_list_dense_missing_assumed_empty: list(string) >= 0",
+        "context_sparse_keys: list(string) >= 0",
+        "context_dense_keys: list(string) >= 0",
+        "feature_list_sparse_keys: list(string) >= 0",
+        "feature_list_dense_keys: list(string) >= 0",
+        "Ncontext_sparse: int >= 0 = 0",
+        "Ncontext_dense: int >= 0 = 0",
+        "Nfeature_list_sparse: int >= 0 = 0",
+        "Nfeature_list_dense: int >= 0 = 0",
+        f"context_sparse_types: {_TYPES} = []",
+        f"Tcontext_dense: {_TYPES} = []",
+        f"feature_list_dense_types: {_TYPES} = []",
+        "context_dense_shapes: list(shape) >= 0 = []",
+        f"feature_list_sparse_types: {_TYPES} = []",
+        "feature_list_dense_shapes: list(shape) >= 0 = []",
+    ],
+    shape_fn=_sequences_shape,
+    doc="Features of a batch of serialized SequenceExample messages.",
+)
+register_op(
+    "ParseSequenceExampleV2",
+    inputs=[
+        "serialized: string",
+        "debug_name: string",
+        "context_sparse_keys: string",
+        "context_dense_keys: string",
+        "context_ragged_keys: string",
+        "feature_list_sparse_keys: string",
+        "feature_list_dense_keys: string",
+        "feature_list_ragged_keys: string",
+        "feature_list_dense_missing_assumed_empty: bool",
+        "context_dense_defaults: Tcontext_dense",
+    ],
+    outputs=[
+        *_CONTEXT_OUTPUTS,
+        "context_ragged_values: context_ragged_value_types",
+        "context_ragged_row_splits: context_ragged_split_types",
+        *_LIST_OUTPUTS,
+        "feature_list_ragged_values: feature_list_ragged_value_types",
+        "feature_list_ragged_outer_splits: feature_list_ragged_split_types",
+        "feature_list_ragged_inner_splits: feature_list_ragged_split_types",
+    ],
+    attrs=[
+        "Ncontext_sparse: int >= 0 = 0",
+        f"Tcontext_dense: {_TYPES} = []",
+        f"context_sparse_types: {_TYPES} = []",
+        f"context_ragged_value_types: {_TYPES} = []",
+        f"context_ragged_split_types: {_SPLIT_TYPES}",
+        "context_dense_shapes: list(shape) >= 0 = []",
+        "Nfeature_list_sparse: int >= 0 = 0",
+        "Nfeature_list_dense: int >= 0 = 0",
+        f"feature_list_dense_types: {_TYPES} = []",
+        f"feature_list_sparse_types: {_TYPES} = []",
+        f"feature_list_ragged_value_types: {_TYPES} = []",
+        f"feature_list_ragged_split_types: {_SPLIT_TYPES}",
+        "feature_list_dense_shapes: list(shape) >= 0 = []",
+    ],
+    shape_fn=_sequences_shape,
+    doc="Features of serialized SequenceExample messages, ragged ones too.",
 )
 register_op(
     "ParseTensor",

@@ -176,6 +176,16 @@ register_op(
     doc="Poisson(rate) samples, of shape `shape + rate.shape`.",
 )
 
+register_op(
+    "RandomPoisson",
+    inputs=["shape: S", "rate: dtype"],
+    outputs=["output: dtype"],
+    attrs=[*_SEEDS, "S: {int32, int64}", "dtype: {half, float, double}"],
+    shape_fn=_shape_then_parameter,
+    stateful=True,
+    doc="Poisson(rate) samples, as floats.",
+)
+
 # --- builders ----------------------------------------------------------------
 
 

@@ -192,6 +192,14 @@ register_op(
     doc="True when the variable has a value.",
 )
 register_op(
+    "DisableCopyOnRead",
+    inputs=["resource: resource"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Of TensorFlow 2.x: a hint about how a variable is read. Does nothing.",
+)
+register_op(
     "VariableShape",
     inputs=["input: resource"],
     outputs=["output: out_type"],

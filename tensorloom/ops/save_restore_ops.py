@@ -109,3 +109,76 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     doc="basename-?????-of-00010.",
 )
+
+
+def _save_v1_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    """filename is a scalar; names (and slices) are vectors, one entry a tensor."""
+    c.with_rank(0, 0)
+    names = c.with_rank(1, 1).dims_tuple
+    assert names is not None
+    vectors = 2 if c.op_name == "Save" else 3
+    c.merge_dim(names[0], c.num_inputs - vectors)
+    if vectors == 3:
+        slices = c.with_rank(2, 1).dims_tuple
+        assert slices is not None
+        c.merge_dim(slices[0], c.num_inputs - vectors)
+    return ()
+
+
+def _restore_v1_shape(c: InferenceContext) -> TensorShape:
+    for index in range(c.num_inputs):
+        c.with_rank(index, 0)
+    if c.num_inputs == 3:
+        text = c.input_value(2)
+        if text is not None:
+            return _shape_of_slice(text.item())
+    return UNKNOWN
+
+
+register_op(
+    "Save",
+    inputs=["filename: string", "tensor_names: string", "data: T"],
+    attrs=["T: list(type) >= 1"],
+    shape_fn=_save_v1_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Writes tensors to a checkpoint in the V1 format.",
+)
+register_op(
+    "SaveSlices",
+    inputs=[
+        "filename: string",
+        "tensor_names: string",
+        "shapes_and_slices: string",
+        "data: T",
+    ],
+    attrs=["T: list(type) >= 1"],
+    shape_fn=_save_v1_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Writes slices of tensors to a checkpoint in the V1 format.",
+)
+register_op(
+    "Restore",
+    inputs=["file_pattern: string", "tensor_name: string"],
+    outputs=["tensor: dt"],
+    attrs=["dt: type", "preferred_shard: int = -1"],
+    shape_fn=_restore_v1_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Reads a tensor from a checkpoint in the V1 format.",
+)
+register_op(
+    "RestoreSlice",
+    inputs=[
+        "file_pattern: string",
+        "tensor_name: string",
+        "shape_and_slice: string",
+    ],
+    outputs=["tensor: dt"],
+    attrs=["dt: type", "preferred_shard: int = -1"],
+    shape_fn=_restore_v1_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Reads a slice of a tensor from a checkpoint in the V1 format.",
+)

@@ -11,9 +11,14 @@ from tensorloom.framework.shape_inference import (
     unknown_shapes,
 )
 
+from tensorloom.framework.tensor_shape import TensorShape
+
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
-    from tensorloom.framework.tensor_shape import TensorShape
+
+
+def _old_handle_shape(c: InferenceContext) -> TensorShape:
+    return TensorShape.of((2,))
 
 
 def _push_shape(c: InferenceContext) -> TensorShape:
@@ -56,5 +61,41 @@ register_op(
     shape_fn=no_outputs,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
+    doc="Deletes the stack.",
+)
+
+# Those of old have a reference to a string as their handle, and no limit.
+register_op(
+    "Stack",
+    outputs=["handle: Ref(string)"],
+    attrs=["elem_type: type", "stack_name: string = ''"],
+    shape_fn=_old_handle_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A new stack.",
+)
+register_op(
+    "StackPush",
+    inputs=["handle: Ref(string)", "elem: T"],
+    outputs=["output: T"],
+    attrs=["T: type", "swap_memory: bool = false"],
+    shape_fn=_push_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Pushes an element and passes it on.",
+)
+register_op(
+    "StackPop",
+    inputs=["handle: Ref(string)"],
+    outputs=["elem: elem_type"],
+    attrs=["elem_type: type"],
+    shape_fn=unknown_shapes,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Takes the element that was pushed last.",
+)
+register_op(
+    "StackClose",
+    inputs=["handle: Ref(string)"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
     doc="Deletes the stack.",
 )

@@ -33,6 +33,19 @@ class Rule:
     sparse: bool = True  # has the Sparse forms
     dense_reference: bool = True  # has the form for reference variables
     doc: str = ""
+    sparse_gradient: str = ""  # its name in the Sparse forms, where it differs
+
+    def input_names(self, sparse: bool) -> list[str]:
+        """The inputs after the state, in order."""
+        names = list(self.inputs)
+        if sparse:
+            at = names.index(self.gradient)
+            names[at : at + 1] = [self.gradient_name(sparse), "indices"]
+        return names
+
+    def gradient_name(self, sparse: bool) -> str:
+        """The name of the gradient."""
+        return (sparse and self.sparse_gradient) or self.gradient
 
 
 RULES = (
@@ -120,6 +133,63 @@ RULES = (
         ("grad", "lr", "l1", "l2", "l2_shrinkage", "lr_power"),
         doc="Ftrl with a shrinkage term that is not part of the accumulator.",
     ),
+    Rule(
+        "AdaMax",
+        ("var", "m", "v"),
+        ("beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"),
+        sparse=False,
+        doc="Adam with the infinity norm (Kingma and Ba, 2014, section 7.1).",
+    ),
+    Rule(
+        "AdamWithAmsgrad",
+        ("var", "m", "v", "vhat"),
+        (
+            "beta1_power",
+            "beta2_power",
+            "lr",
+            "beta1",
+            "beta2",
+            "epsilon",
+            "grad",
+        ),
+        sparse=False,
+        dense_reference=False,
+        doc="Adam that divides by the largest v so far (Reddi et al., 2018).",
+    ),
+    Rule(
+        "AdagradDA",
+        ("var", "gradient_accumulator", "gradient_squared_accumulator"),
+        ("grad", "lr", "l1", "l2", "global_step"),
+        doc="Adagrad by dual averaging (Duchi et al., 2011).",
+    ),
+    Rule(
+        "AddSign",
+        ("var", "m"),
+        ("lr", "alpha", "sign_decay", "beta", "grad"),
+        sparse=False,
+        doc="var -= lr * (alpha + sign_decay * sign(grad) * sign(m)) * grad.",
+    ),
+    Rule(
+        "PowerSign",
+        ("var", "m"),
+        ("lr", "logbase", "sign_decay", "beta", "grad"),
+        sparse=False,
+        doc="var -= lr * exp(logbase * sign_decay * sign(grad) * sign(m)) * grad.",
+    ),
+    Rule(
+        "ProximalAdagrad",
+        ("var", "accum"),
+        ("lr", "l1", "l2", "grad"),
+        doc="Adagrad followed by the proximal operator of L1 and L2.",
+    ),
+    Rule(
+        "ProximalGradientDescent",
+        ("var",),
+        ("alpha", "l1", "l2", "delta"),
+        gradient="delta",
+        sparse_gradient="grad",
+        doc="Gradient descent followed by the proximal operator of L1 and L2.",
+    ),
 )
 
 FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp")
@@ -128,13 +198,14 @@ FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp")
 
 
 def _apply_shape_fn(rule: Rule, resource: bool, sparse: bool) -> ShapeFn:
-    names = _input_names(rule, sparse)
+    names = rule.input_names(sparse)
+    gradient_name = rule.gradient_name(sparse)
     count = len(rule.state)
 
     def shape_fn(c: InferenceContext) -> Any:
         shape = _state_shape(c, count, resource)
         for i, name in enumerate(names, start=count):
-            if name == rule.gradient:
+            if name == gradient_name:
                 shape = _merge_gradient(c, shape, i, sparse)
             elif name != "indices":
                 c.with_rank(c.input_shape(i), 0)
@@ -176,22 +247,18 @@ def _fused_shape_fn(rule: Rule, resource: bool) -> ShapeFn:
     return shape_fn
 
 
-def _input_names(rule: Rule, sparse: bool) -> list[str]:
-    names = list(rule.inputs)
-    if sparse:
-        names.insert(names.index(rule.gradient) + 1, "indices")
-    return names
-
-
 # --- registrations -----------------------------------------------------------
+
+
+# Of the inputs that are not of the variable's dtype.
+_INPUT_TYPES = {"indices": "Tindices", "global_step": "int64"}
 
 
 def _register(rule: Rule, resource: bool, sparse: bool) -> None:
     kind = "resource" if resource else "Ref(T)"
     inputs = [f"{name}: {kind}" for name in rule.state]
     inputs += [
-        f"{name}: {'Tindices' if name == 'indices' else 'T'}"
-        for name in _input_names(rule, sparse)
+        f"{name}: {_INPUT_TYPES.get(name, 'T')}" for name in rule.input_names(sparse)
     ]
     attrs = [f"T: {NUMBERS}"]
     if sparse:

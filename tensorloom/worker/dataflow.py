@@ -26,6 +26,7 @@ from tensorloom.worker.dataflow_nodes import (
     PASS,
     RETVAL,
     SWITCH,
+    SWITCH_N,
     TRIGGER,
     Item,
 )
@@ -173,6 +174,8 @@ class Run:
             outputs: Sequence[Any] = (
                 (DEAD, inputs[0]) if bool(inputs[1]) else (inputs[0], DEAD)
             )
+        elif kind == SWITCH_N:
+            outputs = _switched(inputs[0], int(inputs[1]), len(item.consumers))
         elif kind == ENTER:
             self._enter(item, iteration, inputs[0])
             return
@@ -349,3 +352,10 @@ class Run:
             if item not in frame.exited:
                 self._deliver(item, parent, (DEAD,), dead=True)
         self._end(parent)
+
+
+def _switched(value: Any, index: int, count: int) -> list[Any]:
+    """The outputs of a switch of many: the last one for an index out of range."""
+    outputs: list[Any] = [DEAD] * count
+    outputs[index if 0 <= index < count else -1] = value
+    return outputs

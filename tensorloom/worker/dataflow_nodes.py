@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from tensorloom.worker.emitter import Emitter
     from tensorloom.worker.piece import Code
 
-SWITCH, MERGE, ENTER, EXIT, NEXT, PASS, TRIGGER, RETVAL, OTHER = range(9)
+SWITCH, MERGE, ENTER, EXIT, NEXT, PASS, TRIGGER, RETVAL, SWITCH_N, OTHER = range(10)
 
 _KINDS: Final = {
     "Switch": SWITCH,
     "RefSwitch": SWITCH,
+    "_SwitchN": SWITCH_N,
     "Merge": MERGE,
     "RefMerge": MERGE,
     "Enter": ENTER,
@@ -88,7 +89,7 @@ def compile_items(
         item.blocking = is_blocking(node)
         items[node.name] = item
         emitter = emitters[node.device]
-        if kind in (SWITCH, MERGE, ENTER, EXIT, NEXT, PASS):
+        if kind in (SWITCH, SWITCH_N, MERGE, ENTER, EXIT, NEXT, PASS):
             _pass_facts(node, item, facts, emitter)
         elif node.op == "Const":
             _add_constant(node, item, facts)

@@ -102,11 +102,12 @@ class DataflowPiece:
 
 
 def compile_function(
-    outer: Emitter, function: FunctionIR
+    outer: Emitter, function: FunctionIR, host_results: bool = False
 ) -> Callable[[Sequence[Any], OpKernelContext | None], tuple[Any, ...]]:
     """A function with classic control flow as `call(args, context) -> results`.
 
-    Arguments may be in either memory; results of numeric dtypes are tensors.
+    Arguments may be in either memory; results of numeric dtypes are tensors, or NumPy
+    values with `host_results`.
     """
     device = outer.device
     piece = DataflowPiece(
@@ -119,7 +120,9 @@ def compile_function(
     )
     outer.uses_torch = True
     in_numpy = [is_torch_type(dtype) for dtype in function.arg_types]
-    to_tensor = [is_torch_type(dtype) for dtype in function.output_types]
+    to_tensor = [
+        is_torch_type(dtype) and not host_results for dtype in function.output_types
+    ]
 
     def call(args: Sequence[Any], context: OpKernelContext | None) -> tuple[Any, ...]:
         given = [

@@ -132,16 +132,19 @@ def _is_recursive(scope: Scope, name: str) -> bool:
 
 def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
     """PartitionedCall and StatefulPartitionedCall: the body in line."""
-    _emit_call(emitter, scope, node, node.attrs["f"].name)
+    inputs = emitter.inputs_of(scope, node)
+    emit_call(emitter, scope, node, node.attrs["f"].name, inputs)
 
 
 def emit_function_op(emitter: Emitter, scope: Scope, node: Node) -> None:
     """A node whose op is a function's name."""
-    _emit_call(emitter, scope, node, node.op)
+    emit_call(emitter, scope, node, node.op, emitter.inputs_of(scope, node))
 
 
-def _emit_call(emitter: Emitter, scope: Scope, node: Node, name: str) -> None:
-    inputs = emitter.inputs_of(scope, node)
+def emit_call(
+    emitter: Emitter, scope: Scope, node: Node, name: str, inputs: Sequence[Value]
+) -> None:
+    """A call of a function: its body in line, or a call if it is recursive."""
     if _is_recursive(scope, name):
         _emit_indirect_call(emitter, scope, node, name, inputs)
         return
@@ -182,11 +185,13 @@ def _emit_indirect_call(
     scope.write(f"{target}{call}({arguments})", node)
 
 
-def compile_function(emitter: Emitter, function: Any) -> Callable[..., Any]:
+def compile_function(
+    emitter: Emitter, function: Any, host_results: bool = False
+) -> Callable[..., Any]:
     """A function as a callable: (context, values in either memory) to a tuple.
 
     It is compiled at its first call, so that functions may call themselves; results
-    of numeric dtypes are tensors.
+    of numeric dtypes are tensors, or NumPy values with `host_results`.
     """
     compiled: list[Callable[..., Any]] = []
 
@@ -194,7 +199,9 @@ def compile_function(emitter: Emitter, function: Any) -> Callable[..., Any]:
         if not compiled:
             from tensorloom.worker import piece
 
-            compiled.append(piece.compile_callable(emitter, function.name))
+            compiled.append(
+                piece.compile_callable(emitter, function.name, host_results)
+            )
         return compiled[0](arguments, context)
 
     return call
@@ -304,20 +311,17 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     variables = [
         value
         if _is_invariant(body_function, i)
-        else _loop_variable(emitter, scope, node, i, value)
+        else loop_variable(emitter, scope, node, i, value)
         for i, value in enumerate(inputs)
     ]
-    for value, variable in zip(inputs, variables, strict=True):
-        if variable is not value:
-            text = _in_memory_of(emitter, scope, variable, value)
-            scope.write(f"{_name(variable)} = {text}", node)
+    start_variables(emitter, scope, node, variables, inputs)
     test, (condition, *_) = emit_body(
         emitter, scope, node, node.attrs["cond"].name, variables
     )
     step, results = emit_body(emitter, scope, node, node.attrs["body"].name, variables)
     # Everything that may add a line before the loop comes before it.
     stop = _condition(emitter, test, condition)
-    _assign_next(emitter, step, node, variables, inputs, results)
+    assign_next(emitter, step, node, variables, inputs, results)
     emitter.uses_context = True
     scope.write("while True:", node)
     test.write(f"if not {stop}: break", node)
@@ -337,7 +341,21 @@ def _is_invariant(body: FunctionIR, index: int) -> bool:
     return body.returns[index] == (body.arg_names[index], 0)
 
 
-def _loop_variable(
+def start_variables(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    variables: Sequence[Value],
+    inputs: Sequence[Value],
+) -> None:
+    """The loop variables' values before the first iteration."""
+    for value, variable in zip(inputs, variables, strict=True):
+        if variable is not value:
+            text = _in_memory_of(emitter, scope, variable, value)
+            scope.write(f"{_name(variable)} = {text}", node)
+
+
+def loop_variable(
     emitter: Emitter, scope: Scope, node: Node, index: int, initial: Value
 ) -> Value:
     """A local that is assigned in each iteration, in one memory throughout."""
@@ -362,7 +380,7 @@ def _loop_variable(
     )
 
 
-def _assign_next(
+def assign_next(
     emitter: Emitter,
     step: Scope,
     node: Node,

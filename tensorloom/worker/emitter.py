@@ -316,11 +316,13 @@ class Emitter:
             self.compile_function,
         )
 
-    def compile_function(self, name: Any) -> Callable[..., Any]:
+    def compile_function(
+        self, name: Any, host_results: bool = False
+    ) -> Callable[..., Any]:
         """A function of the library as a callable over values, for kernels."""
         from tensorloom.worker import emit_control_flow
 
-        return emit_control_flow.compile_function(self, name)
+        return emit_control_flow.compile_function(self, name, host_results)
 
     def _emit_inline(
         self, scope: Scope, node: Node, kernel: KernelDef, inputs: Sequence[Value]

@@ -16,6 +16,7 @@ from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import (
     emit_control_flow,
+    emit_function_ops,
     emit_structure,
     memory,
     strands,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelContext
 
 # Importing the emit modules fills the table of structural ops.
-_ = emit_control_flow, emit_structure
+_ = emit_control_flow, emit_function_ops, emit_structure
 
 _piece_numbers = itertools.count()
 
@@ -188,17 +189,18 @@ def _assemble(emitter: Emitter, scope: Scope, is_last: bool) -> Code:
 
 
 def compile_callable(
-    outer: Emitter, name: str
+    outer: Emitter, name: str, host_results: bool = False
 ) -> Callable[[Sequence[Any], OpKernelContext | None], tuple[Any, ...]]:
     """A function of the library as `call(args, context) -> results`.
 
-    Arguments may be in either memory; results of numeric dtypes are tensors.
+    Arguments may be in either memory; results of numeric dtypes are tensors, or NumPy
+    values with `host_results`.
     """
     function = emit_control_flow.find_function(outer, name)
     if is_classic(function.nodes):
         from tensorloom.worker import dataflow_piece
 
-        return dataflow_piece.compile_function(outer, function)
+        return dataflow_piece.compile_function(outer, function, host_results)
     emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
     scope = Scope(functions=(name,))
     shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
@@ -231,7 +233,7 @@ def compile_callable(
         value = emitter.lookup(scope, key)
         results.append(
             emitter.tensor(scope, value)
-            if is_torch_type(value.dtype)
+            if is_torch_type(value.dtype) and not host_results
             else emitter.host(scope, value)
         )
     ends = [f"return ({', '.join(results)}{',' if results else ''})"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.resource import Resource
 
 if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
@@ -82,8 +83,8 @@ def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
 
 
 def received_host(value: Any) -> Any:
-    """What another piece sent, as NumPy."""
-    if isinstance(value, np.ndarray | np.generic):
+    """What another piece sent, as NumPy; a resource as it is."""
+    if isinstance(value, np.ndarray | np.generic | Resource):
         return value
     from tensorloom.devices import tensor_memory
 

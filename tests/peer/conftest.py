@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.peer.peers import ENVIRONMENTS, Peer, python_of
+
+if TYPE_CHECKING:
+    from tests.peer.ops.harness import OpResult
+    from tests.peer.ops.op_peer import OpPeer
 
 FOLDER = Path(__file__).parent
 
@@ -24,6 +29,56 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     wanted = any(item.get_closest_marker("peer") for item in session.items)
     if wanted and not any(python_of(version) for version in ENVIRONMENTS):
         raise pytest.UsageError("no environment with TensorFlow is here: make peer")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of the op harness."""
+    group = parser.getgroup("op harness")
+    group.addoption("--op-examples", type=int, default=1, help="seeds for each op")
+    group.addoption(
+        "--record-ops", action="store_true", help="write the table's data and goldens"
+    )
+
+
+RESULTS = pytest.StashKey["list[OpResult]"]()
+
+
+@pytest.fixture(scope="session")
+def op_results(pytestconfig: pytest.Config) -> list[OpResult]:
+    """Where the tests of ops leave their results for the table."""
+    return pytestconfig.stash.setdefault(RESULTS, [])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """The table of ops."""
+    results = config.stash.get(RESULTS, [])
+    if not results:
+        return
+    from tests.peer.ops import table
+
+    data = table.agreement(results)
+    terminalreporter.section("ops here and in TensorFlow")
+    for line in table.lines(data):
+        terminalreporter.write_line(line)
+    if config.getoption("--record-ops", default=False):
+        table.write_agreement(data)
+        table.write_goldens(results)
+
+
+@pytest.fixture(scope="session")
+def op_peers() -> Iterator[dict[str, OpPeer]]:
+    """Processes that answer batches of ops: 1.15 if it is there, and 2.21."""
+    from tests.peer.ops.op_peer import OpPeer
+
+    peers = {v: OpPeer(v) for v in ENVIRONMENTS if python_of(v)}
+    if not peers:
+        pytest.skip("no TensorFlow is here (make peer)")
+    first = next(iter(peers.values()))
+    yield {version: peers.get(version, first) for version in ENVIRONMENTS}
+    for peer in peers.values():
+        peer.close()
 
 
 def _peer(version: str) -> Iterator[Peer]:

@@ -31,7 +31,7 @@ def python_of(version: str) -> Path | None:
 class Peer:
     """A process that runs programs in one version of TensorFlow."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, script: str = runner.__file__) -> None:
         python = python_of(version)
         if python is None:
             raise FileNotFoundError(
@@ -40,7 +40,7 @@ class Peer:
         self.version = version
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._process = subprocess.Popen(
-            [python, runner.__file__, version],
+            [python, script, version],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,7 +13,15 @@ from numpy.typing import NDArray
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
-from tensorloom.kernels.host.philox import Stream, words_to_double
+from tensorloom.kernels.host.candidate_draws import (
+    AliasDraws,
+    Draws,
+    LogUniformDraws,
+    UniformDraws,
+    WeightedDraws,
+    WordsAhead,
+    draw,
+)
 from tensorloom.kernels.host.random_state import node_generator
 
 _Array = NDArray[Any]
@@ -21,79 +30,29 @@ _WORDS_PER_SAMPLE: Final = 2048
 _FLT_MAX: Final = np.finfo(np.float32).max
 
 
-class _Words:
-    """The words of a stream one after the other, made in blocks."""
-
-    def __init__(self, stream: Stream, block: int) -> None:
-        self._stream = stream
-        self._block = max(4, -(-block // 4) * 4)
-        self._words: list[int] = []
-        self._position = 0
-
-    def next(self) -> int:
-        """One word."""
-        if self._position == len(self._words):
-            self._words = self._stream.words(self._block).tolist()
-            self._stream = self._stream.skip(self._block // 4)
-            self._position = 0
-        word = self._words[self._position]
-        self._position += 1
-        return word
-
-    def uniform(self, bound: int, bits: int) -> int:
-        """An integer below bound without bias, from words of 32 or 64 bits."""
-        unwanted = (2**bits - 1) % bound + 1
-        is_power = bound & (bound - 1) == 0
-        while True:
-            word = self.next()
-            if bits == 64:
-                word |= self.next() << 32
-            if is_power:
-                return word & (bound - 1)
-            if word >= unwanted:
-                return word % bound
-
-    def unit_double(self) -> float:
-        """A double in [0, 1)."""
-        pair = np.array([self.next(), self.next()], np.uint32)
-        return float(words_to_double(pair[:1], pair[1:])[0])
-
-    def unit_float(self) -> float:
-        """A float in [0, 1)."""
-        return (self.next() & 0x7FFFFF) / 8388608.0
-
-
-Draw = Callable[[_Words], int]
 Probability = Callable[[_Array], _Array]
 
 
-def _sampler(c: OpKernelConstruction, draw: Draw, probability: Probability) -> Compute:
+def _sampler(
+    c: OpKernelConstruction, draws: Draws, probability: Probability
+) -> Compute:
+    """Draws a sample; counts it and the true classes by `probability`."""
     num_true, count, unique = c["num_true"], c["num_sampled"], c["unique"]
     generator = node_generator(c)
+    reserved = -(-_WORDS_PER_SAMPLE * count // 4)
+    # Some more than needed if every draw counts, for those that come again.
+    ahead = WordsAhead(reserved, draws.words * (count + count // 2 + 8))
 
     def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
         check_true_classes(true_classes, num_true)
-        stream = generator.reserve(-(-_WORDS_PER_SAMPLE * count // 4))
-        words = _Words(stream, 4 * count)
-        sampled, tries = _draw(words, draw, count, unique)
-        return (
-            sampled,
-            expected(probability(np.asarray(true_classes)), count, tries),
-            expected(probability(sampled), count, tries),
-        )
+        blocks = ahead.blocks(generator.reserve(reserved))
+        sampled, tries = draw(blocks, draws, count, unique)
+        true = np.asarray(true_classes)
+        both = np.concatenate([sampled, true.reshape(-1)])
+        counts = expected(probability(both), count, tries)
+        return sampled, counts[count:].reshape(true.shape), counts[:count]
 
     return compute
-
-
-def _draw(words: _Words, draw: Draw, count: int, unique: bool) -> tuple[_Array, int]:
-    if not unique:
-        return np.array([draw(words) for _ in range(count)], np.int64), count
-    picked: dict[int, None] = {}
-    tries = 0
-    while len(picked) < count:
-        tries += 1
-        picked[draw(words)] = None
-    return np.fromiter(picked, np.int64, count), tries
 
 
 def expected(probability: _Array, count: int, tries: int) -> _Array:
@@ -130,7 +89,7 @@ def uniform(c: OpKernelConstruction) -> Compute:
     _check_range(c, bound)
     return _sampler(
         c,
-        lambda words: words.uniform(bound, 64),
+        UniformDraws(bound),
         lambda classes: np.full(classes.shape, 1.0 / bound, np.float32),
     )
 
@@ -142,13 +101,10 @@ def log_uniform(c: OpKernelConstruction) -> Compute:
     _check_range(c, bound)
     log_range = math.log1p(bound)
 
-    def draw(words: _Words) -> int:
-        return (int(math.exp(words.unit_double() * log_range)) - 1) % bound  # type: ignore[no-any-return]
-
     def probability(classes: _Array) -> _Array:
         return np.asarray(np.log((classes + 2.0) / (classes + 1.0)) / log_range)
 
-    return _sampler(c, draw, probability)
+    return _sampler(c, LogUniformDraws(bound), probability)
 
 
 @host_kernel("FixedUnigramCandidateSampler", large=True)
@@ -159,17 +115,12 @@ def fixed_unigram(c: OpKernelConstruction) -> Compute:
     total = float(weights.sum())
     share, other = _alias_table(weights)
 
-    def draw(words: _Words) -> int:
-        unit = words.unit_float()
-        index = words.uniform(len(share), 32)
-        return index if unit < share[index] else other[index]
-
     def probability(classes: _Array) -> _Array:
         inside = (classes >= 0) & (classes < len(weights))
         known = weights[np.where(inside, classes, 0)]
         return np.where(inside, known, 0) / np.float32(total)
 
-    return _sampler(c, draw, probability)
+    return _sampler(c, AliasDraws(share, other), probability)
 
 
 def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
@@ -209,6 +160,33 @@ def _alias_table(weights: NDArray[np.float32]) -> tuple[list[float], list[int]]:
         shares[large] -= 1.0 - shares[small]
         (low if shares[large] < 1.0 else high).append(large)
     return table, other
+
+
+@host_kernel(
+    ["LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"],
+    large=True,
+)
+def learned_unigram(c: OpKernelConstruction) -> Compute:
+    """Classes by how often they have been true ones, each once at the start."""
+    _check_range(c, c["range_max"])
+    draws = WeightedDraws(c["range_max"])
+    lock = threading.Lock()
+
+    def probability(classes: _Array) -> _Array:
+        weights = draws.weights
+        inside = (classes >= 0) & (classes < len(weights))
+        known = weights[np.where(inside, classes, 0)]
+        return np.where(inside, known, 0).astype(np.float32) / np.float32(draws.total)
+
+    sample = _sampler(c, draws, probability)
+
+    def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
+        with lock:
+            result: tuple[_Array, _Array, _Array] = sample(true_classes)
+            draws.add(np.asarray(true_classes))
+        return result
+
+    return compute
 
 
 @host_kernel("AllCandidateSampler", large=True)

@@ -1,4 +1,4 @@
-"""Host kernels that save and restore checkpoints."""
+"""Host kernels that save and restore checkpoints, of both versions."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.kernels.host import tensor_bundle as bundle
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.storage import checkpoints, filesystem, slices
+from tensorloom.storage.bundle_writer import BundleWriter, as_bytes, merge_bundles
+from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1, CheckpointWriterV1
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.storage.slices import Shape, Slice
 
 _SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def _strings(value: Any) -> list[bytes]:
-    items = np.asarray(value).reshape(-1).tolist()
-    return [x.encode() if isinstance(x, str) else x for x in items]
+    return as_bytes(np.asarray(value).reshape(-1).tolist())
 
 
-def _path(value: Any) -> str:
+def _path(value: Any, what: str = "prefix") -> str:
     array = np.asarray(value)
     if array.size != 1:
         raise invalid_argument(
-            "Input prefix should have a single element, got "
+            f"Input {what} should have a single element, got "
             f"{array.size} instead with shape {shape_text(array.shape)}"
         )
     return os.fsdecode(array.item())
@@ -43,45 +47,12 @@ def _check_counts(names: list[bytes], specs: list[bytes], count: int) -> None:
             )
 
 
-def _extent(item: str, text: str) -> tuple[int, int]:
-    if item == "-":
-        return 0, -1
-    try:
-        start, length = map(int, item.split(","))
-    except ValueError:
+def _check_slice(full: Shape, part: Slice, shape: tuple[int, ...]) -> None:
+    if slices.size_of(slices.bounds(part, full)) != shape:
         raise invalid_argument(
-            f"Expected a pair of numbers or '-' but got '{item}': string = {text}"
-        ) from None
-    if start < 0 or length <= 0:
-        raise invalid_argument(
-            "Expected non-negative start and positive length but got "
-            f"start = {start}, length = {length}: string = {text}"
+            "Slice in shape_and_slice specification does not match the shape of the "
+            f"tensor to  save: {shape_text(full)}, tensor: {shape_text(shape)}"
         )
-    return start, length
-
-
-def _parse(spec: bytes) -> tuple[bundle.Shape, bundle.Slice]:
-    """The full shape and the slice in `"4 2 0,2:-"`."""
-    text = spec.decode("utf-8", "backslashreplace")
-    *sizes, last = text.split(" ")
-    if not sizes:
-        raise invalid_argument(
-            f"Need least two elements in shape_and_slice specification: {text}"
-        )
-    part = tuple(_extent(item, last) for item in last.split(":") if item)
-    try:
-        shape = tuple(map(int, sizes))
-    except ValueError:
-        raise invalid_argument(
-            f"Non numerical dimension in shape_and_slice: {text}"
-        ) from None
-    where = f"shape = {shape_text(shape)}, slice = {bundle.slice_text(part)}"
-    if len(shape) != len(part):
-        raise invalid_argument(f"Mismatching ranks: {where}")
-    for at, ((start, length), size) in enumerate(zip(part, shape, strict=True)):
-        if size < 0 or start + max(length, 0) > size:
-            raise invalid_argument(f"Extent in dimension {at} out of bounds: {where}")
-    return shape, part
 
 
 @host_kernel("SaveV2", large=True)
@@ -90,14 +61,14 @@ def save_v2(c: OpKernelConstruction) -> Compute:
     dtypes: list[DType] = list(c["dtypes"])
 
     def compute(prefix: Any, names: Any, specs: Any, *tensors: Any) -> None:
-        keys, slices = _strings(names), _strings(specs)
-        _check_counts(keys, slices, len(tensors))
-        with bundle.BundleWriter(_path(prefix)) as writer:
+        keys, parts = _strings(names), _strings(specs)
+        _check_counts(keys, parts, len(tensors))
+        with BundleWriter(_path(prefix)) as writer:
             for key, spec, dtype, value in zip(
-                keys, slices, dtypes, tensors, strict=True
+                keys, parts, dtypes, tensors, strict=True
             ):
                 if spec:
-                    shape, part = _parse(spec)
+                    shape, part = slices.parse_shape_and_slice(spec)
                     _check_slice(shape, part, np.shape(value))
                     writer.add_slice(key, dtype, value, shape, part)
                 else:
@@ -107,38 +78,56 @@ def save_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_slice(
-    full: bundle.Shape, part: bundle.Slice, shape: tuple[int, ...]
-) -> None:
-    sliced = tuple(length for _, length in bundle.bounds(part, full))
-    if sliced != shape:
-        raise invalid_argument(
-            "Slice in shape_and_slice specification does not match the shape of the "
-            f"tensor to  save: {shape_text(full)}, tensor: {shape_text(shape)}"
-        )
+def _save_v1(dtypes: list[DType]) -> Callable[..., None]:
+    def save(filename: Any, names: Any, specs: Any, tensors: Any) -> None:
+        keys = _strings(names)
+        parts = [b""] * len(keys) if specs is None else _strings(specs)
+        _check_counts(keys, parts, len(tensors))
+        writer = CheckpointWriterV1(_path(filename, "filename"))
+        for key, spec, dtype, value in zip(keys, parts, dtypes, tensors, strict=True):
+            if spec:
+                shape, part = slices.parse_shape_and_slice(spec)
+                _check_slice(shape, part, np.shape(value))
+                writer.add(key, dtype, value, shape, part)
+            else:
+                writer.add(key, dtype, value)
+        writer.finish()
+
+    return save
+
+
+@host_kernel("Save", large=True)
+def save(c: OpKernelConstruction) -> Compute:
+    """Writes a checkpoint of version 1."""
+    write = _save_v1(list(c["T"]))
+    return lambda filename, names, *data: write(filename, names, None, data)
+
+
+@host_kernel("SaveSlices", large=True)
+def save_slices(c: OpKernelConstruction) -> Compute:
+    """Writes a checkpoint of version 1 with slices."""
+    write = _save_v1(list(c["T"]))
+    return lambda filename, names, specs, *data: write(filename, names, specs, data)
 
 
 @host_kernel("RestoreV2", large=True)
 def restore_v2(c: OpKernelConstruction) -> Compute:
-    """Reads a checkpoint."""
+    """Reads a checkpoint of either version."""
     dtypes: list[DType] = list(c["dtypes"])
 
     def compute(prefix: Any, names: Any, specs: Any) -> Any:
-        keys, slices = _strings(names), _strings(specs)
-        _check_counts(keys, slices, len(dtypes))
-        path = _path(prefix)
-        if not os.path.exists(bundle.index_name(path)):
-            raise errors.NotFoundError(
-                None,
-                None,
-                "Unsuccessful TensorSliceReader constructor: "
-                f"Failed to find any matching files for {path}",
-            )
-        reader = bundle.BundleReader(path)
-        return tuple(
-            _restore(reader, key, spec, dtype)
-            for key, spec, dtype in zip(keys, slices, dtypes, strict=True)
-        )
+        keys, parts = _strings(names), _strings(specs)
+        _check_counts(keys, parts, len(dtypes))
+
+        def restore(reader: checkpoints.Reader) -> tuple[Any, ...]:
+            # All reads are under way before the first is waited for.
+            later = [
+                _restore(reader, key, spec, dtype)
+                for key, spec, dtype in zip(keys, parts, dtypes, strict=True)
+            ]
+            return tuple([value() for value in later])
+
+        return checkpoints.with_checkpoint(_path(prefix), restore)
 
     return compute
 
@@ -147,7 +136,9 @@ def _type_text(dtype: DType) -> str:
     return _SHORT_NAMES.get(dtype.name, dtype.name)
 
 
-def _restore(reader: bundle.BundleReader, key: bytes, spec: bytes, dtype: DType) -> Any:
+def _restore(
+    reader: checkpoints.Reader, key: bytes, spec: bytes, dtype: DType
+) -> Callable[[], Any]:
     name = key.decode("utf-8", "backslashreplace")
     stored, shape, part = reader.dtype(key), reader.shape(key), None
     if stored != dtype:
@@ -156,14 +147,42 @@ def _restore(reader: bundle.BundleReader, key: bytes, spec: bytes, dtype: DType)
             f"original dtype {_type_text(stored)}"
         )
     if spec:
-        full, part = _parse(spec)
+        full, part = slices.parse_shape_and_slice(spec)
         if full != shape:
             raise invalid_argument(
                 f"tensor_name = {name}; shape in shape_and_slice spec "
                 f"{shape_text(full)} does not match the shape stored in checkpoint: "
                 f"{shape_text(shape)}"
             )
-    return reader.read(key, part)
+    return reader.read_later(key, part)
+
+
+def _restore_one(dtype: DType, pattern: Any, name: Any, spec: Any) -> Any:
+    key = _strings(name)
+    if len(key) != 1:
+        raise invalid_argument(
+            "Input tensor_name must have a single element, got "
+            f"{shape_text(np.shape(name))}"
+        )
+    path = _path(pattern, "file_pattern")
+    with CheckpointReaderV1(path) as reader:
+        return _restore(
+            reader, key[0], _strings(spec)[0] if spec is not None else b"", dtype
+        )()
+
+
+@host_kernel("Restore", large=True)
+def restore(c: OpKernelConstruction) -> Compute:
+    """Reads a tensor of a checkpoint of version 1."""
+    dtype: DType = c["dt"]
+    return lambda pattern, name: _restore_one(dtype, pattern, name, None)
+
+
+@host_kernel("RestoreSlice", large=True)
+def restore_slice(c: OpKernelConstruction) -> Compute:
+    """Reads a slice of a tensor of a checkpoint of version 1."""
+    dtype: DType = c["dt"]
+    return lambda pattern, name, spec: _restore_one(dtype, pattern, name, spec)
 
 
 @host_kernel("MergeV2Checkpoints", large=True)
@@ -173,12 +192,12 @@ def merge_v2_checkpoints(c: OpKernelConstruction) -> Compute:
 
     def compute(prefixes: Any, destination: Any) -> None:
         old, new = [os.fsdecode(x) for x in _strings(prefixes)], _path(destination)
-        bundle.merge_bundles(old, new)
+        merge_bundles(old, new)
         if not delete:
             return
-        kept = os.path.dirname(new)
-        for directory in {os.path.dirname(prefix) for prefix in old} - {kept}:
-            with contextlib.suppress(OSError):
-                os.rmdir(directory)
+        kept = filesystem.parent(new)
+        for directory in {filesystem.parent(prefix) for prefix in old} - {kept}:
+            with contextlib.suppress(errors.OpError):
+                filesystem.remove_directory(directory)
 
     return compute

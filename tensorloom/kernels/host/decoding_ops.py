@@ -77,7 +77,7 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
         rows = []
         for i, record in enumerate(records.reshape(-1).tolist()):
-            fields = _fields(record, delimiter, quoted)
+            fields = csv_fields(record, delimiter, quoted)
             rows.append(_select(fields, chosen, len(types), i))
         return tuple(
             _column(
@@ -101,7 +101,7 @@ def _select(
     return fields
 
 
-def _fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+def csv_fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
     """The fields of a record; quotes are doubled inside of quotes (RFC 4180)."""
     if not quoted or b'"' not in record:
         if quoted and (b"\n" in record or b"\r" in record):
@@ -162,12 +162,12 @@ def _column(
                 )
             result[i] = given[0]
         else:
-            result[i] = _number(text, dtype, index, i)
+            result[i] = csv_number(text, dtype, index, i)
     result = result.reshape(shape)
     return result if result.ndim or dtype == dtypes.string else result[()]
 
 
-def _number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
+def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
     if dtype == dtypes.string:
         return text
     try:

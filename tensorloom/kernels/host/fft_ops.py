@@ -26,13 +26,20 @@ def _check_rank(value: _Array, rank: int) -> None:
 
 
 @host_kernel(
-    [f"{way}FFT{s}" for way in ("", "I") for s in _SUFFIXES.values()], large=True
+    [
+        f"{old}{way}FFT{s}"
+        for old in ("", "Batch")
+        for way in ("", "I")
+        for s in _SUFFIXES.values()
+    ],
+    large=True,
 )
 def fft(c: OpKernelConstruction) -> Compute:
     """Complex transforms."""
     rank = _rank(c.op)
     axes = tuple(range(-rank, 0))
-    transform: Any = np.fft.ifftn if c.op.startswith("I") else np.fft.fftn
+    is_inverse = c.op.removeprefix("Batch").startswith("I")
+    transform: Any = np.fft.ifftn if is_inverse else np.fft.fftn
 
     def compute(value: _Array) -> _Array:
         _check_rank(value, rank)

@@ -1,29 +1,17 @@
-"""Host kernels on files."""
+"""Host kernels on files of any file system."""
 
 from __future__ import annotations
 
-import glob
 import os
 from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
-
-_KINDS: dict[type, type[errors.OpError]] = {
-    FileNotFoundError: errors.NotFoundError,
-    PermissionError: errors.PermissionDeniedError,
-    IsADirectoryError: errors.FailedPreconditionError,
-    NotADirectoryError: errors.FailedPreconditionError,
-}
-
-
-def _failure(name: str, error: OSError) -> errors.OpError:
-    kind: Any = _KINDS.get(type(error), errors.UnknownError)
-    return kind(None, None, f"{name}; {error.strerror}")  # type: ignore[no-any-return]
+from tensorloom.storage import filesystem
+from tensorloom.storage.file_errors import as_file_errors
 
 
 def _scalar_name(value: Any) -> str:
@@ -41,18 +29,15 @@ def read_file(c: OpKernelConstruction) -> Compute:
 
     def compute(filename: Any) -> Any:
         name = _scalar_name(filename)
-        try:
-            with open(name, "rb") as file:
-                return to_strings([file.read()], ())
-        except OSError as error:
-            raise _failure(name, error) from None
+        with as_file_errors(name):
+            return to_strings([filesystem.read_file(name)], ())
 
     return compute
 
 
 @host_kernel("WriteFile", large=True)
 def write_file(c: OpKernelConstruction) -> Compute:
-    """Writes a file."""
+    """Writes a file, which appears whole, and the directories above it."""
 
     def compute(filename: Any, contents: Any) -> None:
         name = _scalar_name(filename)
@@ -61,12 +46,10 @@ def write_file(c: OpKernelConstruction) -> Compute:
                 f"Contents tensor must be scalar, but had shape: "
                 f"{shape_text(contents.shape)}"
             )
-        try:
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            with open(name, "wb") as file:
-                file.write(contents.item())
-        except OSError as error:
-            raise _failure(name, error) from None
+        directory = filesystem.parent(name)
+        if directory:
+            filesystem.make_directories(directory)
+        filesystem.write_file(name, contents.item())
 
     return compute
 
@@ -76,8 +59,8 @@ def matching_files(c: OpKernelConstruction) -> Compute:
     """The names that match."""
 
     def compute(pattern: Any) -> Any:
-        patterns = np.reshape(pattern, -1).tolist()
-        names = sorted(name for one in patterns for name in glob.glob(one))
-        return to_strings(names, (len(names),))
+        patterns = [os.fsdecode(x) for x in np.reshape(pattern, -1).tolist()]
+        names = sorted(name for one in patterns for name in filesystem.glob(one))
+        return to_strings([os.fsencode(name) for name in names], (len(names),))
 
     return compute

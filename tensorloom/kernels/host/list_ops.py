@@ -11,7 +11,8 @@ from tensorloom.framework.op_kernel import host_kernel
 
 # Registered before those for lists, which are preferred then.
 from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
-from tensorloom.kernels.tensor_list import TensorList, dims_of
+from tensorloom.kernels.host.list_element_ops import make_pop_back
+from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of
 from tensorloom.kernels.variable_value import is_host, to_host
 
 if TYPE_CHECKING:
@@ -42,15 +43,7 @@ def tensor_list_push_back(c: OpKernelConstruction) -> Compute:
 @host_kernel("TensorListPopBack", large=True)
 def tensor_list_pop_back(c: OpKernelConstruction) -> Compute:
     """The list without its last element, and that element in host memory."""
-
-    if c["element_dtype"] in (dtypes.variant, dtypes.resource):
-        return lambda handle, element_shape: handle.pop()
-
-    def compute(handle: TensorList, element_shape: Any) -> tuple[TensorList, Any]:
-        shorter, element = handle.pop()
-        return shorter, element if is_host(element) else to_host(element)
-
-    return compute
+    return make_pop_back(c, to_host)
 
 
 @host_kernel("TensorListLength", large=True)
@@ -86,8 +79,12 @@ def add_lists(c: OpKernelConstruction) -> Compute:
 
 
 def _zeros_like(element: Any) -> Any:
-    if element is None or isinstance(element, TensorList):
-        return element and element.map(_zeros_like)
+    if isinstance(element, TensorList):
+        return element.map(_zeros_like)
+    if element is None or element is UNSET:
+        return element
+    if isinstance(element, np.ndarray) and element.dtype == object:  # of lists
+        return _each(_zeros_like, element)
     if is_host(element):
         return np.zeros_like(element)[()]
     return element.new_zeros(element.shape)
@@ -96,8 +93,13 @@ def _zeros_like(element: Any) -> Any:
 def _sum(*elements: Any) -> Any:
     if elements[0] is None:  # of a branch that was not taken
         return None
+    if any(e is UNSET for e in elements):
+        present = [e for e in elements if e is not UNSET]
+        return _sum(*present) if present else UNSET
     if isinstance(elements[0], TensorList):
         return elements[0].map(_sum, *elements[1:])
+    if isinstance(elements[0], np.ndarray) and elements[0].dtype == object:
+        return _each(_sum, *elements)
     if not all(is_host(e) for e in elements):
         from tensorloom.kernels.variable_value import to_tensor
 
@@ -106,3 +108,11 @@ def _sum(*elements: Any) -> Any:
     for element in elements[1:]:
         total = total + element
     return total
+
+
+def _each(function: Any, *arrays: Any) -> Any:
+    """An array of the results of a function over the elements of equal positions."""
+    made = np.empty(arrays[0].shape, object)
+    for index in np.ndindex(made.shape):
+        made[index] = function(*(a[index] for a in arrays))
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,13 +61,15 @@ class LookupTable(Resource):
         flat = keys.reshape(-1).tolist()
         with self._lock:
             if not self.value_shape and not default.ndim:
-                get, fallback = self._items.get, _items(default)[0]
-                found = [get(key, fallback) for key in flat]
-                return self._array(found, shape)
+                fallback = repeat(_items(default)[0], len(flat))
+                dtype = self.value_dtype.as_numpy_dtype
+                values = map(self._items.get, flat, fallback)
+                found = np.fromiter(values, dtype, len(flat)).reshape(shape)
+                return found if found.ndim or dtype is object else found[()]
             defaults = self._rows(np.broadcast_to(default, (*shape, *self.value_shape)))
             pairs = zip(flat, defaults, strict=True)
-            found = [self._items.get(key, other) for key, other in pairs]
-        return self._array(found, shape)
+            rows = [self._items.get(key, other) for key, other in pairs]
+        return self._array(rows, shape)
 
     def _check_default(self, default: Any, shape: tuple[int, ...]) -> None:
         if default.shape not in (self.value_shape, (*shape, *self.value_shape)):

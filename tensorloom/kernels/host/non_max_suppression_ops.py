@@ -1,60 +1,323 @@
-"""Host kernels of non-maximum suppression."""
+"""Host kernels of non-maximum suppression.
+
+The boxes are taken by their scores, and each one that is chosen suppresses, in one
+array operation, those after it.
+"""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+# How much one candidate overlaps with others: (candidate, others) -> float32 array.
+_Overlap = Callable[[int, Any], Any]
 
 
-def _overlaps(box: Any, boxes: Any, areas: Any, area: Any) -> Any:
-    """Intersection over union of one box with others; 0 for empty boxes."""
-    sides = np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2])
-    common = np.maximum(sides, 0).prod(axis=1)
-    union = area + areas - common
-    return np.where((areas > 0) & (area > 0), common / union, 0)
+def _box_overlap(boxes: Any) -> _Overlap:
+    """Intersection over union; 0 for boxes without an area."""
+    values = boxes.astype(np.float32, copy=False)
+    top = np.minimum(values[:, 0], values[:, 2])
+    left = np.minimum(values[:, 1], values[:, 3])
+    bottom = np.maximum(values[:, 0], values[:, 2])
+    right = np.maximum(values[:, 1], values[:, 3])
+    areas = (bottom - top) * (right - left)
+
+    def overlap(one: int, others: Any) -> Any:
+        height = np.minimum(bottom[one], bottom[others])
+        height -= np.maximum(top[one], top[others])
+        width = np.minimum(right[one], right[others])
+        width -= np.maximum(left[one], left[others])
+        common = np.maximum(height, 0) * np.maximum(width, 0)
+        rest = areas[others]
+        shares = common / (areas[one] + rest - common)
+        return np.where((rest > 0) & (areas[one] > 0), shares, np.float32(0))
+
+    return overlap
 
 
-def _select(boxes: Any, scores: Any, most: int, iou: float, least: float) -> Any:
-    corners = np.concatenate(
-        [
-            np.minimum(boxes[:, :2], boxes[:, 2:]),
-            np.maximum(boxes[:, :2], boxes[:, 2:]),
-        ],
-        axis=1,
-    ).astype(np.float32)
-    areas = (corners[:, 2:] - corners[:, :2]).prod(axis=1)
-    order = np.argsort(-scores.astype(np.float32), kind="stable")
-    order = order[scores[order] > least]
+def _given_overlap(overlaps: Any) -> _Overlap:
+    return lambda one, others: overlaps[others, one]
+
+
+def _by_score(scores: Any, least: Any) -> Any:
+    """Indices of the scores above a threshold, best first, then by index."""
+    order = np.argsort(-scores, kind="stable")
+    return order[scores[order] > least]
+
+
+def _select(
+    suppresses: Callable[[int, Any], Any], scores: Any, most: int, least: Any
+) -> Any:
+    order = _by_score(scores.astype(np.float32, copy=False), least)
     chosen: list[int] = []
     while len(order) and len(chosen) < most:
         best = int(order[0])
         chosen.append(best)
-        rest = order[1:]
-        shares = _overlaps(corners[best], corners[rest], areas[rest], areas[best])
-        order = rest[~(shares > np.float32(iou))]
+        order = order[1:]
+        if len(order):
+            order = order[~suppresses(best, order)]
     return np.array(chosen, np.int32)
 
 
+def _select_soft(
+    overlap: _Overlap, scores: Any, most: int, share: Any, least: Any, sigma: Any
+) -> tuple[Any, Any]:
+    """(indices, scores): each chosen box lowers the scores of those it overlaps.
+
+    A candidate whose score falls goes back to the queue, unless it falls to the
+    threshold; one that overlaps too much is dropped.
+    """
+    scale = np.float32(-0.5) / np.float32(sigma)
+    scores = scores.astype(np.float32, copy=False)
+    queue = [(-float(scores[i]), int(i), 0) for i in _by_score(scores, least)]
+    heapq.heapify(queue)
+    chosen: list[int] = []
+    chosen_scores: list[Any] = []
+    while queue and len(chosen) < most:
+        negative, index, begin = heapq.heappop(queue)
+        score = first = np.float32(-negative)
+        others = np.array(chosen[begin:][::-1], np.int64)
+        shares = overlap(index, others) if len(others) else ()
+        is_dropped = False
+        for similarity in shares:
+            is_dropped = similarity >= share
+            if is_dropped or score <= least:
+                break
+            score = score * np.exp(scale * similarity * similarity)
+        if is_dropped:
+            continue
+        if score == first:
+            chosen.append(index)
+            chosen_scores.append(score)
+        elif score > least:
+            heapq.heappush(queue, (-float(score), index, len(chosen)))
+    return np.array(chosen, np.int32), np.array(chosen_scores, np.float32)
+
+
+def _reaching(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:
+    """Overlaps of the threshold itself suppress, as in TensorFlow 1.15."""
+    return lambda one, others: overlap(one, others) >= share
+
+
+def _exceeding(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:
+    """CombinedNonMaxSuppression keeps boxes that overlap by the threshold itself."""
+    return lambda one, others: overlap(one, others) > share
+
+
+# --- checks -----------------------------------------------------------------------
+
+
+def _threshold(value: Any, what: str) -> Any:
+    if np.ndim(value):
+        raise invalid_argument(
+            f"{what} must be 0-D, got shape {shape_text(np.shape(value))}"
+        )
+    return np.float32(value)
+
+
+def _share(value: Any) -> Any:
+    share = _threshold(value, "iou_threshold")
+    if not 0 <= share <= 1:
+        raise invalid_argument("iou_threshold must be in [0, 1]")
+    return share
+
+
+def _most(value: Any) -> int:
+    if np.ndim(value):
+        raise invalid_argument(
+            f"max_output_size must be 0-D, got shape {shape_text(np.shape(value))}"
+        )
+    if value < 0:
+        raise invalid_argument(f"max_output_size must be non-negative, got {value}")
+    return int(value)
+
+
+def _check_boxes(boxes: Any, scores: Any) -> None:
+    if boxes.ndim != 2:
+        raise invalid_argument(f"boxes must be 2-D{shape_text(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise invalid_argument("boxes must have 4 columns")
+    _check_scores(scores, len(boxes))
+
+
+def _check_scores(scores: Any, count: int) -> None:
+    if scores.ndim != 1:
+        raise invalid_argument(f"scores must be 1-D{shape_text(scores.shape)}")
+    if len(scores) != count:
+        raise invalid_argument("scores has incompatible shape")
+
+
+_NO_LEAST = np.float32(np.finfo(np.float32).min)
+
+
+def _filled(values: Any, size: int) -> Any:
+    result = np.zeros(size, values.dtype)
+    result[: len(values)] = values
+    return result
+
+
+# --- kernels ----------------------------------------------------------------------
+
+
 @host_kernel(
-    ["NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"], large=True
+    [
+        "NonMaxSuppression",
+        "NonMaxSuppressionV2",
+        "NonMaxSuppressionV3",
+        "NonMaxSuppressionV4",
+    ],
+    large=True,
 )
 def non_max_suppression(c: OpKernelConstruction) -> Compute:
-    """Indices of the boxes that stay."""
+    """Indices of the boxes that stay; V4 also says how many."""
     fixed = c.get("iou_threshold", 0.5)
+    counted = c.op == "NonMaxSuppressionV4"
+    pads = c.get("pad_to_max_output_size", False)
 
     def compute(boxes: Any, scores: Any, most: Any, *thresholds: Any) -> Any:
-        iou = float(thresholds[0]) if thresholds else fixed
-        least = float(thresholds[1]) if len(thresholds) > 1 else float("-inf")
-        if not 0 <= iou <= 1:
-            raise invalid_argument("iou_threshold must be in [0, 1]")
-        if boxes.ndim != 2 or boxes.shape[1] != 4:
-            raise invalid_argument("boxes must have 4 columns")
-        if scores.shape != boxes.shape[:1]:
-            raise invalid_argument("scores has incompatible shape")
-        return _select(boxes, scores, int(most), iou, least)
+        size = _most(most)
+        share = _share(thresholds[0] if thresholds else fixed)
+        least = _NO_LEAST
+        if len(thresholds) > 1:
+            least = _threshold(thresholds[1], "score_threshold")
+        _check_boxes(boxes, scores)
+        suppresses = _reaching(_box_overlap(boxes), share)
+        chosen = _select(suppresses, scores, size, least)
+        if not counted:
+            return chosen
+        count = np.int32(len(chosen))
+        return (_filled(chosen, size) if pads else chosen), count
 
     return compute
+
+
+@host_kernel("NonMaxSuppressionV5", large=True)
+def non_max_suppression_v5(c: OpKernelConstruction) -> Compute:
+    """Indices, scores and their number."""
+    pads = c["pad_to_max_output_size"]
+    dtype = c["T"].as_numpy_dtype
+
+    def compute(
+        boxes: Any, scores: Any, most: Any, iou: Any, least: Any, sigma: Any
+    ) -> Any:
+        size, share = _most(most), _share(iou)
+        least = _threshold(least, "score_threshold")
+        sigma = _threshold(sigma, "soft_nms_sigma")
+        if not sigma >= 0:
+            raise invalid_argument(f"soft_nms_sigma_val must be >= 0, got {sigma:g}")
+        _check_boxes(boxes, scores)
+        overlap = _box_overlap(boxes)
+        if sigma > 0:
+            chosen, kept = _select_soft(overlap, scores, size, share, least, sigma)
+        else:
+            chosen = _select(_reaching(overlap, share), scores, size, least)
+            kept = scores[chosen]
+        count = np.int32(len(chosen))
+        if pads:
+            chosen, kept = _filled(chosen, size), _filled(kept, size)
+        return chosen, kept.astype(dtype), count
+
+    return compute
+
+
+@host_kernel("NonMaxSuppressionWithOverlaps", large=True)
+def non_max_suppression_with_overlaps(c: OpKernelConstruction) -> Compute:
+    """Indices of the boxes that stay, by a matrix of overlaps."""
+
+    def compute(
+        overlaps: Any, scores: Any, most: Any, threshold: Any, least: Any
+    ) -> Any:
+        size = _most(most)
+        share = _threshold(threshold, "overlap_threshold")
+        least = _threshold(least, "score_threshold")
+        if overlaps.ndim != 2 or overlaps.shape[0] != overlaps.shape[1]:
+            raise invalid_argument(
+                f"overlaps must be square{shape_text(overlaps.shape)}"
+            )
+        _check_scores(scores, len(overlaps))
+        suppresses = _reaching(_given_overlap(overlaps), share)
+        return _select(suppresses, scores, size, least)
+
+    return compute
+
+
+@host_kernel("CombinedNonMaxSuppression", large=True)
+def combined_non_max_suppression(c: OpKernelConstruction) -> Compute:
+    """The best boxes of all classes, filled up with zeros."""
+    per_class, clips = c["pad_per_class"], c["clip_boxes"]
+
+    def compute(
+        boxes: Any, scores: Any, of_class: Any, total: Any, iou: Any, least: Any
+    ) -> Any:
+        most = _positive(of_class, "max_size_per_class")
+        size = _positive(total, "max_total_size")
+        share, least = _share(iou), _threshold(least, "score_threshold")
+        _check_combined(boxes, scores)
+        batch, classes = len(boxes), scores.shape[2]
+        if per_class:
+            size = min(size, most * classes)
+        results = (
+            np.zeros((batch, size, 4), np.float32),
+            np.zeros((batch, size), np.float32),
+            np.zeros((batch, size), np.float32),
+            np.zeros(batch, np.int32),
+        )
+        for i in range(batch):
+            found = _of_image(boxes[i], scores[i], most, share, least)
+            count = min(size, len(found[1]))
+            best = np.argsort(-found[1], kind="stable")[:count]
+            for result, values in zip(results, found, strict=False):
+                result[i, :count] = values[best]
+            results[3][i] = count
+        return (np.clip(results[0], 0, 1) if clips else results[0], *results[1:])
+
+    return compute
+
+
+def _positive(value: Any, what: str) -> int:
+    if np.ndim(value):
+        raise invalid_argument(
+            f"{what} must be 0-D, got shape {shape_text(np.shape(value))}"
+        )
+    if value <= 0:
+        raise invalid_argument(f"{what} must be > 0")
+    return int(value)
+
+
+def _check_combined(boxes: Any, scores: Any) -> None:
+    if boxes.ndim != 4:
+        raise invalid_argument(f"boxes must be 4-D{shape_text(boxes.shape)}")
+    if scores.ndim != 3:
+        raise invalid_argument(f"scores must be 3-D{shape_text(scores.shape)}")
+    if boxes.shape[0] != scores.shape[0]:
+        raise invalid_argument("boxes and scores must have same batch size")
+    if boxes.shape[1] != scores.shape[1]:
+        raise invalid_argument("scores has incompatible shape")
+    if boxes.shape[2] not in (1, scores.shape[2]):
+        raise invalid_argument(
+            "third dimension of boxes must be either 1 or num classes"
+        )
+    if boxes.shape[3] != 4:
+        raise invalid_argument("boxes must have 4 columns")
+
+
+def _of_image(boxes: Any, scores: Any, most: int, share: Any, least: Any) -> Any:
+    """(boxes, scores, classes) of one image, class after class."""
+    found: list[tuple[Any, Any, Any]] = []
+    for index in range(scores.shape[1]):
+        of_class = boxes[:, index if boxes.shape[1] > 1 else 0]
+        values = scores[:, index]
+        suppresses = _exceeding(_box_overlap(of_class), share)
+        chosen = _select(suppresses, values, most, least)
+        classes = np.full(len(chosen), index, np.float32)
+        found.append((of_class[chosen], values[chosen], classes))
+    if not found:
+        empty = np.zeros(0, np.float32)
+        return np.zeros((0, 4), np.float32), empty, empty
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

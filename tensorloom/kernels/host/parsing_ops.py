@@ -1,4 +1,4 @@
-"""Host kernels of parsing: Example and SequenceExample messages."""
+"""Host kernels of parsing: Example messages, a batch of them or one."""
 
 from __future__ import annotations
 
@@ -7,125 +7,131 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import example_columns as columns
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
-_LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
-_KINDS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
+
+class Features:
+    """The dtypes and shapes of an op's outputs: sparse, dense and ragged ones."""
+
+    def __init__(
+        self,
+        sparse_types: Sequence[DType],
+        dense_types: Sequence[DType],
+        shapes: Any,
+        ragged_types: Sequence[DType] = (),
+        split_types: Sequence[DType] = (),
+    ) -> None:
+        self.sparse_types, self.dense_types = list(sparse_types), list(dense_types)
+        self.shapes = [shape.dims_tuple for shape in shapes]
+        self.ragged_types, self.split_types = list(ragged_types), list(split_types)
+
+    def parse(
+        self,
+        texts: list[bytes],
+        where: columns.Where,
+        keys: tuple[list[bytes], list[bytes], list[bytes]],
+        defaults: Sequence[Any],
+    ) -> tuple[Any, ...]:
+        """Indices, values, shapes; dense values; ragged values, ragged splits.
+
+        Args:
+          keys: of the sparse, the dense and the ragged features.
+
+        Raises:
+          InvalidArgumentError: a text is no Example, or has not the features.
+        """
+        sparse_keys, dense_keys, ragged_keys = keys
+        every_key = [*sparse_keys, *dense_keys, *ragged_keys]
+        found = columns.Examples(
+            texts, every_key, where, lambda row: _refusal(texts[row])
+        )
+
+        def listed(key: bytes, dtype: DType) -> columns.Column:
+            return found.column(key, dtype, columns.SPARSE_MISMATCH)
+
+        sparse = [
+            columns.sparse_output(listed(key, dtype))
+            for key, dtype in zip(sparse_keys, self.sparse_types, strict=True)
+        ]
+        dense = [
+            self._dense(i, key, found, defaults[i], where)
+            for i, key in enumerate(dense_keys)
+        ]
+        ragged = [
+            listed(key, dtype)
+            for key, dtype in zip(ragged_keys, self.ragged_types, strict=True)
+        ]
+        return (
+            *transposed(sparse),
+            *dense,
+            *(column.values for column in ragged),
+            *(
+                columns.row_splits(column.counts, dtype)
+                for column, dtype in zip(ragged, self.split_types, strict=True)
+            ),
+        )
+
+    def _dense(
+        self,
+        i: int,
+        key: bytes,
+        found: columns.Examples,
+        default: Any,
+        where: columns.Where,
+    ) -> Any:
+        shape, dtype = self.shapes[i], self.dense_types[i]
+        default, name = np.asarray(default), key.decode(errors="replace")
+        column = found.column(key, dtype, columns.DENSE_MISMATCH)
+        if shape and shape[0] is None:
+            return columns.padded_output(column, name, default, shape[1:], dtype, where)
+        _check_default(default, shape, name)
+        return columns.dense_output(column, name, default, shape, dtype, where)
 
 
-def _values(feature: Any, dtype: DType, where: str) -> Any:
-    """A feature's values, None when it has none.
+def _check_default(default: Any, shape: tuple[int, ...], name: str) -> None:
+    if default.size and default.shape != shape:
+        raise invalid_argument(
+            f"For key '{name}' dense_shape {shape_text(shape)} does not match "
+            f"dense_defaults' shape {shape_text(default.shape)}"
+        )
+
+
+def transposed(parts: list[tuple[Any, ...]]) -> list[Any]:
+    """The first parts of all, then the second, and so on."""
+    return [part for group in zip(*parts, strict=True) for part in group]
+
+
+def _refusal(text: bytes) -> errors.InvalidArgumentError:
+    shown = text.decode(errors="replace")
+    return invalid_argument(f"Could not parse example input, value: '{shown}'")
+
+
+def check_names(serialized: Any, names: Any) -> list[str]:
+    """The names of a batch as text, none if there are none.
 
     Raises:
-      InvalidArgumentError: it is of another dtype.
+      InvalidArgumentError: there are some, but not one for each message.
     """
-    kind = feature.WhichOneof("kind")
-    if kind is None:
-        return None
-    wanted = _LISTS.get(dtype, "bytes_list")
-    if kind != wanted:
+    if names.size and names.shape != serialized.shape:
         raise invalid_argument(
-            f"{where}.  Data types don't match. Expected type: {_KINDS[wanted]}"
-            f"  but got type: {_KINDS[kind]}"
+            f"Expected len(names) == len(serialized), but got: {names.size} vs. "
+            f"{serialized.size}"
         )
-    return getattr(feature, kind).value
-
-
-def _array(values: Sequence[Any], dtype: DType) -> Any:
-    if dtype == dtypes.string:
-        return to_strings(list(values), (len(values),))
-    return np.array(values, dtype.as_numpy_dtype)
-
-
-def _message(kind: str, text: bytes, what: str) -> Any:
-    from google.protobuf.message import DecodeError
-
-    from tensorloom.protos import example_pb2
-
-    try:
-        return getattr(example_pb2, kind).FromString(text)
-    except DecodeError:
-        raise invalid_argument(what) from None
-
-
-def _keys(values: Sequence[Any]) -> list[str]:
-    return [value.item().decode() for value in values]
-
-
-def _pick(features: Any, key: str) -> Any:
-    # Looking up a missing key in a protobuf map would create it.
-    return features[key] if key in features else None  # noqa: SIM401
-
-
-# --- sparse and dense columns -----------------------------------------------------
-
-
-def _sparse_column(rows: list[Any], dtype: DType) -> tuple[Any, Any, Any]:
-    """(indices, values, shape) of lists of different lengths."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    total = int(lengths.sum())
-    indices = np.empty((total, 2), np.int64)
-    indices[:, 0] = np.repeat(np.arange(len(rows)), lengths)
-    starts = np.cumsum(lengths) - lengths
-    indices[:, 1] = np.arange(total) - np.repeat(starts, lengths)
-    widest = int(lengths.max()) if len(rows) else 0
-    values = _array([x for row in rows for x in row], dtype)
-    return indices, values, np.array([len(rows), widest], np.int64)
-
-
-def _dense_row(
-    values: Any, default: Any, shape: tuple[int, ...], dtype: DType, where: str
-) -> Any:
-    """One feature of a fixed shape."""
-    if values is None:
-        if not default.size and np.prod(shape, dtype=np.int64):
-            raise invalid_argument(f"{where} is required but could not be found.")
-        return np.broadcast_to(default, shape)
-    if len(values) != np.prod(shape, dtype=np.int64):
-        raise invalid_argument(
-            f"{where}. Number of {dtype.name} values != expected.  values size: "
-            f"{len(values)} but output shape: {shape_text(shape)}"
-        )
-    return _array(values, dtype).reshape(shape)
-
-
-def _padded(
-    rows: list[Any], inner: tuple[int, ...], default: Any, dtype: DType, where: str
-) -> Any:
-    """Sequences of steps of a fixed shape, padded to the longest."""
-    width = int(np.prod(inner, dtype=np.int64))
-    for row in rows:
-        if width == 0 or len(row) % width:
-            raise invalid_argument(
-                f"{where}: Number of values ({len(row)}) is not a multiple of stride "
-                f"length: {width}"
-            )
-    longest = max((len(row) // width for row in rows), default=0)
-    fill = default.reshape(-1)[0] if default.size else dtype.as_numpy_dtype(0)
-    result = np.full((len(rows), longest * width), fill, dtype.as_numpy_dtype)
-    for i, row in enumerate(rows):
-        result[i, : len(row)] = row
-    return result.reshape(len(rows), longest, *inner)
-
-
-def _rows(column: list[Any]) -> list[Any]:
-    return [() if row is None else row for row in column]
-
-
-# --- Example ----------------------------------------------------------------------
+    return [name.decode(errors="replace") for name in names.reshape(-1).tolist()]
 
 
 @host_kernel("ParseExample", large=True)
 def parse_example(c: OpKernelConstruction) -> Compute:
     """The features of a batch."""
     sparse, dense = c["Nsparse"], c["Ndense"]
-    columns = _Columns(c["sparse_types"], c["Tdense"], c["dense_shapes"])
+    features = Features(c["sparse_types"], c["Tdense"], c["dense_shapes"])
 
     def compute(serialized: Any, names: Any, *rest: Any) -> tuple[Any, ...]:
         if serialized.ndim != 1:
@@ -133,212 +139,104 @@ def parse_example(c: OpKernelConstruction) -> Compute:
                 "Expected serialized to be a vector, got shape: "
                 + shape_text(serialized.shape)
             )
-        shown = [x.decode(errors="replace") for x in names.reshape(-1).tolist()]
-        if names.size and names.shape != serialized.shape:
-            raise invalid_argument("Expected len(names) == len(serialized)")
-        messages = [
-            _message(
-                "Example",
-                text,
-                f"Could not parse example input, value: "
-                f"'{text.decode(errors='replace')}'",
-            ).features.feature
-            for text in serialized.tolist()
-        ]
-        sparse_keys, dense_keys = _keys(rest[:sparse]), _keys(rest[sparse:][:dense])
-        defaults = rest[sparse + dense :]
-        return columns.parse(messages, shown, sparse_keys, dense_keys, defaults)
+        where = columns.Where(check_names(serialized, names))
+        keys = [_key(value) for value in rest[: sparse + dense]]
+        return features.parse(
+            serialized.tolist(),
+            where,
+            (keys[:sparse], keys[sparse:], []),
+            rest[sparse + dense :],
+        )
 
     return compute
+
+
+def _key(value: Any) -> bytes:
+    if value.ndim:
+        raise invalid_argument(
+            f"Expected a key to be a scalar, got shape: {shape_text(value.shape)}"
+        )
+    return value.item()  # type: ignore[no-any-return]
+
+
+@host_kernel("ParseExampleV2", large=True)
+def parse_example_v2(c: OpKernelConstruction) -> Compute:
+    """The features of a batch, or of one message when `serialized` is a scalar."""
+    features = Features(
+        c["sparse_types"],
+        c["Tdense"],
+        c["dense_shapes"],
+        c["ragged_value_types"],
+        c["ragged_split_types"],
+    )
+
+    def compute(
+        serialized: Any,
+        names: Any,
+        sparse_keys: Any,
+        dense_keys: Any,
+        ragged_keys: Any,
+        *defaults: Any,
+    ) -> tuple[Any, ...]:
+        if serialized.ndim > 1:
+            raise invalid_argument(
+                "Expected serialized to be a scalar or vector, got shape: "
+                + shape_text(serialized.shape)
+            )
+        where = columns.Where(check_names(serialized, names))
+        keys = sparse_keys.tolist(), dense_keys.tolist(), ragged_keys.tolist()
+        _check_counts(keys, features)
+        texts = serialized.reshape(-1).tolist()
+        found = features.parse(texts, where, keys, defaults)
+        return found if serialized.ndim else unbatched(found, features)
+
+    return compute
+
+
+def _check_counts(keys: tuple[list[bytes], ...], features: Features) -> None:
+    kinds = (features.sparse_types, features.dense_types, features.ragged_types)
+    for what, given, wanted in zip(
+        ("sparse", "dense", "ragged"), keys, kinds, strict=True
+    ):
+        if len(given) != len(wanted):
+            raise invalid_argument(
+                f"Expected len({what}_keys) == {len(wanted)}, got {len(given)}"
+            )
 
 
 @host_kernel("ParseSingleExample", large=True)
 def parse_single_example(c: OpKernelConstruction) -> Compute:
     """The features of one message."""
-    columns = _Columns(c["sparse_types"], c["Tdense"], c["dense_shapes"])
-    sparse_keys = [key.decode() for key in c["sparse_keys"]]
-    dense_keys = [key.decode() for key in c["dense_keys"]]
+    features = Features(c["sparse_types"], c["Tdense"], c["dense_shapes"])
+    keys = list(c["sparse_keys"]), list(c["dense_keys"]), list[bytes]()
 
     def compute(serialized: Any, *defaults: Any) -> tuple[Any, ...]:
-        text = serialized.item()
-        message = _message(
-            "Example",
-            text,
-            f"Could not parse example input, value: '{text.decode(errors='replace')}'",
-        )
-        found = columns.parse(
-            [message.features.feature], [], sparse_keys, dense_keys, defaults
-        )
-        return _unbatch(found, len(sparse_keys))
+        if serialized.ndim:
+            raise invalid_argument(
+                "Expected serialized to be a scalar, got shape: "
+                + shape_text(serialized.shape)
+            )
+        found = features.parse([serialized.item()], columns.OnlyOne(), keys, defaults)
+        return unbatched(found, features)
 
     return compute
 
 
-def _unbatch(found: tuple[Any, ...], sparse: int) -> tuple[Any, ...]:
+def unbatched(found: Sequence[Any], features: Features) -> tuple[Any, ...]:
     """The outputs of a batch of one, without the batch."""
+    sparse, dense = len(features.sparse_types), len(features.dense_types)
+    ragged_at = 3 * sparse + dense
+    ragged = len(features.ragged_types)
     return (
         *(indices[:, 1:] for indices in found[:sparse]),
         *found[sparse : 2 * sparse],
         *(shape[1:] for shape in found[2 * sparse : 3 * sparse]),
-        *(_scalar(value[0]) for value in found[3 * sparse :]),
+        *(scalar(value[0]) for value in found[3 * sparse : ragged_at]),
+        *found[ragged_at : ragged_at + ragged],
+        *(splits[:0] for splits in found[ragged_at + ragged :]),
     )
 
 
-def _scalar(value: Any) -> Any:
+def scalar(value: Any) -> Any:
+    """An element of a host array as a host value."""
     return to_strings([value], ()) if isinstance(value, bytes) else value
-
-
-class _Columns:
-    """The dtypes and shapes of an op's outputs."""
-
-    def __init__(
-        self, sparse_types: Sequence[DType], dense_types: Sequence[DType], shapes: Any
-    ) -> None:
-        self.sparse_types, self.dense_types = list(sparse_types), list(dense_types)
-        self.shapes = [shape.dims_tuple for shape in shapes]
-
-    def parse(
-        self,
-        messages: list[Any],
-        names: list[str],
-        sparse_keys: list[str],
-        dense_keys: list[str],
-        defaults: Sequence[Any],
-    ) -> tuple[Any, ...]:
-        """Indices, values and shapes of the sparse features, then the dense ones."""
-
-        def column(key: str, dtype: DType) -> list[Any]:
-            found = []
-            for i, message in enumerate(messages):
-                feature = _pick(message, key)
-                where = _where(names, i, key)
-                found.append(
-                    None if feature is None else _values(feature, dtype, where)
-                )
-            return found
-
-        sparse = [
-            _sparse_column(_rows(column(key, dtype)), dtype)
-            for key, dtype in zip(sparse_keys, self.sparse_types, strict=True)
-        ]
-        dense = [
-            self._dense(i, column(key, self.dense_types[i]), defaults[i], names, key)
-            for i, key in enumerate(dense_keys)
-        ]
-        transposed = zip(*sparse, strict=True) if sparse else ()
-        return (*(part for group in transposed for part in group), *dense)
-
-    def _dense(
-        self, i: int, column: list[Any], default: Any, names: list[str], key: str
-    ) -> Any:
-        shape, dtype = self.shapes[i], self.dense_types[i]
-        default = np.asarray(default)
-        if shape and shape[0] is None:
-            where = f"Key: {key}"
-            return _padded(_rows(column), shape[1:], default, dtype, where)
-        result = np.empty((len(column), *shape), dtype.as_numpy_dtype)
-        for row, values in enumerate(column):
-            where = _where(names, row, key)
-            if values is None:
-                where = f"{where.partition(',')[0]}, Feature: {key} (data type: "
-                where += f"{_name(dtype)})"
-            result[row] = _dense_row(values, default, shape, dtype, where)[()]
-        return result
-
-
-def _name(dtype: DType) -> str:
-    return "float" if dtype == dtypes.float32 else dtype.name
-
-
-def _where(names: list[str], index: int, key: str) -> str:
-    name = names[index] if names else "<unknown>"
-    return f"Name: {name}, Key: {key}, Index: {index}"
-
-
-# --- SequenceExample --------------------------------------------------------------
-
-
-@host_kernel("ParseSingleSequenceExample", large=True)
-def parse_single_sequence_example(c: OpKernelConstruction) -> Compute:
-    """The context and the feature lists of one message."""
-    counts = [
-        c["Ncontext_sparse"],
-        c["Ncontext_dense"],
-        c["Nfeature_list_sparse"],
-        c["Nfeature_list_dense"],
-        c["Ncontext_dense"],
-    ]
-    context = _Columns(
-        c["context_sparse_types"], c["Tcontext_dense"], c["context_dense_shapes"]
-    )
-    sparse_types = list(c["feature_list_sparse_types"])
-    dense_types = list(c["feature_list_dense_types"])
-    shapes = [shape.dims_tuple for shape in c["feature_list_dense_shapes"]]
-
-    def compute(serialized: Any, missing: Any, *rest: Any) -> tuple[Any, ...]:
-        groups, start = [], 0
-        for count in counts:
-            groups.append(rest[start : start + count])
-            start += count
-        name = rest[-1].item().decode() or "<unknown>"
-        message = _message(
-            "SequenceExample",
-            serialized.item(),
-            f"Name: {name}, Could not parse example input",
-        )
-        found = context.parse(
-            [message.context.feature],
-            [name],
-            _keys(groups[0]),
-            _keys(groups[1]),
-            groups[4],
-        )
-        lists = message.feature_lists.feature_list
-        sparse = [
-            _sparse_column(_steps(lists, key, dtype, name), dtype)
-            for key, dtype in zip(_keys(groups[2]), sparse_types, strict=True)
-        ]
-        empty = {key.decode() for key in missing.tolist()}
-        dense = []
-        for key, dtype, shape in zip(
-            _keys(groups[3]), dense_types, shapes, strict=True
-        ):
-            if key not in lists and key not in empty:
-                raise invalid_argument(
-                    f"Name: {name}, Feature list '{key}' is required but could not be "
-                    "found.  Did you mean to include it in "
-                    "feature_list_dense_missing_assumed_empty or "
-                    "feature_list_dense_defaults?"
-                )
-            dense.append(_step_rows(lists, key, dtype, shape, name))
-        transposed = zip(*sparse, strict=True) if sparse else ()
-        return (
-            *_unbatch(found, counts[0]),
-            *(part for group in transposed for part in group),
-            *dense,
-        )
-
-    return compute
-
-
-def _steps(lists: Any, key: str, dtype: DType, name: str) -> list[Any]:
-    """The values of each step of a feature list; none where it is missing."""
-    found = _pick(lists, key)
-    steps = [] if found is None else found.feature
-    return _rows(
-        [
-            _values(step, dtype, f"Name: {name}, Feature list: {key}, Index: {i}")
-            for i, step in enumerate(steps)
-        ]
-    )
-
-
-def _step_rows(
-    lists: Any, key: str, dtype: DType, shape: tuple[int, ...], name: str
-) -> Any:
-    steps = _steps(lists, key, dtype, name)
-    result = np.empty((len(steps), *shape), dtype.as_numpy_dtype)
-    for i, values in enumerate(steps):
-        where = f"Name: {name}, Key: {key}, Index: {i}"
-        result[i] = _dense_row(values, np.empty(0), shape, dtype, where)[()]
-    return result

@@ -68,6 +68,16 @@ class Stream:
         self._key = key
         self._start = start
 
+    @property
+    def key(self) -> int:
+        """The key."""
+        return self._key
+
+    @property
+    def start(self) -> int:
+        """The first counter."""
+        return self._start
+
     def skip(self, counters: int) -> Stream:
         """The stream that begins `counters` blocks later."""
         return Stream(self._key, (self._start + counters) & _MASK128)

@@ -95,25 +95,25 @@ def _check_same(
             )
 
 
-@host_kernel("FIFOQueueV2", large=True)
+@host_kernel(["FIFOQueue", "FIFOQueueV2"], large=True)
 def fifo_queue(c: OpKernelConstruction) -> Compute:
     """The queue of this node, or of its shared name."""
     return _queue_factory(c, FIFOQueue)
 
 
-@host_kernel("PaddingFIFOQueueV2", large=True)
+@host_kernel(["PaddingFIFOQueue", "PaddingFIFOQueueV2"], large=True)
 def padding_fifo_queue(c: OpKernelConstruction) -> Compute:
     """The queue of this node, or of its shared name."""
     return _queue_factory(c, PaddingFIFOQueue)
 
 
-@host_kernel("PriorityQueueV2", large=True)
+@host_kernel(["PriorityQueue", "PriorityQueueV2"], large=True)
 def priority_queue(c: OpKernelConstruction) -> Compute:
     """The queue of this node, or of its shared name."""
     return _queue_factory(c, PriorityQueue)
 
 
-@host_kernel("RandomShuffleQueueV2", large=True)
+@host_kernel(["RandomShuffleQueue", "RandomShuffleQueueV2"], large=True)
 def random_shuffle_queue(c: OpKernelConstruction) -> Compute:
     """The queue of this node, or of its shared name."""
     minimum, capacity = c["min_after_dequeue"], c["capacity"]
@@ -130,11 +130,17 @@ def random_shuffle_queue(c: OpKernelConstruction) -> Compute:
     )
 
 
+@host_kernel("FakeQueue", large=True)
+def fake_queue(c: OpKernelConstruction) -> Compute:
+    """The queue itself: a reference at run time is the resource."""
+    return lambda queue: queue
+
+
 # --- enqueue -------------------------------------------------------------------------
 
 
 @host_kernel(
-    "QueueEnqueueV2",
+    ["QueueEnqueue", "QueueEnqueueV2"],
     context=True,
     blocking=True,
     retains=("components",),
@@ -153,7 +159,7 @@ def enqueue(c: OpKernelConstruction) -> Compute:
 
 
 @host_kernel(
-    "QueueEnqueueManyV2",
+    ["QueueEnqueueMany", "QueueEnqueueManyV2"],
     context=True,
     blocking=True,
     retains=("components",),
@@ -230,7 +236,9 @@ def _check_shape(
 # --- dequeue -------------------------------------------------------------------------
 
 
-@host_kernel("QueueDequeueV2", context=True, blocking=True, large=True)
+@host_kernel(
+    ["QueueDequeue", "QueueDequeueV2"], context=True, blocking=True, large=True
+)
 def dequeue(c: OpKernelConstruction) -> Compute:
     """Takes one element."""
 
@@ -243,14 +251,19 @@ def dequeue(c: OpKernelConstruction) -> Compute:
 
 
 @host_kernel(
-    ["QueueDequeueManyV2", "QueueDequeueUpToV2"],
+    [
+        "QueueDequeueMany",
+        "QueueDequeueManyV2",
+        "QueueDequeueUpTo",
+        "QueueDequeueUpToV2",
+    ],
     context=True,
     blocking=True,
     large=True,
 )
 def dequeue_many(c: OpKernelConstruction) -> Compute:
     """Takes several elements and stacks their components."""
-    allow_fewer = c.op == "QueueDequeueUpToV2"
+    allow_fewer = c.op.startswith("QueueDequeueUpTo")
     op_name = "DequeueUpToOp" if allow_fewer else "DequeueManyOp"
 
     def compute(context: OpKernelContext, queue: Queue, n: Any) -> tuple[Any, ...]:
@@ -295,7 +308,9 @@ def _stack(values: list[Any], queue: Queue, index: int) -> np.ndarray[Any, Any]:
 # --- state ---------------------------------------------------------------------------
 
 
-@host_kernel("QueueCloseV2", context=True, blocking=True, large=True)
+@host_kernel(
+    ["QueueClose", "QueueCloseV2"], context=True, blocking=True, large=True
+)
 def close(c: OpKernelConstruction) -> Compute:
     """Closes the queue, after the enqueues in line or cancelling them."""
     cancel = c["cancel_pending_enqueues"]
@@ -305,13 +320,13 @@ def close(c: OpKernelConstruction) -> Compute:
     return run
 
 
-@host_kernel("QueueIsClosedV2", large=True)
+@host_kernel(["QueueIsClosed", "QueueIsClosedV2"], large=True)
 def is_closed(c: OpKernelConstruction) -> Compute:
     """Whether the queue is closed."""
     return lambda queue: np.bool_(queue.closed)
 
 
-@host_kernel("QueueSizeV2", large=True)
+@host_kernel(["QueueSize", "QueueSizeV2"], large=True)
 def size(c: OpKernelConstruction) -> Compute:
     """The number of elements."""
     return lambda queue: np.int32(queue.size())

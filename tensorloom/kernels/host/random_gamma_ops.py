@@ -41,7 +41,7 @@ def random_gamma(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("RandomPoissonV2", large=True)
+@host_kernel(["RandomPoisson", "RandomPoissonV2"], large=True)
 def random_poisson(c: OpKernelConstruction) -> Compute:
     """Poisson(rate) samples of shape `shape + rate.shape`."""
     dtype, device = c["dtype"], c.device

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.variable_value import to_host
@@ -60,22 +60,25 @@ class Stack(Resource):
         self.elements.clear()
 
 
-@host_kernel("StackV2", large=True)
+@host_kernel(["Stack", "StackV2"], large=True)
 def stack(c: OpKernelConstruction) -> Compute:
     """A new stack in each step."""
     elem_type = c["elem_type"]
     base = (c["stack_name"] or b"").decode() or c.node_name
 
-    def compute(max_size: Any) -> Stack:
+    def compute(max_size: Any = -1) -> Stack:
         return Stack(f"{base}_{next(_next_stack)}", elem_type, int(max_size))
 
     return compute
 
 
-@host_kernel("StackPushV2", any_inputs=("elem",), retains=("elem",), aliases=True)
+@host_kernel(
+    ["StackPush", "StackPushV2"], any_inputs=("elem",), retains=("elem",), aliases=True
+)
 def push(c: OpKernelConstruction) -> Compute:
     """Pushes a value and passes it on."""
     dtype = c["T"].base_dtype
+    is_handle = dtype in (dtypes.resource, dtypes.variant)
 
     def compute(handle: Stack, elem: Any) -> Any:
         if handle.elem_type.base_dtype != dtype:
@@ -85,18 +88,20 @@ def push(c: OpKernelConstruction) -> Compute:
                 f"Must have type {handle.elem_type.name} but got {dtype.name}",
             )
         handle.push(elem)
-        return to_host(elem)
+        return elem if is_handle else to_host(elem)
 
     return compute
 
 
-@host_kernel("StackPopV2", aliases=True)
+@host_kernel(["StackPop", "StackPopV2"], aliases=True)
 def pop(c: OpKernelConstruction) -> Compute:
     """Takes the value that was pushed last."""
+    if c["elem_type"] in (dtypes.resource, dtypes.variant):
+        return lambda handle: handle.pop()
     return lambda handle: to_host(handle.pop())
 
 
-@host_kernel("StackCloseV2", large=True)
+@host_kernel(["StackClose", "StackCloseV2"], large=True)
 def close(c: OpKernelConstruction) -> Compute:
     """Ends the stack."""
     return lambda handle: handle.close()

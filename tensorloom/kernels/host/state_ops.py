@@ -286,3 +286,9 @@ def count_up_to(c: OpKernelConstruction) -> Compute:
         return value
 
     return compute
+
+
+@host_kernel("DisableCopyOnRead", large=True)
+def disable_copy_on_read(c: OpKernelConstruction) -> Compute:
+    """A hint that changes nothing here: no read of a variable is a copy."""
+    return lambda resource: None

@@ -16,6 +16,4 @@ def map_strings(function: Callable[[Any], bytes], array: Any) -> Any:
 
 def to_strings(flat: Sequence[bytes], shape: tuple[int, ...]) -> Any:
     """An object array of that shape."""
-    result = np.empty(len(flat), object)
-    result[:] = flat
-    return result.reshape(shape)
+    return np.fromiter(flat, object, len(flat)).reshape(shape)

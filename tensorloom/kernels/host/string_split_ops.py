@@ -10,23 +10,46 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+
+_Splitter = Callable[[bytes], list[bytes]]
+_WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 # --- splitting --------------------------------------------------------------------
 
 
 def _sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
     """(indices, values, shape) of rows of different lengths."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    total = int(lengths.sum())
-    indices = np.empty((total, 2), np.int64)
-    indices[:, 0] = np.repeat(np.arange(len(rows)), lengths)
-    starts = np.cumsum(lengths) - lengths
-    indices[:, 1] = np.arange(total) - np.repeat(starts, lengths)
-    values = to_strings([word for row in rows for word in row], (total,))
-    widest = int(lengths.max()) if len(rows) else 0
-    return indices, values, np.array([len(rows), widest], np.int64)
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    words = [word for row in rows for word in row]
+    return _outputs(words, counts)
+
+
+def _outputs(words: list[bytes], counts: Any) -> tuple[Any, Any, Any]:
+    values = to_strings(words, (len(words),))
+    return ragged_indices(counts), values, sparse_shape(counts)
+
+
+def _split_at_any(texts: list[bytes], separators: bytes) -> Any:
+    """All texts split in one go at runs of some bytes, without empty words."""
+    first = separators[:1]
+    blob = first.join([b"", *texts, b""])
+    if len(separators) > 1:
+        blob = blob.translate(bytes.maketrans(separators, first * len(separators)))
+    is_inside = np.frombuffer(blob, np.uint8) != first[0]
+    starts = np.flatnonzero(is_inside[1:] & ~is_inside[:-1])
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+    counts = np.diff(np.searchsorted(starts, lengths.cumsum()), prepend=0)
+    return _outputs(list(filter(None, blob.split(first))), counts)
+
+
+def _split_at_each(texts: list[bytes], separator: bytes) -> Any:
+    """All texts split at a byte in one go, with empty words."""
+    words = separator.join(texts).split(separator)
+    counts = [text.count(separator) + 1 for text in texts]
+    return _outputs(words, np.array(counts, np.int64))
 
 
 @host_kernel("StringSplit", large=True)
@@ -43,16 +66,18 @@ def string_split(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"delimiter must be a scalar, got shape: {shape_text(delimiter.shape)}"
             )
-        split = _splitter(delimiter.item())
-        rows = [split(text) for text in value.tolist()]
-        if skip_empty:
-            rows = [[word for word in row if word] for row in rows]
+        at, texts = delimiter.item(), value.tolist()
+        if skip_empty and at and texts:
+            return _split_at_any(texts, at)
+        split = _splitter(at)
+        # TensorFlow gives no word for an empty text.
+        rows = [split(text) if text else [] for text in texts]
         return _sparse(rows)
 
     return compute
 
 
-def _splitter(delimiter: bytes) -> Callable[[bytes], list[bytes]]:
+def _splitter(delimiter: bytes) -> _Splitter:
     if not delimiter:
         return lambda text: [text[i : i + 1] for i in range(len(text))]
     if len(delimiter) == 1:
@@ -75,12 +100,14 @@ def string_split_v2(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"sep must be a scalar, got shape: {shape_text(separator.shape)}"
             )
-        at = separator.item()
+        at, texts = separator.item(), value.tolist()
+        if limit < 0 and texts and not at:
+            return _split_at_any(texts, _WHITE_SPACE)
+        if limit < 0 and texts and len(at) == 1:
+            return _split_at_each(texts, at)
         if at or limit < 0:
-            words = [text.split(at or None, limit) for text in value.tolist()]
-        else:
-            words = [_split_spaces(text, limit) for text in value.tolist()]
-        return _sparse(words)
+            return _sparse([text.split(at or None, limit) for text in texts])
+        return _sparse([_split_spaces(text, limit) for text in texts])
 
     return compute
 

@@ -26,12 +26,18 @@ _FLOW = np.float32(0)
 Convert = Callable[[Any], Any]
 
 
-@host_kernel("TensorArrayV3", large=True)
+def versions(kind: str) -> list[str]:
+    """The op of that kind in all versions: they differ in their handles alone."""
+    return [f"TensorArray{kind}", f"TensorArray{kind}V2", f"TensorArray{kind}V3"]
+
+
+@host_kernel(versions(""), large=True)
 def tensor_array(c: OpKernelConstruction) -> Compute:
     """A new array in each step."""
     base = (c["tensor_array_name"] or b"").decode() or c.node_name
+    gives_flow = c.op == "TensorArrayV3"
 
-    def compute(size: Any) -> tuple[TensorArrayResource, Any]:
+    def compute(size: Any) -> Any:
         if size < 0:
             raise errors.InvalidArgumentError(None, None, "Size should be >= 0.")
         array = TensorArrayResource(
@@ -41,29 +47,31 @@ def tensor_array(c: OpKernelConstruction) -> Compute:
             c["element_shape"],
             dynamic_size=c["dynamic_size"],
             clear_after_read=c["clear_after_read"],
-            identical_element_shapes=c["identical_element_shapes"],
+            identical_element_shapes=c.get("identical_element_shapes", False),
         )
-        return array, _FLOW
+        return (array, _FLOW) if gives_flow else array
 
     return compute
 
 
-@host_kernel(["TensorArrayGradV3", "TensorArrayGradWithShape"], large=True)
+@host_kernel([*versions("Grad"), "TensorArrayGradWithShape"], large=True)
 def tensor_array_grad(c: OpKernelConstruction) -> Compute:
     """The array of gradients beside an array."""
     source = c["source"].decode()
+    gives_flow = len(c.output_types) == 2
 
     def compute(
         handle: TensorArrayResource, flow_in: Any, shape_to_prepend: Any = ()
-    ) -> tuple[TensorArrayResource, Any]:
+    ) -> Any:
         prepend = tuple(int(d) for d in shape_to_prepend)
-        return handle.gradient(source, prepend), _FLOW
+        gradient = handle.gradient(source, prepend)
+        return (gradient, _FLOW) if gives_flow else gradient
 
     return compute
 
 
 @host_kernel(
-    "TensorArrayWriteV3", any_inputs=("value",), retains=("value",), large=True
+    versions("Write"), any_inputs=("value",), retains=("value",), large=True
 )
 def write(c: OpKernelConstruction) -> Compute:
     """Writes one element."""
@@ -79,7 +87,7 @@ def write(c: OpKernelConstruction) -> Compute:
 
 
 @host_kernel(
-    "TensorArrayScatterV3", any_inputs=("value",), retains=("value",), large=True
+    versions("Scatter"), any_inputs=("value",), retains=("value",), large=True
 )
 def scatter(c: OpKernelConstruction) -> Compute:
     """Writes slices of a tensor."""
@@ -123,8 +131,29 @@ def _slice(value: Any, index: int) -> Any:
     return value[index]
 
 
+@host_kernel("TensorArrayUnpack", any_inputs=("value",), retains=("value",), large=True)
+def unpack(c: OpKernelConstruction) -> Compute:
+    """Writes the slices of a tensor to the indices from 0 on."""
+    dtype = c["T"]
+
+    def compute(handle: TensorArrayResource, value: Any, flow_in: Any) -> Any:
+        shape = shape_of(value)
+        if not shape or (shape[0] != len(handle) and not handle.dynamic_size):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"The value of shape {format_shape(shape)} does not fill a TensorArray "
+                f"of size {len(handle)}",
+            )
+        for index in range(shape[0]):
+            handle.write(index, _slice(value, index), dtype)
+        return _FLOW
+
+    return compute
+
+
 @host_kernel(
-    "TensorArraySplitV3", any_inputs=("value",), retains=("value",), large=True
+    versions("Split"), any_inputs=("value",), retains=("value",), large=True
 )
 def split(c: OpKernelConstruction) -> Compute:
     """Writes pieces of a tensor along dimension 0."""
@@ -165,13 +194,13 @@ def split(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("TensorArraySizeV3", large=True)
+@host_kernel(versions("Size"), large=True)
 def size(c: OpKernelConstruction) -> Compute:
     """The number of elements."""
     return lambda handle, flow_in: np.int32(len(handle))
 
 
-@host_kernel("TensorArrayCloseV3", large=True)
+@host_kernel(versions("Close"), large=True)
 def close(c: OpKernelConstruction) -> Compute:
     """Ends the array."""
     return lambda handle: handle.close()
@@ -203,6 +232,10 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
         _check_equal_shapes(values)
         return convert(stack_values(values))
 
+    if c.op == "TensorArrayPack":
+        return lambda handle, flow_in: compute(
+            handle, np.arange(len(handle)), flow_in
+        )
     return compute
 
 
@@ -283,19 +316,19 @@ def _check_concat_shape(
         )
 
 
-@host_kernel("TensorArrayReadV3", aliases=True)
+@host_kernel(versions("Read"), aliases=True)
 def read(c: OpKernelConstruction) -> Compute:
     """One element."""
     return make_read(c, to_host)
 
 
-@host_kernel("TensorArrayGatherV3")
+@host_kernel([*versions("Gather"), "TensorArrayPack"])
 def gather(c: OpKernelConstruction) -> Compute:
     """Several elements as one tensor."""
     return make_gather(c, to_host)
 
 
-@host_kernel("TensorArrayConcatV3")
+@host_kernel(versions("Concat"))
 def concat(c: OpKernelConstruction) -> Compute:
     """All elements along their dimension 0, and their lengths."""
     return make_concat(c, to_host)

@@ -52,6 +52,11 @@ class TensorArrayResource(Resource):
     def __len__(self) -> int:
         return len(self._elements)
 
+    @property
+    def value(self) -> TensorArrayResource:
+        """What a reference to the handle of an old array is read as: the array."""
+        return self
+
     def fail(self, text: str) -> errors.InvalidArgumentError:
         """An error that names the array."""
         return errors.InvalidArgumentError(

@@ -156,6 +156,90 @@ def _ftrl_root(xp: Any, accum: Any, lr_power: Any) -> Any:
     return xp.sqrt(accum) if lr_power == -0.5 else accum ** (-lr_power)
 
 
+def ada_max(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Kingma and Ba 2014, section 7.1."""
+    (var, m, v), (beta1_power, lr, beta1, beta2, epsilon, grad) = state, inputs
+    m = m + (grad - m) * (1 - beta1)
+    v = xp.maximum(v * beta2, abs(grad))
+    return var - (m / (v + epsilon)) * (lr / (1 - beta1_power)), m, v
+
+
+def adam_with_amsgrad(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Reddi et al. 2018: Adam that divides by the largest v so far."""
+    var, m, v, vhat = state
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad = inputs
+    rate = lr * scalar_sqrt(1 - beta2_power) / (1 - beta1_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    vhat = xp.maximum(vhat, v)
+    return var - (m * rate) / (xp.sqrt(vhat) + epsilon), m, v, vhat
+
+
+def adagrad_da(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Duchi et al. 2011, dual averaging."""
+    (_, total, squares), (grad, lr, l1, l2, global_step) = state, inputs
+    total = total + grad
+    squares = squares + grad * grad
+    step = float(global_step)
+    shrunk = _shrunk(xp, total, l1 * step) if l1 > 0 else total
+    return -(shrunk * lr) / (xp.sqrt(squares) + l2 * step * lr), total, squares
+
+
+def add_sign(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Bello et al. 2017, section 4.3."""
+    (var, m), (lr, alpha, sign_decay, beta, grad) = state, inputs
+    m = m * beta + grad * (1 - beta)
+    agreement = xp.sign(grad) * xp.sign(m)
+    return var - (agreement * sign_decay + alpha) * lr * grad, m
+
+
+def power_sign(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Bello et al. 2017, section 4.3."""
+    (var, m), (lr, logbase, sign_decay, beta, grad) = state, inputs
+    m = m * beta + grad * (1 - beta)
+    agreement = xp.sign(grad) * xp.sign(m)
+    return var - xp.exp(agreement * (logbase * sign_decay)) * lr * grad, m
+
+
+def proximal_adagrad(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Adagrad followed by the proximal operator of L1 and L2 (Duchi, Singer 2009)."""
+    (var, accum), (lr, l1, l2, grad) = state, inputs
+    accum = accum + grad * grad
+    rate = lr / xp.sqrt(accum)
+    return _proximal(xp, var - grad * rate, rate, l1, l2), accum
+
+
+def proximal_gradient_descent(
+    xp: Any, state: State, inputs: tuple[Any, ...], attrs: Mapping[str, Any]
+) -> State:
+    """Gradient descent followed by the proximal operator of L1 and L2."""
+    (var,), (alpha, l1, l2, delta) = state, inputs
+    return (_proximal(xp, var - delta * alpha, alpha, l1, l2),)
+
+
+def _proximal(xp: Any, value: Any, rate: Any, l1: Any, l2: Any) -> Any:
+    shrunk = _shrunk(xp, value, rate * l1) if l1 > 0 else value
+    return shrunk / (rate * l2 + 1)
+
+
+def _shrunk(xp: Any, value: Any, by: Any) -> Any:
+    """Nearer to zero by an amount, and not beyond it."""
+    left = abs(value) - by
+    return xp.sign(value) * ((left + abs(left)) / 2)
+
+
 def scalar_sqrt(value: Any) -> Any:
     """The root of a host number, in its own dtype."""
     if hasattr(value, "dtype"):
@@ -175,6 +259,13 @@ FORMULAS: dict[str, Formula] = {
     "Adadelta": adadelta,
     "Ftrl": ftrl,
     "FtrlV2": ftrl_v2,
+    "AdaMax": ada_max,
+    "AdamWithAmsgrad": adam_with_amsgrad,
+    "AdagradDA": adagrad_da,
+    "AddSign": add_sign,
+    "PowerSign": power_sign,
+    "ProximalAdagrad": proximal_adagrad,
+    "ProximalGradientDescent": proximal_gradient_descent,
 }
 # For each rule: how many of the inputs are state, and where the gradient stands
 # among the rest (the indices of a sparse form follow it).
@@ -190,6 +281,13 @@ LAYOUT: dict[str, tuple[int, int]] = {
     "Adadelta": (3, 3),
     "Ftrl": (3, 0),
     "FtrlV2": (3, 0),
+    "AdaMax": (3, 5),
+    "AdamWithAmsgrad": (4, 6),
+    "AdagradDA": (3, 0),
+    "AddSign": (2, 4),
+    "PowerSign": (2, 4),
+    "ProximalAdagrad": (2, 3),
+    "ProximalGradientDescent": (1, 3),
 }
 # The names of the scalar inputs.
 SCALARS: dict[str, tuple[str, ...]] = {
@@ -204,4 +302,18 @@ SCALARS: dict[str, tuple[str, ...]] = {
     "Adadelta": ("lr", "rho", "epsilon"),
     "Ftrl": ("lr", "l1", "l2", "lr_power"),
     "FtrlV2": ("lr", "l1", "l2", "l2_shrinkage", "lr_power"),
+    "AdaMax": ("beta1_power", "lr", "beta1", "beta2", "epsilon"),
+    "AdamWithAmsgrad": (
+        "beta1_power",
+        "beta2_power",
+        "lr",
+        "beta1",
+        "beta2",
+        "epsilon",
+    ),
+    "AdagradDA": ("lr", "l1", "l2", "global_step"),
+    "AddSign": ("lr", "alpha", "sign_decay", "beta"),
+    "PowerSign": ("lr", "logbase", "sign_decay", "beta"),
+    "ProximalAdagrad": ("lr", "l1", "l2"),
+    "ProximalGradientDescent": ("alpha", "l1", "l2"),
 }

@@ -15,6 +15,7 @@ CONTROL_FLOW: Final = frozenset(
     [
         "Switch",
         "RefSwitch",
+        "_SwitchN",
         "Merge",
         "RefMerge",
         "Enter",

@@ -1,0 +1,1 @@
+"""`tf.data`: input pipelines as datasets, and the iterators over them."""

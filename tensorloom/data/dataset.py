@@ -1,0 +1,531 @@
+"""`tf.data.Dataset`: what a pipeline is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.data import nest, specs, transformations
+from tensorloom.data.iterators import Iterator
+from tensorloom.data.one_shot import make_factory
+from tensorloom.data.options import Options
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export, export_value
+from tensorloom.framework.graph import colocate_with
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+for _name, _number in (
+    ("AUTOTUNE", AUTOTUNE),
+    ("INFINITE_CARDINALITY", INFINITE_CARDINALITY),
+    ("UNKNOWN_CARDINALITY", UNKNOWN_CARDINALITY),
+):
+    export_value(_number, f"data.experimental.{_name}")
+
+
+@export("data.Dataset")
+class Dataset:
+    """A sequence of elements, each a structure of tensors.
+
+    Args:
+      variant_tensor: the tensor that stands for it in the graph.
+      element_spec: the specs of an element's components.
+      inputs: the datasets that it is made of.
+      options: said for it alone.
+    """
+
+    def __init__(
+        self,
+        variant_tensor: Tensor,
+        element_spec: Any,
+        inputs: Sequence[Dataset] = (),
+        options: Options | None = None,
+    ) -> None:
+        self._variant_tensor = variant_tensor
+        self._element_spec = element_spec
+        self._inputs = list(inputs)
+        self._own_options = options
+
+    # --- the structure of an element ---------------------------------------------
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element's components."""
+        return self._element_spec
+
+    @property
+    def output_classes(self) -> Any:
+        """The Python class of each component."""
+        return nest.map_structure(lambda s: s.legacy_classes, self.element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The static shape of each component."""
+        return nest.map_structure(lambda s: s.legacy_shapes, self.element_spec)
+
+    @property
+    def output_types(self) -> Any:
+        """The dtype of each component."""
+        return nest.map_structure(lambda s: s.legacy_types, self.element_spec)
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
+
+    @property
+    def _flat_structure(self) -> dict[str, Any]:
+        """The attrs output_types and output_shapes."""
+        return flat_structure(self.element_spec)
+
+    def __repr__(self) -> str:
+        shapes = str(nest.map_structure(str, self.output_shapes)).replace("'", "")
+        types = str(nest.map_structure(repr, self.output_types)).replace("'", "")
+        return f"<{type(self).__name__} shapes: {shapes}, types: {types}>"
+
+    def __iter__(self) -> Any:
+        """Datasets of a graph have no elements in Python.
+
+        Raises:
+          RuntimeError: always; a session runs an iterator's `get_next`.
+        """
+        raise RuntimeError(
+            "__iter__() is only supported inside of tf.function or when eager "
+            "execution is enabled."
+        )
+
+    # --- sources -------------------------------------------------------------------
+
+    @staticmethod
+    def from_tensors(tensors: Any) -> Dataset:
+        """A dataset of one element."""
+        return transformations.from_tensors(tensors)
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any) -> Dataset:
+        """A dataset of the slices of tensors along dimension 0."""
+        return transformations.from_tensor_slices(tensors)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor: Any) -> Dataset:
+        """A dataset of the rows of a sparse tensor, as (indices, values, shape)."""
+        return transformations.from_sparse_tensor_slices(sparse_tensor)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any,
+        output_shapes: Any = None,
+        args: Any = None,
+    ) -> Dataset:
+        """A dataset of what a Python generator yields.
+
+        Args:
+          generator: called for each pass; what it returns is iterated.
+          output_types, output_shapes: the structure of an element.
+          args: tensors, given to the generator as arrays.
+        """
+        from tensorloom.data.generators import from_generator
+
+        return from_generator(generator, output_types, output_shapes, args)
+
+    @staticmethod
+    def range(*args: Any) -> Dataset:
+        """int64 numbers: `range(stop)`, `(start, stop)` or `(start, stop, step)`."""
+        return transformations.range_dataset(*args)
+
+    @staticmethod
+    def zip(datasets: Any) -> Dataset:
+        """A dataset of structures of the elements of several."""
+        return transformations.zip_datasets(datasets)
+
+    @staticmethod
+    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None) -> Dataset:
+        """The names of the files that match patterns, shuffled unless told otherwise."""
+        from tensorloom.data.readers import list_files
+
+        return list_files(file_pattern, shuffle, seed)
+
+    # --- which elements ----------------------------------------------------------------
+
+    def concatenate(self, dataset: Dataset) -> Dataset:
+        """These elements, then those of another dataset."""
+        return transformations.concatenate(self, dataset)
+
+    def prefetch(self, buffer_size: Any) -> Dataset:
+        """Makes elements ahead."""
+        size = -1 if buffer_size is None else buffer_size
+        return self._same(
+            "PrefetchDataset",
+            buffer_size=transformations.int64(size, "buffer_size"),
+        )
+
+    def repeat(self, count: Any = None) -> Dataset:
+        """The elements `count` times; for ever by default."""
+        count = transformations.int64(-1 if count is None else count, "count")
+        return self._same("RepeatDataset", count=count)
+
+    def enumerate(self, start: int = 0) -> Dataset:
+        """Pairs of a number and an element."""
+        numbers = Dataset.range(start, np.iinfo(np.int64).max)
+        return Dataset.zip((numbers, self))
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """The elements in random order, drawn from a buffer."""
+        size = transformations.int64(buffer_size, "buffer_size")
+        first, second = transformations.seeds(seed)
+        return self._same(
+            "ShuffleDataset",
+            buffer_size=size,
+            seed=first,
+            seed2=second,
+            reshuffle_each_iteration=reshuffle_each_iteration is not False
+            and reshuffle_each_iteration != 0,
+        )
+
+    def cache(self, filename: Any = "") -> Dataset:
+        """Keeps the elements of the first pass, in memory or in files."""
+        name = transformations.tensor(filename, dtypes.string, "filename")
+        return self._same("CacheDataset", filename=name)
+
+    def take(self, count: Any) -> Dataset:
+        """The first elements."""
+        return self._same("TakeDataset", count=transformations.int64(count, "count"))
+
+    def skip(self, count: Any) -> Dataset:
+        """All but the first elements."""
+        return self._same("SkipDataset", count=transformations.int64(count, "count"))
+
+    def shard(self, num_shards: Any, index: Any) -> Dataset:
+        """Every `num_shards`-th element, from number `index` on."""
+        return self._same(
+            "ShardDataset",
+            num_shards=transformations.int64(num_shards, "num_shards"),
+            index=transformations.int64(index, "index"),
+        )
+
+    def batch(self, batch_size: Any, drop_remainder: Any = False) -> Dataset:
+        """Stacks consecutive elements."""
+        return transformations.batch(self, batch_size, drop_remainder)
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any,
+        padding_values: Any = None,
+        drop_remainder: Any = False,
+    ) -> Dataset:
+        """Pads consecutive elements to one shape and stacks them."""
+        from tensorloom.data.padding import padded_batch
+
+        return padded_batch(
+            self, batch_size, padded_shapes, padding_values, drop_remainder
+        )
+
+    def unbatch(self) -> Dataset:
+        """The slices of the elements along dimension 0."""
+        return transformations.unbatch(self)
+
+    def window(
+        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: Any = False
+    ) -> Dataset:
+        """Runs of elements, each component's as a dataset."""
+        return transformations.window(self, size, shift, stride, drop_remainder)
+
+    # --- functions -------------------------------------------------------------------
+
+    def map(
+        self, map_func: Callable[..., Any], num_parallel_calls: Any = None
+    ) -> Dataset:
+        """A function of each element."""
+        return transformations.map_dataset(self, map_func, num_parallel_calls)
+
+    def map_with_legacy_function(
+        self, map_func: Callable[..., Any], num_parallel_calls: Any = None
+    ) -> Dataset:
+        """`map`."""
+        return transformations.map_dataset(self, map_func, num_parallel_calls)
+
+    def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
+        """The elements of the datasets that a function gives."""
+        return transformations.flat_map(self, map_func)
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = AUTOTUNE,
+        block_length: Any = 1,
+        num_parallel_calls: Any = None,
+    ) -> Dataset:
+        """Blocks of elements of the datasets that a function gives, in turn."""
+        return transformations.interleave(
+            self, map_func, cycle_length, block_length, num_parallel_calls
+        )
+
+    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+        """The elements for which a function is true."""
+        return transformations.filter_dataset(self, predicate)
+
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Dataset:
+        """`filter`."""
+        return transformations.filter_dataset(self, predicate)
+
+    def apply(self, transformation_func: Callable[[Dataset], Any]) -> Dataset:
+        """What a function makes of this dataset.
+
+        Raises:
+          TypeError: it is no dataset.
+        """
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                f"`transformation_func` must return a Dataset. Got {dataset}."
+            )
+        return dataset
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+        """The last state of a function `(state, element) -> state`."""
+        from tensorloom.data.reduction import reduce_dataset
+
+        return reduce_dataset(self, initial_state, reduce_func)
+
+    # --- options -----------------------------------------------------------------------
+
+    def options(self) -> Options:
+        """What was said for this dataset and its inputs."""
+        options = Options()
+        for dataset in self._inputs:
+            options = options.merge(dataset.options())
+        if self._own_options is not None:
+            options = options.merge(self._own_options)
+        return options
+
+    def with_options(self, options: Options) -> Dataset:
+        """The same dataset with options."""
+        return DatasetV1Adapter(self._variant_tensor, self.element_spec, [self], options)
+
+    def _with_options_applied(self) -> Tensor:
+        """The variant tensor behind the nodes that options ask for."""
+        options = self.options()
+        variant = self._variant_tensor
+        structure = self._flat_structure
+        threading = options.experimental_threading
+        for op, name in (
+            ("MaxIntraOpParallelismDataset", "max_intra_op_parallelism"),
+            ("PrivateThreadPoolDataset", "private_threadpool_size"),
+        ):
+            number = getattr(threading, name)
+            if number is not None:
+                argument = name.replace("private_threadpool_size", "num_threads")
+                value = transformations.int64(number, argument)
+                variant = apply_op(
+                    op, input_dataset=variant, **{argument: value}, **structure
+                )
+        return self._optimized(variant, options, structure)
+
+    def _optimized(
+        self, variant: Tensor, options: Options, structure: dict[str, Any]
+    ) -> Tensor:
+        optimization = options.experimental_optimization
+        chosen = options.static_optimizations()
+        if chosen:
+            variant = apply_op(
+                "OptimizeDataset",
+                input_dataset=variant,
+                optimizations=transformations.tensor(
+                    chosen, dtypes.string, "optimizations"
+                ),
+                optimization_configs=optimization.static_optimization_configs(),
+                **structure,
+            )
+        if optimization.autotune is not False:
+            variant = apply_op(
+                "ModelDataset",
+                input_dataset=variant,
+                algorithm=optimization.autotune_algorithm or 0,
+                cpu_budget=optimization.autotune_cpu_budget or 0,
+                **structure,
+            )
+        return variant
+
+    # --- iterators -----------------------------------------------------------------------
+
+    def make_one_shot_iterator(self) -> Iterator:
+        """An iterator that needs no initializer; each session begins once.
+
+        Raises:
+          ValueError: the dataset uses variables, tables or placeholders.
+        """
+        factory = make_factory(self._with_options_applied, self._variant_tensor)
+        resource = apply_op(
+            "OneShotIterator", dataset_factory=factory, **self._flat_structure
+        )
+        return Iterator(
+            resource, None, self.output_types, self.output_shapes, self.output_classes
+        )
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
+        """An iterator whose `initializer` begins at the first element."""
+        variant = self._with_options_applied()
+        resource = apply_op(
+            "IteratorV2",
+            container="",
+            shared_name=shared_name or "",
+            **self._flat_structure,
+        )
+        with colocate_with(resource):
+            initializer = apply_op("MakeIterator", dataset=variant, iterator=resource)
+        return Iterator(
+            resource,
+            initializer,
+            self.output_types,
+            self.output_shapes,
+            self.output_classes,
+        )
+
+    def _same(self, op: str, **inputs: Any) -> Dataset:
+        """A dataset of elements of the same structure."""
+        variant = apply_op(
+            op,
+            input_dataset=self._variant_tensor,
+            **inputs,
+            **self._flat_structure,
+        )
+        return DatasetV1Adapter(variant, self.element_spec, [self])
+
+
+class DatasetV1Adapter(Dataset):
+    """What the methods of datasets give; named as TensorFlow shows it."""
+
+
+def flat_structure(element_spec: Any) -> dict[str, Any]:
+    """The attrs output_types and output_shapes of a structure."""
+    return {
+        "output_types": specs.flat_types(element_spec),
+        "output_shapes": specs.flat_shapes(element_spec),
+    }
+
+
+@export("data.DatasetSpec", "data.experimental.DatasetStructure")
+class DatasetSpec(specs.TypeSpec):
+    """A dataset as a component of an element."""
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        self._element_spec = element_spec
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the dataset's elements."""
+        return self._element_spec
+
+    @property
+    def value_type(self) -> Any:
+        return Dataset
+
+    @property
+    def flat_tensors(self) -> list[tuple[dtypes.DType, TensorShape]]:
+        return [(dtypes.variant, self._dataset_shape)]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        return [value._variant_tensor]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        return _VariantDataset(tensors[0], self._element_spec)
+
+    def batch(self, size: int | None) -> specs.TypeSpec:
+        return DatasetSpec(
+            self._element_spec, TensorShape([size]).concatenate(self._dataset_shape)
+        )
+
+    def unbatch(self) -> specs.TypeSpec:
+        if self._dataset_shape.ndims == 0:
+            raise ValueError("Unbatching a dataset is only supported for rank >= 1")
+        return DatasetSpec(self._element_spec, self._dataset_shape[1:])
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape})"
+
+
+class _VariantDataset(DatasetV1Adapter):
+    """The dataset in a variant tensor."""
+
+
+@export("data.experimental.from_variant")
+def from_variant(variant: Tensor, structure: Any) -> Dataset:
+    """The dataset in a variant tensor, whose elements have that structure."""
+    return _VariantDataset(variant, structure)
+
+
+@export("data.experimental.to_variant")
+def to_variant(dataset: Dataset) -> Tensor:
+    """The variant tensor of a dataset."""
+    return dataset._variant_tensor
+
+
+# --- functions of both names ------------------------------------------------------------
+
+
+@export("data.make_one_shot_iterator")
+def make_one_shot_iterator(dataset: Dataset) -> Iterator:
+    """`dataset.make_one_shot_iterator()`."""
+    return dataset.make_one_shot_iterator()
+
+
+@export("data.make_initializable_iterator")
+def make_initializable_iterator(
+    dataset: Dataset, shared_name: str | None = None
+) -> Iterator:
+    """`dataset.make_initializable_iterator()`."""
+    return dataset.make_initializable_iterator(shared_name)
+
+
+@export("data.experimental.get_structure")
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """The specs of an element.
+
+    Raises:
+      TypeError: the argument is no dataset or iterator.
+    """
+    try:
+        return dataset_or_iterator.element_spec
+    except AttributeError:
+        raise TypeError(
+            "`dataset_or_iterator` must be a Dataset or Iterator object, but got "
+            f"{type(dataset_or_iterator)}."
+        ) from None
+
+
+@export("data.get_output_classes")
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """The class of each component."""
+    structure = get_structure(dataset_or_iterator)
+    return nest.map_structure(lambda s: s.legacy_classes, structure)
+
+
+@export("data.get_output_shapes")
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """The shape of each component."""
+    structure = get_structure(dataset_or_iterator)
+    return nest.map_structure(lambda s: s.legacy_shapes, structure)
+
+
+@export("data.get_output_types")
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """The dtype of each component."""
+    structure = get_structure(dataset_or_iterator)
+    return nest.map_structure(lambda s: s.legacy_types, structure)
+
+

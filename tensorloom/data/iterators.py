@@ -1,0 +1,210 @@
+"""`tf.data.Iterator`: the position in a dataset, and its next element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator as PythonIterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.data import nest, specs
+from tensorloom.framework import dtypes
+from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import colocate_with, device, name_scope
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+
+
+@contextmanager
+def on_cpu_by_default() -> PythonIterator[None]:
+    """Puts iterators on the CPU unless the program chose a device."""
+    if get_default_graph()._scopes.devices:
+        yield
+    else:
+        with device("/cpu:0"):
+            yield
+
+
+@export("data.Iterator")
+class Iterator:
+    """An iterator over the elements of a dataset.
+
+    Args:
+      iterator_resource: its handle.
+      initializer: the operation that begins at the first element, or None.
+      output_types, output_shapes, output_classes: the structure of an element.
+    """
+
+    def __init__(
+        self,
+        iterator_resource: Tensor,
+        initializer: Operation | None,
+        output_types: Any,
+        output_shapes: Any,
+        output_classes: Any,
+    ) -> None:
+        if output_types is None or output_shapes is None or output_classes is None:
+            raise ValueError("All of output_types, output_shapes and output_classes "
+                             "must be given.")
+        self._iterator_resource = iterator_resource
+        self._initializer = initializer
+        self._element_spec = specs.legacy_structure(
+            output_types, output_shapes, output_classes
+        )
+        self._string_handle = apply_op(
+            "IteratorToStringHandle", resource_handle=iterator_resource
+        )
+
+    @staticmethod
+    def from_structure(
+        output_types: Any,
+        output_shapes: Any = None,
+        shared_name: str | None = None,
+        output_classes: Any = None,
+    ) -> Iterator:
+        """An iterator that datasets of that structure can initialize.
+
+        Raises:
+          TypeError: the structures of types, shapes and classes differ.
+        """
+        types, shapes, classes = _structures(output_types, output_shapes, output_classes)
+        structure = specs.legacy_structure(types, shapes, classes)
+        with on_cpu_by_default():
+            resource = apply_op(
+                "IteratorV2",
+                container="",
+                shared_name=shared_name or "",
+                output_types=specs.flat_types(structure),
+                output_shapes=specs.flat_shapes(structure),
+            )
+        return Iterator(resource, None, types, shapes, classes)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any,
+        output_types: Any,
+        output_shapes: Any = None,
+        output_classes: Any = None,
+    ) -> Iterator:
+        """The iterator that a string (of `string_handle()`) names at run time."""
+        types, shapes, classes = _structures(output_types, output_shapes, output_classes)
+        structure = specs.legacy_structure(types, shapes, classes)
+        handle = convert_to_tensor(string_handle, dtype=dtypes.string)
+        with on_cpu_by_default():
+            resource = apply_op(
+                "IteratorFromStringHandleV2",
+                string_handle=handle,
+                output_types=specs.flat_types(structure),
+                output_shapes=specs.flat_shapes(structure),
+            )
+        return Iterator(resource, None, types, shapes, classes)
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that begins at the first element.
+
+        Raises:
+          ValueError: it has none; a dataset's `make_initializer` gives one.
+        """
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
+        """An operation that begins at the first element of a dataset.
+
+        Raises:
+          TypeError: its elements have another structure.
+        """
+        with name_scope(name, "make_initializer") as scope:
+            for what, mine, theirs in (
+                ("types", self.output_types, dataset.output_types),
+                ("classes", self.output_classes, dataset.output_classes),
+            ):
+                nest.assert_same_structure(mine, theirs)
+                if nest.flatten(mine) != nest.flatten(theirs):
+                    raise TypeError(
+                        f"Expected output {what} {mine!r} but got dataset with output "
+                        f"{what} {theirs!r}."
+                    )
+            nest.assert_same_structure(self.output_shapes, dataset.output_shapes)
+            for mine, theirs in zip(
+                nest.flatten(self.output_shapes),
+                nest.flatten(dataset.output_shapes),
+                strict=True,
+            ):
+                if not theirs.is_compatible_with(mine):
+                    raise TypeError(
+                        f"Expected output shapes compatible with {self.output_shapes!r} "
+                        f"but got dataset with output shapes {dataset.output_shapes!r}."
+                    )
+            with colocate_with(self._iterator_resource):
+                return apply_op(  # type: ignore[no-any-return]
+                    "MakeIterator",
+                    dataset=dataset._variant_tensor,
+                    iterator=self._iterator_resource,
+                    name=scope,
+                )
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element: tensors in the dataset's structure."""
+        flat = apply_op(
+            "IteratorGetNext",
+            iterator=self._iterator_resource,
+            output_types=specs.flat_types(self._element_spec),
+            output_shapes=specs.flat_shapes(self._element_spec),
+            name=name,
+        )
+        return specs.from_tensors(self._element_spec, flat)
+
+    def string_handle(self, name: str | None = None) -> Tensor:
+        """A string tensor that names this iterator."""
+        if name is None:
+            return self._string_handle  # type: ignore[no-any-return]
+        return apply_op(  # type: ignore[no-any-return]
+            "IteratorToStringHandle",
+            resource_handle=self._iterator_resource,
+            name=name,
+        )
+
+    @property
+    def output_classes(self) -> Any:
+        """The class of each component."""
+        return nest.map_structure(lambda s: s.legacy_classes, self._element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shape of each component."""
+        return nest.map_structure(lambda s: s.legacy_shapes, self._element_spec)
+
+    @property
+    def output_types(self) -> Any:
+        """The dtype of each component."""
+        return nest.map_structure(lambda s: s.legacy_types, self._element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of each component."""
+        return self._element_spec
+
+
+def _structures(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
+    """Types, shapes and classes with their defaults: unknown shapes, dense tensors."""
+    types = nest.map_structure(
+        lambda t: t if isinstance(t, specs.TypeSpec) else dtypes.as_dtype(t), types
+    )
+    if shapes is None:
+        shapes = nest.map_structure(lambda _: TensorShape(None), types)
+    else:
+        shapes = nest.map_structure_up_to(types, TensorShape, shapes)
+    if classes is None:
+        classes = nest.map_structure(
+            lambda t: t if isinstance(t, specs.TypeSpec) else Tensor, types
+        )
+    nest.assert_same_structure(types, shapes)
+    return types, shapes, classes

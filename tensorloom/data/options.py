@@ -1,0 +1,212 @@
+"""`tf.data.Options`: how a pipeline is optimized, threaded and distributed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tensorloom.framework.export import export
+
+
+class _Options:
+    """Named options with types; None is "not said"."""
+
+    _types: ClassVar[dict[str, Any]] = {}
+    _defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_values", {})
+
+    def __getattr__(self, name: str) -> Any:
+        types = type(self)._types
+        if name not in types:
+            raise AttributeError(name)
+        values = self._values
+        if name not in values:
+            default = type(self)._defaults.get(name)
+            values[name] = default() if isinstance(default, type) else default
+        return values[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an option.
+
+        Raises:
+          AttributeError: there is none of that name.
+          TypeError: the value is of another type.
+        """
+        kind = type(self)._types.get(name)
+        if kind is None:
+            raise AttributeError(
+                f"Cannot set the property {name} on {type(self).__name__}."
+            )
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(
+                f'Property "{name}" must be of type {kind}, got: {value!r} (type: '
+                f"{type(value)})"
+            )
+        self._values[name] = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and all(
+            getattr(self, name) == getattr(other, name) for name in self._types
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def merge(self, *others: Any) -> Any:
+        """New options: what is said here and there.
+
+        Raises:
+          TypeError: the options are of another kind.
+          ValueError: two say different things.
+        """
+        merged = type(self)()
+        for options in (self, *others):
+            if not isinstance(options, type(self)):
+                raise TypeError(f"Cannot merge options of type {type(options)}")
+            for name in self._types:
+                _merge_one(merged, name, getattr(options, name))
+        return merged
+
+
+def _merge_one(merged: _Options, name: str, value: Any) -> None:
+    current = getattr(merged, name)
+    default = merged._defaults.get(name)
+    if isinstance(value, _Options) and isinstance(current, _Options):
+        setattr(merged, name, current.merge(value))
+    elif value is None or value == default:
+        return
+    elif current is None or current == default:
+        setattr(merged, name, value)
+    elif current != value:
+        raise ValueError(
+            f"Cannot merge incompatible values ({current} and {value}) of option: "
+            f"{name}"
+        )
+
+
+@export("data.experimental.MapVectorizationOptions")
+class MapVectorizationOptions(_Options):
+    """Options of vectorizing maps."""
+
+    _types: ClassVar[dict[str, Any]] = {"enabled": bool, "use_choose_fastest": bool}
+
+
+@export("data.experimental.OptimizationOptions")
+class OptimizationOptions(_Options):
+    """Which optimizations to apply."""
+
+    _types: ClassVar[dict[str, Any]] = {
+        "apply_default_optimizations": bool,
+        "autotune": bool,
+        "autotune_algorithm": int,
+        "autotune_buffers": bool,
+        "autotune_cpu_budget": int,
+        "filter_fusion": bool,
+        "filter_with_random_uniform_fusion": bool,
+        "hoist_random_uniform": bool,
+        "map_and_batch_fusion": bool,
+        "map_and_filter_fusion": bool,
+        "map_fusion": bool,
+        "map_parallelization": bool,
+        "map_vectorization": MapVectorizationOptions,
+        "noop_elimination": bool,
+        "parallel_batch": bool,
+        "shuffle_and_repeat_fusion": bool,
+    }
+    _defaults: ClassVar[dict[str, Any]] = {"map_vectorization": MapVectorizationOptions}
+
+    def static_optimizations(self) -> list[str]:
+        """The names of the optimizations that OptimizeDataset gets."""
+        use_defaults = self.apply_default_optimizations is not False
+        found = []
+        for name in sorted(_SWITCHED):
+            chosen = getattr(self, name)
+            if chosen or (chosen is None and use_defaults and name in _DEFAULT):
+                found.append(name)
+        if self.autotune is not False and self.autotune_buffers:
+            found.append("inject_prefetch")
+        if self.map_vectorization.enabled:
+            found.append("map_vectorization")
+        return sorted(found)
+
+    def static_optimization_configs(self) -> list[str]:
+        """What OptimizeDataset gets to know about them."""
+        fastest = "true" if self.map_vectorization.use_choose_fastest else "false"
+        return [f"map_vectorization:use_choose_fastest:{fastest}"]
+
+
+_DEFAULT = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
+_SWITCHED = (
+    *_DEFAULT,
+    "filter_fusion",
+    "filter_with_random_uniform_fusion",
+    "hoist_random_uniform",
+    "map_and_filter_fusion",
+    "map_fusion",
+    "map_parallelization",
+    "parallel_batch",
+)
+
+
+@export("data.experimental.ThreadingOptions")
+class ThreadingOptions(_Options):
+    """How many threads."""
+
+    _types: ClassVar[dict[str, Any]] = {
+        "max_intra_op_parallelism": int,
+        "private_threadpool_size": int,
+    }
+
+
+@export("data.experimental.DistributeOptions")
+class DistributeOptions(_Options):
+    """How a dataset is divided among workers."""
+
+    _types: ClassVar[dict[str, Any]] = {"auto_shard": bool, "num_devices": int}
+    _defaults: ClassVar[dict[str, Any]] = {"auto_shard": True}
+
+
+@export("data.experimental.StatsOptions")
+class StatsOptions(_Options):
+    """What is measured."""
+
+    _types: ClassVar[dict[str, Any]] = {
+        "aggregator": object,
+        "prefix": str,
+        "counter_prefix": str,
+        "latency_all_edges": bool,
+    }
+    _defaults: ClassVar[dict[str, Any]] = {"prefix": "", "counter_prefix": ""}
+
+
+@export("data.Options")
+class Options(_Options):
+    """The options of a dataset, set with `Dataset.with_options`."""
+
+    _types: ClassVar[dict[str, Any]] = {
+        "experimental_deterministic": bool,
+        "experimental_distribute": DistributeOptions,
+        "experimental_optimization": OptimizationOptions,
+        "experimental_slack": bool,
+        "experimental_stats": StatsOptions,
+        "experimental_threading": ThreadingOptions,
+        "experimental_stateful_whitelist": list,
+    }
+    _defaults: ClassVar[dict[str, Any]] = {
+        "experimental_distribute": DistributeOptions,
+        "experimental_optimization": OptimizationOptions,
+        "experimental_stats": StatsOptions,
+        "experimental_threading": ThreadingOptions,
+    }
+
+    def static_optimizations(self) -> list[str]:
+        """The names of the optimizations that OptimizeDataset gets."""
+        found: list[str] = self.experimental_optimization.static_optimizations()
+        if self.experimental_deterministic is False:
+            found.append("make_sloppy")
+        if self.experimental_slack:
+            found.append("slack")
+        return found

@@ -1,0 +1,369 @@
+"""Specs: what the components of an element are, and how tensors stand for them."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+from tensorloom.data import nest
+from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.export import export
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.sparse_tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    is_sparse,
+)
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.tensor_shape import TensorShape
+
+
+@export("TypeSpec", "data.experimental.Structure")
+class TypeSpec(abc.ABC):
+    """The type of a value: a tensor, a sparse tensor, a dataset, an optional."""
+
+    @property
+    @abc.abstractmethod
+    def value_type(self) -> Any:
+        """The Python class of the values."""
+
+    @property
+    @abc.abstractmethod
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        """(dtype, shape) of each tensor that stands for a value in a dataset."""
+
+    @abc.abstractmethod
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors that stand for a value."""
+
+    @abc.abstractmethod
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """The value of its tensors."""
+
+    @abc.abstractmethod
+    def batch(self, size: int | None) -> TypeSpec:
+        """The spec of `size` values batched."""
+
+    @abc.abstractmethod
+    def unbatch(self) -> TypeSpec:
+        """The spec of one of a batch."""
+
+    @property
+    def legacy_types(self) -> Any:
+        """What `output_types` says."""
+        return self
+
+    @property
+    def legacy_shapes(self) -> Any:
+        """What `output_shapes` says."""
+        return self
+
+    @property
+    def legacy_classes(self) -> Any:
+        """What `output_classes` says."""
+        return self
+
+    def to_batched_tensors(self, value: Any) -> list[Any]:
+        """The tensors of a batch, whose slices stand for its values."""
+        return self.to_tensors(value)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a value (or the values of a spec) fits."""
+        spec = other if isinstance(other, TypeSpec) else spec_of_value(other)
+        if type(self) is not type(spec):
+            return False
+        return all(
+            a_type == b_type and a_shape.is_compatible_with(b_shape)
+            for (a_type, a_shape), (b_type, b_shape) in zip(
+                self.flat_tensors, spec.flat_tensors, strict=True
+            )
+        )
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        """The narrowest spec that both fit.
+
+        Raises:
+          ValueError: there is none.
+        """
+        if self != other:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return self
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+class _ShapedSpec(TypeSpec):
+    """The base of specs with a shape and a dtype."""
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+        self._shape = shape if isinstance(shape, TensorShape) else TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        return self._dtype
+
+    @property
+    def legacy_types(self) -> Any:
+        return self._dtype
+
+    @property
+    def legacy_shapes(self) -> Any:
+        return self._shape
+
+    @property
+    def legacy_classes(self) -> Any:
+        return self.value_type
+
+    def with_shape(self, shape: TensorShape) -> Any:
+        """The same spec with another shape."""
+        return type(self)(shape, self._dtype)
+
+    def batch(self, size: int | None) -> TypeSpec:
+        return self.with_shape(TensorShape([size]).concatenate(self._shape))  # type: ignore[no-any-return]
+
+    def unbatch(self) -> TypeSpec:
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return self.with_shape(self._shape[1:])  # type: ignore[no-any-return]
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        if type(self) is not type(other) or self._dtype != other._dtype:  # type: ignore[attr-defined]
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        shape = self._shape.most_specific_compatible_shape(other._shape)  # type: ignore[attr-defined]
+        return self.with_shape(shape)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._shape}, {self._dtype!r})"
+
+
+@export("TensorSpec")
+class TensorSpec(_ShapedSpec):
+    """A tensor.
+
+    Args:
+      shape: its static shape; None for unknown.
+      dtype: its dtype.
+      name: of the tensor.
+    """
+
+    def __init__(
+        self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> None:
+        super().__init__(shape, dtype)
+        self._name = name
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """A spec of another's shape and dtype."""
+        return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """The spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+
+    @property
+    def name(self) -> str | None:
+        """The name, if it has one."""
+        return self._name
+
+    @property
+    def value_type(self) -> Any:
+        return Tensor
+
+    @property
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        return [(self._dtype, self._shape)]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        return [convert_to_tensor(value, self._dtype)]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        (tensor,) = tensors
+        if self._shape.ndims is not None:
+            tensor.set_shape(self._shape)
+        return tensor
+
+    def __repr__(self) -> str:
+        return (
+            f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, "
+            f"name={self._name!r})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self._shape.dims_tuple == other._shape.dims_tuple
+            and self._dtype == other._dtype
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape.dims_tuple, self._dtype))
+
+
+@export("SparseTensorSpec")
+class SparseTensorSpec(_ShapedSpec):
+    """A sparse tensor: in datasets, a vector of three variants."""
+
+    @property
+    def value_type(self) -> Any:
+        return SparseTensor
+
+    @property
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        return [(dtypes.variant, TensorShape([3]))]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        sparse = SparseTensor.from_value(value)
+        return [
+            apply_op(
+                "SerializeSparse",
+                sparse_indices=sparse.indices,
+                sparse_values=sparse.values,
+                sparse_shape=sparse.dense_shape,
+                out_type=dtypes.variant,
+            )
+        ]
+
+    def to_batched_tensors(self, value: Any) -> list[Any]:
+        rank = value.dense_shape.shape.dims_tuple
+        if rank is not None and rank[0] == 0:
+            raise ValueError(
+                "Unbatching a sparse tensor is only supported for rank >= 1"
+            )
+        return [
+            apply_op(
+                "SerializeManySparse",
+                sparse_indices=value.indices,
+                sparse_values=value.values,
+                sparse_shape=value.dense_shape,
+                out_type=dtypes.variant,
+            )
+        ]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        (tensor,) = tensors
+        indices, values, shape = apply_op(
+            "DeserializeSparse", serialized_sparse=tensor, dtype=self._dtype
+        )
+        rank = self._shape.ndims
+        indices.set_shape([None, rank])
+        shape.set_shape([rank])
+        return SparseTensor(indices, values, shape)
+
+
+# --- the values of specs -------------------------------------------------------
+
+
+def spec_of_value(value: Any) -> TypeSpec:
+    """The spec of a tensor, sparse tensor, dataset, optional, array or number.
+
+    Raises:
+      TypeError: it cannot stand in an element.
+    """
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype.base_dtype)
+    if isinstance(value, (SparseTensor, SparseTensorValue)) or is_sparse(value):
+        sparse = SparseTensor.from_value(value)
+        return SparseTensorSpec(sparse.get_shape(), sparse.dtype)
+    spec = getattr(value, "_type_spec", None)
+    if isinstance(spec, TypeSpec):
+        return spec
+    try:
+        tensor = convert_to_tensor(value)
+    except (ValueError, TypeError):
+        raise TypeError(
+            f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}"
+        ) from None
+    return TensorSpec(tensor.shape, tensor.dtype.base_dtype)
+
+
+def structure_of_value(value: Any) -> Any:
+    """The specs of a structure of values."""
+    return nest.map_structure(spec_of_value, value)
+
+
+def flat_types(structure: Any) -> list[DType]:
+    """The dtypes of all tensors of an element."""
+    return [t for spec in nest.flatten(structure) for t, _ in spec.flat_tensors]
+
+
+def flat_shapes(structure: Any) -> list[TensorShape]:
+    """The shapes of all tensors of an element."""
+    return [s for spec in nest.flatten(structure) for _, s in spec.flat_tensors]
+
+
+def to_tensors(structure: Any, value: Any) -> list[Any]:
+    """All tensors of a value of that structure."""
+    found: list[Any] = []
+    for spec, part in zip(
+        nest.flatten(structure), nest.flatten_up_to(structure, value), strict=True
+    ):
+        found += spec.to_tensors(part)
+    return found
+
+
+def from_tensors(structure: Any, tensors: Sequence[Tensor]) -> Any:
+    """The value of that structure that tensors stand for."""
+    values, begin = [], 0
+    for spec in nest.flatten(structure):
+        count = len(spec.flat_tensors)
+        values.append(spec.from_tensors(tensors[begin : begin + count]))
+        begin += count
+    return nest.pack_sequence_as(structure, values)
+
+
+def legacy_structure(types: Any, shapes: Any, classes: Any) -> Any:
+    """The specs of output_types, output_shapes and output_classes."""
+    flat = nest.flatten(types)
+    values = zip(
+        flat,
+        nest.flatten_up_to(types, shapes),
+        nest.flatten_up_to(types, classes),
+        strict=True,
+    )
+    return nest.pack_sequence_as(types, [_legacy_spec(*value) for value in values])
+
+
+def _legacy_spec(dtype: Any, shape: Any, kind: Any) -> TypeSpec:
+    if isinstance(dtype, TypeSpec):
+        return dtype
+    if kind is SparseTensor:
+        return SparseTensorSpec(shape, dtype)
+    if isinstance(kind, TypeSpec):
+        return kind
+    if kind is Tensor or (isinstance(kind, type) and issubclass(kind, Tensor)):
+        return TensorSpec(shape, dtype)
+    raise TypeError(
+        f"Could not build a structure for output class {getattr(kind, '__name__', kind)}"
+    )
+
+
+@export("data.experimental.TensorStructure")
+def tensor_structure(dtype: Any, shape: Any) -> TensorSpec:
+    """The spec of tensors."""
+    return TensorSpec(shape, dtype)
+
+
+@export("data.experimental.SparseTensorStructure")
+def sparse_tensor_structure(dtype: Any, shape: Any) -> SparseTensorSpec:
+    """The spec of sparse tensors."""
+    return SparseTensorSpec(shape, dtype)

@@ -1,0 +1,1 @@
+"""`tf.image`: what is composed of ops; the ops themselves are in `ops/image_*`."""

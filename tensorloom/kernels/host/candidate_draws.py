@@ -1,0 +1,218 @@
+"""How candidate samplers draw classes: many at a time, with TensorFlow's numbers.
+
+A step of a sampler owns a long run of words and uses the beginning of it. The words of
+several steps are made together (`WordsAhead`), because a block of Philox costs the
+same for forty counters as for a thousand. A `Draws` turns words into classes, all of
+them at once; only what no vector can tell (which class comes a second time) is a loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.kernels.host.philox import Stream, UInt32Array, words_to_double
+
+_Classes = NDArray[np.int64]
+# Counters made in one go: about 60 us of work.
+_COUNTERS_AHEAD: Final = 1024
+# Where NumPy's exp may differ from the C library's in the last bits.
+_EXP_ERROR: Final = 1e-14
+
+
+class Draws(Protocol):
+    """A distribution over classes as a function of words."""
+
+    words: int  # how many words one draw usually takes
+
+    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
+        """The classes that the words give, and how many words were used."""
+
+
+class WordsAhead:
+    """The first words of each step's stream, made for several steps at a time.
+
+    Args:
+      stride: counters from the start of one step's stream to the next.
+      words: how many words of each step.
+    """
+
+    def __init__(self, stride: int, words: int) -> None:
+        self._stride = stride
+        self._depth = min(-(-words // 4), stride)
+        self._steps = max(1, _COUNTERS_AHEAD // self._depth)
+        # One value, replaced as a whole: steps may run at the same time.
+        self._made: tuple[int, UInt32Array] | None = None
+
+    def first(self, stream: Stream) -> UInt32Array:
+        """The first words of a step."""
+        made = self._made
+        if made is not None:
+            step, rest = divmod(stream.start - made[0], self._stride)
+            if not rest and 0 <= step < self._steps:
+                return made[1][step]  # type: ignore[no-any-return]
+        rows = stream.blocks(self._steps, stride=self._stride, depth=self._depth)
+        self._made = stream.start, rows
+        return rows[0]  # type: ignore[no-any-return]
+
+    def blocks(self, stream: Stream) -> Iterator[UInt32Array]:
+        """The words of a step, in blocks that grow."""
+        yield self.first(stream)
+        done = depth = self._depth
+        while True:
+            yield stream.skip(done).words(4 * depth)
+            done += depth
+            depth *= 2
+
+
+def draw(
+    blocks: Iterator[UInt32Array], draws: Draws, count: int, unique: bool
+) -> tuple[_Classes, int]:
+    """`count` classes in the order of drawing, and the number of draws."""
+    left = np.empty(0, np.uint32)
+    picked: dict[int, None] = {}
+    parts: list[_Classes] = []
+    found = tries = 0
+    for block in blocks:
+        words = np.concatenate([left, block]) if len(left) else block
+        classes, used = draws.classes(words)
+        left = words[used:]
+        if not unique:
+            parts.append(classes)
+            found += len(classes)
+            if found >= count:
+                sampled = parts[0] if len(parts) == 1 else np.concatenate(parts)
+                return sampled[:count].copy(), count
+            continue
+        for candidate in classes.tolist():
+            tries += 1
+            picked[candidate] = None
+            if len(picked) == count:
+                return np.fromiter(picked, np.int64, count), tries
+    raise AssertionError("the stream has no end")
+
+
+class UniformDraws:
+    """Integers below a bound without bias, from pairs of words."""
+
+    words = 2
+
+    def __init__(self, bound: int) -> None:
+        self._bound = np.uint64(bound)
+        self._is_power = bound & (bound - 1) == 0
+        self._unwanted = np.uint64((2**64 - 1) % bound + 1 if not self._is_power else 0)
+
+    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
+        """One class for a pair of words; pairs that would bias are passed over."""
+        pairs = np.ascontiguousarray(words[: len(words) // 2 * 2])
+        values = pairs.view("<u8")
+        if not self._is_power:
+            values = values[values >= self._unwanted]
+        return (values % self._bound).astype(np.int64), len(pairs)
+
+
+class LogUniformDraws:
+    """Classes whose logarithm is uniform."""
+
+    words = 2
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._log_range = math.log1p(bound)
+
+    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
+        """One class for a pair of words."""
+        used = len(words) // 2 * 2
+        exponents = words_to_double(words[0:used:2], words[1:used:2]) * self._log_range
+        values = np.exp(exponents)
+        # Beside an integer the last bit decides: there the C library is asked.
+        close = np.abs(values - np.rint(values)) <= _EXP_ERROR * values
+        for i in np.flatnonzero(close).tolist():
+            values[i] = math.exp(exponents[i])
+        return (values.astype(np.int64) - 1) % self._bound, used
+
+
+class AliasDraws:
+    """Classes by Walker's alias table: a float and an index, of one word each."""
+
+    words = 2
+
+    def __init__(self, share: list[float], other: list[int]) -> None:
+        self._share = np.array(share, np.float32)
+        self._other = np.array(other, np.int64)
+        size = len(share)
+        self._size = np.uint32(size)
+        is_power = size & (size - 1) == 0
+        self._unwanted = np.uint32(0 if is_power else (2**32 - 1) % size + 1)
+
+    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
+        """One class for two words, or more where an index is drawn again."""
+        used = len(words) // 2 * 2
+        units, rest = words[0:used:2], words[1:used:2]
+        if (rest < self._unwanted).any():
+            units, rest, used = self._with_rejections(words.tolist())
+        unit = (units & np.uint32(0x7FFFFF)).astype(np.float32) / np.float32(8388608.0)
+        index = (rest % self._size).astype(np.int64)
+        return np.where(unit < self._share[index], index, self._other[index]), used
+
+    def _with_rejections(
+        self, words: list[int]
+    ) -> tuple[UInt32Array, UInt32Array, int]:
+        units: list[int] = []
+        indices: list[int] = []
+        used = position = 0
+        while position + 1 < len(words):
+            unit, position = words[position], position + 1
+            while position < len(words) and words[position] < self._unwanted:
+                position += 1
+            if position == len(words):
+                break
+            units.append(unit)
+            indices.append(words[position])
+            position += 1
+            used = position
+        return np.array(units, np.uint32), np.array(indices, np.uint32), used
+
+
+class WeightedDraws:
+    """Classes by integer weights that may change between steps."""
+
+    words = 1
+
+    def __init__(self, range_max: int) -> None:
+        self.weights: NDArray[np.int64] = np.ones(range_max, np.int64)
+        self._sums: NDArray[np.int64] | None = None
+
+    @property
+    def total(self) -> int:
+        """The sum of the weights."""
+        return int(self.sums[-1])
+
+    @property
+    def sums(self) -> NDArray[np.int64]:
+        """The running sums of the weights."""
+        if self._sums is None:
+            self._sums = np.cumsum(self.weights)
+        return self._sums
+
+    def add(self, classes: NDArray[Any]) -> None:
+        """One more for each class; classes out of range are passed over."""
+        flat = classes.reshape(-1)
+        inside = flat[(flat >= 0) & (flat < len(self.weights))]
+        np.add.at(self.weights, inside, 1)
+        self._sums = None
+
+    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
+        """One class for a word; words that would bias are passed over."""
+        total = self.total
+        if total & (total - 1):
+            unwanted = (2**32 - 1) % total + 1
+            kept = words[words >= np.uint32(unwanted)]
+        else:
+            kept = words
+        points = (kept % np.uint32(total)).astype(np.int64)
+        return np.searchsorted(self.sums, points, side="right"), len(words)

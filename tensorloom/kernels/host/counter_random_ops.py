@@ -1,0 +1,267 @@
+"""Random ops over a key and a counter that are given, or kept in a variable."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host import random_distributions as distributions
+from tensorloom.kernels.host.allocation import shape_from_tensor
+from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Stream
+from tensorloom.kernels.host.random_rejection import highest_value, poisson
+from tensorloom.kernels.host.stateless_random_ops import seeded_stream
+from tensorloom.kernels.variable_value import (
+    is_host,
+    to_host,
+    to_tensor,
+    unreadable_resource,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.resource import Variable
+
+_Array = NDArray[Any]
+_PHILOX: Final = 1
+_AUTOMATIC: Final = 3
+_MASK64: Final = 2**64 - 1
+_STATE_WORDS: Final = 3  # two of counter, one of key
+
+Fill = Callable[..., _Array]  # (stream, count, numpy dtype, *bounds)
+_FILLS: Final[dict[str, Fill]] = {
+    "Uniform": distributions.uniform,
+    "Normal": distributions.standard_normal,
+    "TruncatedNormal": distributions.truncated_normal,
+    "UniformFullInt": distributions.uniform_full_int,
+}
+
+
+def _uniform_int(
+    stream: Stream, count: int, dtype: np.dtype[Any], minval: Any, maxval: Any
+) -> _Array:
+    for name, bound in (("minval", minval), ("maxval", maxval)):
+        if np.ndim(bound):
+            raise _invalid(f"{name} must be 0-D, got shape {list(np.shape(bound))}")
+    low, high = int(minval), int(maxval)
+    if count and low >= high:
+        raise _invalid(f"Need minval < maxval, got {low} >= {high}")
+    signed = np.dtype(f"int{8 * dtype.itemsize}")
+    if not count:
+        return np.empty(0, dtype)
+    return distributions.uniform_int(stream, count, low, high, signed).view(dtype)
+
+
+_FILLS["UniformInt"] = _uniform_int
+_BY_OP: Final[dict[str, str]] = {
+    "StatelessRandomUniformV2": "Uniform",
+    "StatelessRandomNormalV2": "Normal",
+    "StatelessTruncatedNormalV2": "TruncatedNormal",
+    "StatelessRandomUniformIntV2": "UniformInt",
+    "StatelessRandomUniformFullIntV2": "UniformFullInt",
+    "StatefulUniform": "Uniform",
+    "StatefulStandardNormal": "Normal",
+    "StatefulStandardNormalV2": "Normal",
+    "StatefulTruncatedNormal": "TruncatedNormal",
+    "StatefulUniformInt": "UniformInt",
+    "StatefulUniformFullInt": "UniformFullInt",
+}
+
+
+def _filler(c: OpKernelConstruction) -> Callable[..., _Array]:
+    """(stream, shape tensor, *bounds) -> the values in their shape."""
+    dtype, device, fill = c["dtype"], c.device, _FILLS[_BY_OP[c.op]]
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+
+    def compute(make: Callable[[int], Stream], shape: _Array, *bounds: Any) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        count = math.prod(dims)
+        return fill(make(count), count, numpy_dtype, *bounds).reshape(dims)
+
+    return compute
+
+
+# --- stateless -------------------------------------------------------------------
+
+
+@host_kernel([op for op in _BY_OP if op.startswith("Stateless")], large=True)
+def fill_stateless(c: OpKernelConstruction) -> Compute:
+    """Values of the op's distribution."""
+    fill = _filler(c)
+
+    def compute(
+        shape: _Array, key: _Array, counter: _Array, alg: Any, *bounds: Any
+    ) -> _Array:
+        _check_algorithm(int(alg))
+        if np.shape(key) != (1,):
+            raise _invalid(f"key must have shape [1], not {list(np.shape(key))}")
+        if np.ndim(counter) != 1 or len(counter) < 2:
+            raise _invalid("counter must be a vector of at least 2 elements")
+        low, high = (int(word) for word in counter[:2])
+        stream = Stream(int(key[0]), low | high << 64)
+        return fill(lambda _: stream, shape, *bounds)
+
+    return compute
+
+
+@host_kernel("StatelessRandomUniformFullInt", large=True)
+def uniform_full_int(c: OpKernelConstruction) -> Compute:
+    """Integers over the whole range."""
+    dtype, device = c["dtype"], c.device
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+
+    def compute(shape: _Array, seed: _Array) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        values = distributions.uniform_full_int(
+            seeded_stream(seed), math.prod(dims), numpy_dtype
+        )
+        return values.reshape(dims)
+
+    return compute
+
+
+@host_kernel("StatelessRandomPoisson", large=True)
+def stateless_poisson(c: OpKernelConstruction) -> Compute:
+    """Poisson samples; the rates' shape ends the output's."""
+    dtype, device = c["dtype"], c.device
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+
+    def compute(shape: _Array, seed: _Array, lam: _Array) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        rates = np.asarray(lam, np.float64)
+        if dims[len(dims) - rates.ndim :] != rates.shape:
+            raise _invalid(
+                f"Shape passed in must end with broadcasted shape of lam, got {dims}"
+            )
+        count = math.prod(dims)
+        if not count:
+            return np.empty(dims, numpy_dtype)
+        samples = count // rates.size
+        highest = highest_value(numpy_dtype)
+        values = poisson(seeded_stream(seed), rates.reshape(-1), samples, highest)
+        return values.reshape(dims).astype(numpy_dtype)
+
+    return compute
+
+
+@host_kernel(
+    ["StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"], large=True
+)
+def key_counter(c: OpKernelConstruction) -> Compute:
+    """Key and counter of a seed."""
+    with_algorithm = c.op.endswith("Alg")
+
+    def compute(seed: _Array) -> tuple[Any, ...]:
+        stream = seeded_stream(seed)
+        key = np.array([stream.key], np.uint64)
+        counter = np.array([stream.start & _MASK64, stream.start >> 64], np.uint64)
+        return (key, counter, np.int32(_PHILOX)) if with_algorithm else (key, counter)
+
+    return compute
+
+
+@host_kernel("StatelessRandomGetAlg", large=True)
+def algorithm(c: OpKernelConstruction) -> Compute:
+    """Philox."""
+    return lambda: np.int32(_PHILOX)
+
+
+def _check_algorithm(number: int) -> None:
+    if number not in (_PHILOX, _AUTOMATIC):
+        raise _invalid(f"Unsupported algorithm id: {number}")
+
+
+# --- with a state ----------------------------------------------------------------
+
+
+@host_kernel([op for op in _BY_OP if op.startswith("Stateful")], large=True)
+def fill_stateful(c: OpKernelConstruction) -> Compute:
+    """Values of the op's distribution; the state moves on."""
+    fill = _filler(c)
+
+    def compute(variable: Variable, *inputs: Any) -> _Array:
+        if c.op != "StatefulStandardNormal":
+            _check_scalar_algorithm(inputs[0])
+            inputs = inputs[1:]
+        return fill(lambda count: _advance(variable, count)[1], *inputs)
+
+    return compute
+
+
+def _check_scalar_algorithm(number: Any) -> None:
+    if np.ndim(number):
+        raise _invalid(
+            f"algorithm must be of shape [], not {list(np.shape(number))}"
+        )
+    _check_algorithm(int(number))
+
+
+def _advance(variable: Variable, outputs: int) -> tuple[_Array, Stream]:
+    """The state before it moved on by so many outputs, and its stream."""
+    with variable.lock:
+        held = variable.value
+        if held is None:
+            raise unreadable_resource(variable)
+        state = to_host(held)
+        if state.dtype != np.int64:
+            raise _invalid("dtype of RNG state variable must be int64")
+        if state.ndim != 1 or len(state) < _STATE_WORDS:
+            raise _invalid(
+                "RNG state must have one and only one dimension and at least "
+                f"{_STATE_WORDS} elements, has shape {list(state.shape)}"
+            )
+        low, high, key = (int(word) & _MASK64 for word in state[:_STATE_WORDS])
+        stream = Stream(key, low | high << 64)
+        end = stream.skip(outputs * SAMPLES_PER_OUTPUT).start
+        moved = state.copy()
+        moved.view(np.uint64)[:2] = end & _MASK64, end >> 64
+        variable.value = (
+            moved if is_host(held) else to_tensor(moved, held.device, copy=True)
+        )
+        return state.copy(), stream
+
+
+@host_kernel("RngSkip", large=True)
+def rng_skip(c: OpKernelConstruction) -> Compute:
+    """Moves the state on."""
+
+    def compute(variable: Variable, algorithm: Any, delta: Any) -> None:
+        _check_scalar_algorithm(algorithm)
+        _advance(variable, int(delta))
+
+    return compute
+
+
+@host_kernel("RngReadAndSkip", large=True)
+def rng_read_and_skip(c: OpKernelConstruction) -> Compute:
+    """The state, which then moves on."""
+
+    def compute(variable: Variable, algorithm: Any, delta: Any) -> _Array:
+        _check_scalar_algorithm(algorithm)
+        return _advance(variable, int(delta))[0]
+
+    return compute
+
+
+@host_kernel("NonDeterministicInts", large=True)
+def non_deterministic_ints(c: OpKernelConstruction) -> Compute:
+    """Integers from the operating system."""
+    dtype, device = c["dtype"], c.device
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+
+    def compute(shape: _Array) -> _Array:
+        dims = shape_from_tensor(shape, dtype, device)
+        data = os.urandom(math.prod(dims) * numpy_dtype.itemsize)
+        return np.frombuffer(data, numpy_dtype).reshape(dims)
+
+    return compute
+
+
+def _invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)

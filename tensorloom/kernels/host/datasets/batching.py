@@ -1,0 +1,620 @@
+"""Batches: stacked, padded, sparse, windows and their inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.kernels.host.datasets.dataset import (
+    INFINITE,
+    UNKNOWN,
+    Dataset,
+    DatasetIterator,
+    Element,
+    as_dataset,
+    check_positive,
+    dataset_kernel,
+    invalid,
+    signature,
+)
+from tensorloom.kernels.host.datasets.sources import ElementDataset, row_of
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+
+def text_of(shape: Sequence[int]) -> str:
+    """A shape as TensorFlow's messages show it."""
+    return f"[{','.join(str(d) for d in shape)}]"
+
+
+# --- stacking ------------------------------------------------------------------
+
+
+def stack_elements(
+    elements: Sequence[Element], types: Sequence[DType]
+) -> tuple[np.ndarray[Any, Any], ...]:
+    """One array for each component.
+
+    Raises:
+      errors.InvalidArgumentError: the shapes of a component differ.
+    """
+    return tuple(
+        [
+            stack_values(values, dtype, index)
+            for index, (values, dtype) in enumerate(
+                zip(zip(*elements, strict=True), types, strict=True)
+            )
+        ]
+    )
+
+
+def stack_values(
+    values: Sequence[Any], dtype: DType, index: int
+) -> np.ndarray[Any, Any]:
+    """The values of one component in an array with one more dimension."""
+    if not hasattr(values[0], "shape"):  # variants: datasets, optionals, lists
+        stacked = np.empty(len(values), object)
+        stacked[:] = values
+        return stacked
+    shape = values[0].shape
+    for number, value in enumerate(values):
+        if value.shape != shape:
+            raise invalid(
+                "Cannot batch tensors with different shapes in component "
+                f"{index}. First element had shape {text_of(shape)} and element "
+                f"{number} had shape {text_of(value.shape)}."
+            )
+    numpy_type = dtype.as_numpy_dtype
+    if not shape and numpy_type is not object and numpy_type != np.object_:
+        return np.array(values, numpy_type)
+    stacked = np.empty((len(values), *shape), numpy_type)
+    for number, value in enumerate(values):
+        stacked[number] = value if shape else value[()]
+    return stacked
+
+
+def cardinality_of_batches(n: int, size: int, drop_remainder: bool) -> int:
+    """How many batches `n` elements make."""
+    if n < 0:
+        return n
+    return n // size if drop_remainder else -(-n // size)
+
+
+class BatchDataset(Dataset):
+    """Elements stacked along a new dimension 0."""
+
+    def __init__(
+        self, types: Any, shapes: Any, source: Dataset, size: int, drop: bool
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._size, self._drop = size, drop
+
+    @property
+    def cardinality(self) -> int:
+        n = self.inputs[0].cardinality
+        return cardinality_of_batches(n, self._size, self._drop)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0].iterate(env)
+        kind = _ColumnBatches if source.has_columns else _BatchIterator
+        return kind(source, self._size, self._drop, self.types)
+
+
+class _BatchIterator(DatasetIterator):
+    def __init__(
+        self, source: DatasetIterator, size: int, drop: bool, types: Sequence[DType]
+    ) -> None:
+        self._source, self._size, self._drop = source, size, drop
+        self._types = types
+
+    def __next__(self) -> Element:
+        elements = list(islice(self._source, self._size))
+        if not elements or (self._drop and len(elements) < self._size):
+            raise StopIteration
+        return stack_elements(elements, self._types)
+
+
+class _ColumnBatches(_BatchIterator):
+    """Batches of a source that gives many elements at once."""
+
+    def __next__(self) -> Element:
+        columns = self._source.take(self._size)
+        count = len(columns[0])
+        if not count or (self._drop and count < self._size):
+            raise StopIteration
+        return tuple(columns)
+
+
+@dataset_kernel("BatchDataset", "BatchDatasetV2", "ParallelBatchDataset")
+def batch_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches of elements of equal shapes."""
+    types, shapes = signature(c)
+    drop_at = {"BatchDatasetV2": 0, "ParallelBatchDataset": 1}.get(c.op)
+
+    def compute(source: Any, batch_size: Any, *rest: Any) -> Dataset:
+        size = check_positive(batch_size, "Batch size must be greater than zero.")
+        drop = bool(rest[drop_at]) if drop_at is not None else False
+        return BatchDataset(types, shapes, as_dataset(source), size, drop)
+
+    return compute
+
+
+# --- padding -------------------------------------------------------------------
+
+
+class PaddedBatchDataset(Dataset):
+    """Elements padded to a common shape and stacked."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        size: int,
+        padded: Sequence[tuple[int, ...]],
+        values: Sequence[Any],
+        drop: bool,
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._size, self._drop = size, drop
+        self._padded, self._values = padded, values
+
+    @property
+    def cardinality(self) -> int:
+        n = self.inputs[0].cardinality
+        return cardinality_of_batches(n, self._size, self._drop)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _PaddedIterator(
+            self.inputs[0].iterate(env),
+            self._size,
+            self._drop,
+            self.types,
+            self._padded,
+            self._values,
+        )
+
+
+class _PaddedIterator(DatasetIterator):
+    def __init__(
+        self,
+        source: DatasetIterator,
+        size: int,
+        drop: bool,
+        types: Sequence[DType],
+        padded: Sequence[tuple[int, ...]],
+        fills: Sequence[Any],
+    ) -> None:
+        self._source, self._size, self._drop = source, size, drop
+        self._types, self._padded, self._fills = types, padded, fills
+
+    def __next__(self) -> Element:
+        elements = list(islice(self._source, self._size))
+        if not elements or (self._drop and len(elements) < self._size):
+            raise StopIteration
+        return tuple(
+            pad_and_stack(values, dtype, self._padded[i], self._fills[i], i)
+            for i, (values, dtype) in enumerate(
+                zip(zip(*elements, strict=True), self._types, strict=True)
+            )
+        )
+
+
+def pad_and_stack(
+    values: Sequence[Any],
+    dtype: DType,
+    padded: tuple[int, ...],
+    fill: Any,
+    index: int,
+) -> np.ndarray[Any, Any]:
+    """One array with the values, padded with `fill` to `padded` (-1: the longest).
+
+    Raises:
+      errors.InvalidArgumentError: a value has another rank.
+      errors.DataLossError: a value is larger than its padded shape.
+    """
+    for value in values:
+        if len(value.shape) != len(padded):
+            raise invalid(
+                "All elements in a batch must have the same rank as the padded shape "
+                f"for component{index}: expected rank {len(padded)} but got element "
+                f"with rank {len(value.shape)}"
+            )
+    sizes = list(padded)
+    for axis, size in enumerate(padded):
+        longest = max(value.shape[axis] for value in values)
+        if size == -1:
+            sizes[axis] = longest
+        elif longest > size:
+            raise errors.DataLossError(
+                None,
+                None,
+                "Attempted to pad to a smaller size than the input element.",
+            )
+    shape = (len(values), *sizes)
+    if all(value.shape == tuple(sizes) for value in values):
+        stacked = np.empty(shape, dtype.as_numpy_dtype)
+    else:
+        stacked = np.full(shape, fill, dtype.as_numpy_dtype)
+    for row, value in enumerate(values):
+        if value.shape:
+            stacked[(row, *map(slice, value.shape))] = value
+        else:
+            stacked[row] = value[()]
+    return stacked
+
+
+@dataset_kernel("PaddedBatchDataset", "PaddedBatchDatasetV2")
+def padded_batch_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches of padded elements."""
+    types, shapes = c["Toutput_types"], c["output_shapes"]
+    width = c["N"]
+
+    def compute(source: Any, batch_size: Any, *rest: Any) -> Dataset:
+        size = check_positive(batch_size, "Batch size must be greater than zero.")
+        padded = [tuple(int(d) for d in vector) for vector in rest[:width]]
+        fills = [value[()] for value in rest[width : 2 * width]]
+        drop = bool(rest[2 * width]) if len(rest) > 2 * width else False
+        if any(d < -1 for vector in padded for d in vector):
+            raise invalid("All padded shape dimensions must be at least -1")
+        return PaddedBatchDataset(
+            types, shapes, as_dataset(source), size, padded, fills, drop
+        )
+
+    return compute
+
+
+# --- sparse --------------------------------------------------------------------
+
+
+class _SparseBatchDataset(Dataset):
+    """Elements of rank n side by side in a sparse tensor of rank n + 1."""
+
+    def __init__(
+        self, types: Any, shapes: Any, source: Dataset, size: int, row: tuple[int, ...]
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._size, self._row = size, row
+
+    @property
+    def cardinality(self) -> int:
+        return cardinality_of_batches(self.inputs[0].cardinality, self._size, False)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _SparseBatches(
+            self.inputs[0].iterate(env), self._size, self._row, self.types
+        )
+
+
+class _SparseBatches(DatasetIterator):
+    def __init__(
+        self,
+        source: DatasetIterator,
+        size: int,
+        row: tuple[int, ...],
+        types: Sequence[DType],
+    ) -> None:
+        self._source, self._size, self._row = source, size, row
+        self._dtype = types[0]
+
+    def __next__(self) -> Element:
+        arrays = [element[0] for element in islice(self._source, self._size)]
+        if not arrays:
+            raise StopIteration
+        sizes = list(self._row)
+        for array in arrays:
+            if array.ndim != len(self._row):
+                raise invalid(
+                    "Input element had shape "
+                    f"({text_of(array.shape)}) that is incompatible with the row shape "
+                    f"({text_of(self._row)})."
+                )
+            for axis, limit in enumerate(self._row):
+                if limit == -1:
+                    sizes[axis] = max(sizes[axis], array.shape[axis])
+                elif array.shape[axis] > limit:
+                    raise errors.DataLossError(
+                        None,
+                        None,
+                        f"Input element had shape ({text_of(array.shape)}) that is "
+                        f"larger than the row shape ({text_of(self._row)}).",
+                    )
+        return self._sparse(arrays, sizes)
+
+    def _sparse(self, arrays: Sequence[Any], sizes: Sequence[int]) -> Element:
+        places = [
+            np.concatenate(
+                [
+                    np.full((array.size, 1), number, np.int64),
+                    np.indices(array.shape, np.int64).reshape(array.ndim, -1).T,
+                ],
+                axis=1,
+            )
+            for number, array in enumerate(arrays)
+        ]
+        indices = np.concatenate(places)
+        values = np.concatenate([array.reshape(-1) for array in arrays])
+        shape = np.array([len(arrays), *(max(s, 0) for s in sizes)], np.int64)
+        return indices, values, shape
+
+
+@dataset_kernel("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
+def dense_to_sparse_batch_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches of dense elements as sparse tensors."""
+    types, shapes = signature(c)
+
+    def compute(source: Any, batch_size: Any, row_shape: Any) -> Dataset:
+        size = check_positive(batch_size, "Batch size must be greater than zero.")
+        row = tuple(int(d) for d in row_shape)
+        return SparseTriples(
+            _SparseBatchDataset(types, shapes, as_dataset(source), size, row)
+        )
+
+    return compute
+
+
+class SparseTriples(Dataset):
+    """Elements of three parts as one variant [3], where the node says one component."""
+
+    def __init__(self, source: Dataset) -> None:
+        super().__init__(source.types, source.shapes, source)
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _Triples(self.inputs[0].iterate(env))
+
+
+class _Triples(DatasetIterator):
+    def __init__(self, source: DatasetIterator) -> None:
+        self._source = source
+
+    def __next__(self) -> Element:
+        parts = np.empty(3, object)
+        parts[:] = next(self._source)
+        return (parts,)
+
+
+# --- windows and the inverse of batches ----------------------------------------
+
+
+class _WindowDataset(Dataset):
+    """Runs of elements, each component's as a dataset of its own."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        numbers: tuple[int, int, int],
+        drop: bool,
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._numbers, self._drop = numbers, drop
+
+    @property
+    def cardinality(self) -> int:
+        n = self.inputs[0].cardinality
+        if n < 0:
+            return n
+        size, shift, stride = self._numbers
+        if self._drop:
+            spare = n - (size - 1) * stride - 1
+            return max(0, spare // shift + 1) if spare >= 0 else 0
+        return -(-n // shift)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0]
+        return _WindowIterator(source, source.iterate(env), *self._numbers, self._drop)
+
+
+class _WindowIterator(DatasetIterator):
+    def __init__(
+        self,
+        dataset: Dataset,
+        source: DatasetIterator,
+        size: int,
+        shift: int,
+        stride: int,
+        drop: bool,
+    ) -> None:
+        self._dataset, self._source = dataset, source
+        self._size, self._shift, self._stride, self._drop = size, shift, stride, drop
+        self._reach = (size - 1) * stride + 1
+        self._buffer: list[Element | Exception] = []
+        self._open = True
+        self._to_skip = 0
+
+    def _fill(self) -> None:
+        while self._open and (self._to_skip or len(self._buffer) < self._reach):
+            try:
+                element: Element | Exception = next(self._source)
+            except StopIteration:
+                self._open = False
+                return
+            except Exception as error:
+                element = error
+            if self._to_skip:
+                self._to_skip -= 1
+            else:
+                self._buffer.append(element)
+
+    def __next__(self) -> Element:
+        self._fill()
+        buffer = self._buffer
+        if not buffer or (self._drop and len(buffer) < self._reach):
+            self._buffer = []
+            self._open = False
+            raise StopIteration
+        chosen = buffer[: self._reach : self._stride]
+        self._to_skip = max(0, self._shift - len(buffer)) if self._open else 0
+        self._buffer = buffer[self._shift :]
+        for element in chosen:
+            if isinstance(element, Exception):
+                raise element
+        return tuple(
+            ElementDataset((dtype,), (shape,), [(e[i],) for e in chosen])  # type: ignore[index]
+            for i, (dtype, shape) in enumerate(
+                zip(self._dataset.types, self._dataset.shapes, strict=True)
+            )
+        )
+
+
+@dataset_kernel("WindowDataset")
+def window_dataset(c: OpKernelConstruction) -> Compute:
+    """Windows of elements."""
+    types, shapes = signature(c)
+
+    def compute(
+        source: Any, size: Any, shift: Any, stride: Any, drop_remainder: Any
+    ) -> Dataset:
+        numbers = (
+            check_positive(size, "Window size must be greater than zero."),
+            check_positive(shift, "Window shift must be greater than zero."),
+            check_positive(stride, "Window stride must be greater than zero."),
+        )
+        return _WindowDataset(
+            types, shapes, as_dataset(source), numbers, bool(drop_remainder)
+        )
+
+    return compute
+
+
+class _UnbatchDataset(Dataset):
+    """The slices of the elements along dimension 0."""
+
+    @property
+    def cardinality(self) -> int:
+        n = self.inputs[0].cardinality
+        if n in (0, INFINITE):
+            return n
+        sizes = {s.dims_tuple[0] for s in self.inputs[0].shapes if s.dims_tuple}
+        known = [size for size in sizes if size is not None]
+        return n * known[0] if n > 0 and known else UNKNOWN
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _UnbatchIterator(self.inputs[0].iterate(env))
+
+
+class _UnbatchIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator) -> None:
+        self._source = source
+        self._element: Element = ()
+        self._next = self._end = 0
+
+    def __next__(self) -> Element:
+        while self._next >= self._end:
+            element = next(self._source)
+            sizes = [value.shape[0] if value.ndim else -1 for value in element]
+            if -1 in sizes:
+                raise invalid("Cannot unbatch an input with scalar components.")
+            if len(set(sizes)) > 1:
+                raise invalid(
+                    "Input element must have the same batch size in each component. "
+                    f"Component 0 had size {sizes[0]} but component "
+                    f"{next(i for i, s in enumerate(sizes) if s != sizes[0])} had "
+                    f"size {next(s for s in sizes if s != sizes[0])}."
+                )
+            self._element, self._next, self._end = element, 0, sizes[0]
+        index = self._next
+        self._next = index + 1
+        return tuple([row_of(value, index) for value in self._element])
+
+
+@dataset_kernel("UnbatchDataset", "ExperimentalUnbatchDataset")
+def unbatch_dataset(c: OpKernelConstruction) -> Compute:
+    """The slices of the elements."""
+    types, shapes = signature(c)
+    return lambda source: _UnbatchDataset(types, shapes, as_dataset(source))
+
+
+class _SlidingWindowDataset(_WindowDataset):
+    """Windows of full size, as batches."""
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0]
+        windows = _WindowIterator(source, source.iterate(env), *self._numbers, True)
+        return _StackedWindows(windows, self.types, env)
+
+
+class _StackedWindows(DatasetIterator):
+    def __init__(
+        self, windows: DatasetIterator, types: Sequence[DType], env: Environment
+    ) -> None:
+        self._windows, self._types, self._env = windows, types, env
+
+    def __next__(self) -> Element:
+        columns = [list(window.iterate(self._env)) for window in next(self._windows)]
+        rows = [sum(parts, ()) for parts in zip(*columns, strict=True)]
+        return stack_elements(rows, self._types)
+
+
+@dataset_kernel("SlidingWindowDataset", "ExperimentalSlidingWindowDataset")
+def sliding_window_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches of overlapping windows."""
+    types, shapes = signature(c)
+
+    def compute(
+        source: Any, window_size: Any, window_shift: Any, window_stride: Any, *_: Any
+    ) -> Dataset:
+        numbers = (
+            check_positive(window_size, "Window size must be greater than zero."),
+            check_positive(window_shift, "Window shift must be greater than zero."),
+            check_positive(window_stride, "window_stride must be greater than zero."),
+        )
+        return _SlidingWindowDataset(types, shapes, as_dataset(source), numbers, True)
+
+    return compute
+
+
+class _RebatchDataset(Dataset):
+    """Batches divided evenly into `parts` smaller ones."""
+
+    def __init__(self, types: Any, shapes: Any, source: Dataset, parts: int) -> None:
+        super().__init__(types, shapes, source)
+        self._parts = parts
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _RebatchIterator(self.inputs[0].iterate(env), self._parts)
+
+
+class _RebatchIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator, parts: int) -> None:
+        self._source, self._parts = source, parts
+        self._element: Element = ()
+        self._bounds: list[tuple[int, int]] = []
+
+    def __next__(self) -> Element:
+        while not self._bounds:
+            self._element = next(self._source)
+            count = self._element[0].shape[0]
+            size = -(-count // self._parts)
+            self._bounds = [(i, min(i + size, count)) for i in range(0, count, size)]
+            self._bounds.reverse()
+        begin, end = self._bounds.pop()
+        return tuple(value[begin:end] for value in self._element)
+
+
+@dataset_kernel("RebatchDataset", "ExperimentalRebatchDataset")
+def rebatch_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches for the replicas of a step."""
+    types, shapes = signature(c)
+
+    def compute(source: Any, replicas: Any, *_: Any) -> Dataset:
+        parts = check_positive(replicas, "num_replicas must be greater than zero.")
+        return _RebatchDataset(types, shapes, as_dataset(source), parts)
+
+    return compute
+
+
+SCALAR_SHAPE = TensorShape.of(())

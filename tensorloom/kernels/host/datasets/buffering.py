@@ -1,0 +1,271 @@
+"""Prefetching and caching."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.kernels.host.datasets import background
+from tensorloom.kernels.host.datasets.dataset import (
+    Dataset,
+    DatasetIterator,
+    Element,
+    as_dataset,
+    dataset_kernel,
+    invalid,
+)
+from tensorloom.kernels.host.datasets.selection import like
+from tensorloom.kernels.host.datasets.sources import ElementIterator
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+# How far ahead where TensorFlow would tune it.
+_AUTOTUNED_BUFFER = 4
+
+
+class PrefetchDataset(Dataset):
+    """The elements, made ahead."""
+
+    def __init__(self, source: Dataset, buffer_size: int) -> None:
+        super().__init__(*like(source))
+        self._buffer_size = buffer_size
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0]
+        if not self._buffer_size:
+            return source.iterate(env)
+        return background.PrefetchIterator(source.iterate, env, self._buffer_size)
+
+
+@dataset_kernel("PrefetchDataset")
+def prefetch_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements, made ahead."""
+
+    def compute(source: Any, buffer_size: Any) -> Dataset:
+        size = int(buffer_size)
+        if size < -1:
+            raise invalid("buffer_size must be >= 0 or set to -1 for auto-tuning")
+        return PrefetchDataset(
+            as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size
+        )
+
+    return compute
+
+
+class SleepIterator(DatasetIterator):
+    """Waits before each element."""
+
+    def __init__(
+        self, source: DatasetIterator, microseconds: int, env: Environment
+    ) -> None:
+        self._source, self._seconds, self._env = source, microseconds / 1e6, env
+
+    def __next__(self) -> Element:
+        import threading
+
+        woken = threading.Event()
+        cancellation = self._env.context.cancellation
+        token = cancellation.register(woken.set)
+        try:
+            woken.wait(self._seconds)
+        finally:
+            if token is not None:
+                cancellation.deregister(token)
+        cancellation.check()
+        return next(self._source)
+
+
+class _SleepDataset(Dataset):
+    def __init__(self, source: Dataset, microseconds: int) -> None:
+        super().__init__(*like(source))
+        self._microseconds = microseconds
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return SleepIterator(self.inputs[0].iterate(env), self._microseconds, env)
+
+
+@dataset_kernel("SleepDataset", "ExperimentalSleepDataset")
+def sleep_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements, slowly."""
+    return lambda source, microseconds: _SleepDataset(
+        as_dataset(source), int(microseconds)
+    )
+
+
+# --- cache in memory -----------------------------------------------------------
+
+
+class MemoryCache:
+    """The elements of a dataset once they have all been made."""
+
+    def __init__(self) -> None:
+        self.elements: list[Element] | None = None
+
+
+class _MemoryCacheDataset(Dataset):
+    def __init__(self, source: Dataset, cache: MemoryCache) -> None:
+        super().__init__(*like(source))
+        self._cache = cache
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        if self._cache.elements is not None:
+            return ElementIterator(self._cache.elements)
+        return _CachingIterator(self.inputs[0].iterate(env), self._cache)
+
+
+class _CachingIterator(DatasetIterator):
+    """Fills the cache; only a pass to the end makes it count."""
+
+    def __init__(self, source: DatasetIterator, cache: MemoryCache) -> None:
+        self._source, self._cache = source, cache
+        self._elements: list[Element] = []
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            self._elements.append(element)
+            return element
+        self._cache.elements = self._elements
+        raise StopIteration
+
+
+# --- cache in files ------------------------------------------------------------
+
+
+class _FileCacheDataset(Dataset):
+    """The elements in a tensor bundle, with TensorFlow's keys."""
+
+    def __init__(self, source: Dataset, name: str) -> None:
+        super().__init__(*like(source))
+        self._name = name
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        if os.path.exists(self._name + ".index"):
+            return _CachedFileIterator(self._name, len(self.types))
+        return _FileCachingIterator(self.inputs[0].iterate(env), self._name, self.types)
+
+
+def _cache_key(element: int, component: int) -> bytes:
+    return f"{element:08d}_{component:08d}".encode()
+
+
+class _FileCachingIterator(DatasetIterator):
+    """Keeps the elements, and writes the files at the end of the pass."""
+
+    def __init__(self, source: DatasetIterator, name: str, types: Any) -> None:
+        self._source, self._name, self._types = source, name, types
+        self._elements: list[Element] = []
+        self._lock = ""
+        self._ended = False
+
+    def _take_lock(self) -> None:
+        """Two writers of one cache would spoil each other's files.
+
+        Raises:
+          errors.AlreadyExistsError: somebody writes it, or was stopped writing it.
+        """
+        name = self._name + ".lockfile"
+        try:
+            with open(name, "x") as file:
+                file.write("checkpoint lock")
+        except FileExistsError:
+            raise errors.AlreadyExistsError(
+                None,
+                None,
+                "There appears to be a concurrent caching iterator running - cache "
+                f"lockfile already exists ('{name}'). If you are sure no other running "
+                "TF computations are using this cache prefix, delete the lockfile and "
+                "re-initialize the iterator.",
+            ) from None
+        except OSError as error:
+            from tensorloom.storage.file_errors import file_error
+
+            raise file_error(name, error) from error
+        self._lock = name
+
+    def __next__(self) -> Element:
+        if self._ended:
+            raise StopIteration
+        if not self._lock:
+            self._take_lock()
+        for element in self._source:
+            self._elements.append(element)
+            return element
+        self._ended = True
+        self._write()
+        raise StopIteration
+
+    def _write(self) -> None:
+        from tensorloom.storage.bundle_writer import BundleWriter
+
+        with BundleWriter(self._name) as writer:
+            for number, element in enumerate(self._elements):
+                for component, (value, dtype) in enumerate(
+                    zip(element, self._types, strict=True)
+                ):
+                    writer.add(_cache_key(number, component), dtype, np.asarray(value))
+            writer.finish()
+        self._elements = []
+        self._unlock()
+
+    def _unlock(self) -> None:
+        name, self._lock = self._lock, ""
+        if name and os.path.exists(name):
+            os.remove(name)
+
+    def __del__(self) -> None:
+        if getattr(self, "_lock", ""):
+            self._unlock()
+
+
+class _CachedFileIterator(DatasetIterator):
+    def __init__(self, name: str, width: int) -> None:
+        from tensorloom.storage.bundle_reader import BundleReader
+
+        self._reader = BundleReader(name)
+        keys = sum(1 for key in self._reader.keys if key)
+        self._width, self._count, self._next = width, keys // width, 0
+
+    def __next__(self) -> Element:
+        number = self._next
+        if number >= self._count:
+            raise StopIteration
+        self._next += 1
+        values = [self._reader.read(_cache_key(number, i)) for i in range(self._width)]
+        return tuple(
+            [v[()] if not v.shape and v.dtype != object else v for v in values]
+        )
+
+
+@dataset_kernel("CacheDataset", "CacheDatasetV2")
+def cache_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements, kept in memory or in files from their first pass on."""
+
+    def compute(source: Any, filename: Any, cache: Any = None) -> Dataset:
+        name = os.fsdecode(filename[()])
+        if name:
+            return _FileCacheDataset(as_dataset(source), name + "_0")
+        held = cache if isinstance(cache, MemoryCache) else MemoryCache()
+        return _MemoryCacheDataset(as_dataset(source), held)
+
+    return compute

@@ -1,0 +1,176 @@
+"""Datasets of the records of CSV files (RFC 4180)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.kernels.host.datasets.dataset import (
+    Dataset,
+    DatasetIterator,
+    Element,
+    dataset_kernel,
+    invalid,
+    signature,
+)
+from tensorloom.kernels.host.datasets.readers import file_names, scalar_string
+from tensorloom.kernels.host.decoding_ops import csv_fields, csv_number
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+_Parse = Callable[[bytes], Element]
+
+
+class _CsvDataset(Dataset):
+    def __init__(
+        self, types: Any, shapes: Any, files: _CsvFiles, parse: _Parse
+    ) -> None:
+        super().__init__(types, shapes)
+        self._files, self._parse = files, parse
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _CsvIterator(self._files, self._parse)
+
+
+class _CsvFiles:
+    """Which files, and what their records look like."""
+
+    def __init__(
+        self,
+        names: list[str],
+        compression: bytes,
+        buffer_size: int,
+        header: bool,
+        quoted: bool,
+    ) -> None:
+        self.names, self._compression = names, compression
+        self._buffer_size = buffer_size
+        self.header, self._quoted = header, quoted
+
+    def records(self, name: str) -> Any:
+        """The records of one file, their line ends removed."""
+        from tensorloom.storage.byte_stream import ByteStream
+
+        stream = ByteStream(name, self._compression, self._buffer_size or 256 * 1024)
+        rest = b""
+        pending: list[bytes] = []  # lines of a record with quoted line ends
+        while block := stream.read_block():
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                pending.append(line)
+                if not self._is_open(pending):
+                    yield b"\n".join(pending).removesuffix(b"\r")
+                    pending = []
+        stream.close()
+        if rest or pending:
+            yield b"\n".join([*pending, rest] if rest else pending)
+
+    def _is_open(self, lines: list[bytes]) -> bool:
+        """True within a quoted field."""
+        return self._quoted and sum(line.count(b'"') for line in lines) % 2 == 1
+
+
+class _CsvIterator(DatasetIterator):
+    def __init__(self, files: _CsvFiles, parse: _Parse) -> None:
+        self._files, self._parse = files, parse
+        self._left = list(reversed(files.names))
+        self._records: Any = None
+
+    def __next__(self) -> Element:
+        while True:
+            if self._records is None:
+                if not self._left:
+                    raise StopIteration
+                self._records = self._files.records(self._left.pop())
+                if self._files.header and next(self._records, None) is None:
+                    raise invalid("Can't read header of file")
+            for record in self._records:
+                return self._parse(record)
+            self._records = None
+
+
+@dataset_kernel("CSVDataset", "ExperimentalCSVDataset", retains=("record_defaults",))
+def csv_dataset(c: OpKernelConstruction) -> Compute:
+    """The records of CSV files."""
+    types, shapes = signature(c)
+
+    def compute(
+        names: Any,
+        compression: Any,
+        buffer_size: Any,
+        header: Any,
+        delimiter: Any,
+        quoted: Any,
+        missing: Any,
+        select: Any,
+        *defaults: Any,
+    ) -> Dataset:
+        separator: bytes = delimiter[()]
+        if len(separator) != 1:
+            raise invalid("field_delim should be only 1 char")
+        if compression[()] not in (b"", b"ZLIB", b"GZIP"):
+            raise invalid(f"Unsupported compression_type: {compression[()].decode()}.")
+        files = _CsvFiles(
+            file_names(names),
+            compression[()],
+            int(buffer_size),
+            bool(header),
+            bool(quoted),
+        )
+        columns = _Columns(
+            types, [d.reshape(-1) for d in defaults], missing[()], select.tolist()
+        )
+        is_quoted = bool(quoted)
+        return _CsvDataset(
+            types,
+            shapes,
+            files,
+            lambda record: columns.parse(csv_fields(record, separator, is_quoted)),
+        )
+
+    return compute
+
+
+class _Columns:
+    """From the fields of a record to an element."""
+
+    def __init__(
+        self, types: Any, defaults: list[Any], missing: bytes, select: list[int]
+    ) -> None:
+        self._types, self._defaults = types, defaults
+        self._missing, self._select = missing, select
+
+    def parse(self, fields: list[bytes]) -> Element:
+        """The components.
+
+        Raises:
+          errors.InvalidArgumentError: a wrong number of fields, or a bad one.
+        """
+        if self._select:
+            if self._select[-1] >= len(fields):
+                found = sum(index < len(fields) for index in self._select)
+                raise invalid(
+                    f"Expect {len(self._select)} fields but have {found} in record"
+                )
+            fields = [fields[index] for index in self._select]
+        if len(fields) != len(self._types):
+            more = "more" if len(fields) > len(self._types) else str(len(fields))
+            raise invalid(f"Expect {len(self._types)} fields but have {more} in record")
+        return tuple(self._field(text, index) for index, text in enumerate(fields))
+
+    def _field(self, text: bytes, index: int) -> Any:
+        dtype = self._types[index]
+        if not text or text == self._missing:
+            default = self._defaults[index]
+            if not len(default):
+                raise invalid(f"Field {index} is required but missing in record!")
+            value: Any = default[0]
+        else:
+            value = csv_number(text, dtype, index, 0)
+        if dtype.name == "string":
+            return scalar_string(value)
+        return np.dtype(dtype.as_numpy_dtype).type(value)

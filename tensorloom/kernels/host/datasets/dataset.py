@@ -1,0 +1,176 @@
+"""Datasets and their iterators: what every family here builds on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_kernel import (
+        Compute,
+        KernelFactory,
+        OpKernelConstruction,
+    )
+    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+Element = tuple[Any, ...]
+INFINITE = -1
+UNKNOWN = -2
+
+
+class DatasetIterator:
+    """Gives one element after the other.
+
+    An exception of `next()` other than StopIteration fails that element alone: the
+    next call goes on behind it, as in TensorFlow. After StopIteration it stays at the
+    end.
+    """
+
+    # True where `take` gives many elements at once, as arrays of their components.
+    has_columns: bool = False
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Element:
+        raise StopIteration
+
+    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
+        """The components of up to `count` elements, stacked; fewer at the end only."""
+        raise NotImplementedError(type(self).__name__)
+
+
+class Dataset:
+    """What a dataset's variant tensor holds."""
+
+    # TensorFlow's name of the kind, as it stands in messages.
+    kind: ClassVar[str] = "Dataset"
+
+    def __init__(
+        self, types: Sequence[DType], shapes: Sequence[TensorShape], *inputs: Dataset
+    ) -> None:
+        self.types = tuple(types)
+        self.shapes = tuple(shapes)
+        self.inputs = inputs
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        """A new iterator from the first element on."""
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def cardinality(self) -> int:
+        """Number of elements, INFINITE or UNKNOWN."""
+        return UNKNOWN
+
+
+class RowDataset(Dataset):
+    """A dataset whose elements can be had in any order, by their number."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def cardinality(self) -> int:
+        return self.rows
+
+    def row(self, index: int) -> Element:
+        """One element."""
+        raise NotImplementedError(type(self).__name__)
+
+    def gather(self, indices: Any) -> Sequence[np.ndarray[Any, Any]]:
+        """The components of several elements (an index array or a slice), stacked."""
+        raise NotImplementedError(type(self).__name__)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return RowIterator(self)
+
+
+class RowIterator(DatasetIterator):
+    """The rows in order."""
+
+    has_columns = True
+
+    def __init__(self, dataset: RowDataset) -> None:
+        self._dataset = dataset
+        self._next = 0
+        self._end = dataset.rows
+
+    def __next__(self) -> Element:
+        index = self._next
+        if index >= self._end:
+            raise StopIteration
+        self._next = index + 1
+        return self._dataset.row(index)
+
+    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
+        begin = self._next
+        self._next = end = min(begin + count, self._end)
+        return self._dataset.gather(slice(begin, end))
+
+    def skip(self, count: int) -> None:
+        """Passes over elements."""
+        self._next = min(self._next + count, self._end)
+
+
+def dataset_kernel(*ops: str, retains: Sequence[str] = ()) -> Any:
+    """Registers the kernel of ops that make a dataset; they also run in host memory.
+
+    `retains` names the inputs that the dataset keeps: its tensors and the tensors that
+    its functions capture.
+    """
+
+    def register(factory: KernelFactory) -> KernelFactory:
+        return host_kernel(list(ops), devices=("CPU",), retains=retains, large=True)(
+            factory
+        )
+
+    return register
+
+
+def signature(c: OpKernelConstruction) -> tuple[list[DType], list[TensorShape]]:
+    """The attrs output_types and output_shapes of a dataset's node."""
+    return c["output_types"], c["output_shapes"]
+
+
+def as_dataset(value: Any) -> Dataset:
+    """A run-time value that must be a dataset.
+
+    Raises:
+      errors.InvalidArgumentError: it is another variant.
+    """
+    if isinstance(value, Dataset):
+        return value
+    inner = getattr(value, "item", None)
+    if inner is not None and isinstance(inner(), Dataset):
+        found: Dataset = inner()
+        return found
+    raise errors.InvalidArgumentError(None, None, "Tensor must be a Dataset object.")
+
+
+def check_positive(value: Any, text: str) -> int:
+    """A number that must be above zero.
+
+    Raises:
+      errors.InvalidArgumentError: it is not; `text` says so.
+    """
+    number = int(value)
+    if number <= 0:
+        raise errors.InvalidArgumentError(None, None, text)
+    return number
+
+
+def invalid(text: str) -> errors.InvalidArgumentError:
+    """The error of a bad argument."""
+    return errors.InvalidArgumentError(None, None, text)
+
+
+Factory = Callable[["OpKernelConstruction"], "Compute"]

@@ -1,0 +1,114 @@
+"""Where the functions of a pipeline run: a step's context, or a thread's own."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import OpKernelContext
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import OpKernelConstruction
+
+
+class Cancellation:
+    """Cancelled when its iterator is dropped or closed, not by a step."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._lock = threading.Lock()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._next_token = 0
+
+    def cancel(self) -> None:
+        """Cancels, and calls what was registered."""
+        with self._lock:
+            if self.cancelled:
+                return
+            self.cancelled = True
+            callbacks = list(self._callbacks.values())
+            self._callbacks.clear()
+        for callback in callbacks:
+            callback()
+
+    def register(self, callback: Callable[[], None]) -> int | None:
+        """Calls `callback` on cancellation; None when it has happened already."""
+        with self._lock:
+            if self.cancelled:
+                return None
+            self._next_token += 1
+            self._callbacks[self._next_token] = callback
+            return self._next_token
+
+    def deregister(self, token: int) -> None:
+        """Forgets a callback."""
+        with self._lock:
+            self._callbacks.pop(token, None)
+
+    def check(self) -> None:
+        """Raises CancelledError when cancelled."""
+        if self.cancelled:
+            raise self.error()
+
+    def error(self) -> errors.OpError:
+        """What a function raises that was interrupted."""
+        return errors.CancelledError(None, None, "Iterator was closed")
+
+
+class Environment:
+    """What the iterators of one thread share.
+
+    `context` is what functions get: in the thread that asked for an element, that of
+    the running step.
+    """
+
+    __slots__ = ("context", "root")
+
+    def __init__(self, context: OpKernelContext, root: Cancellation) -> None:
+        self.context = context
+        self.root = root  # cancelled when the whole iterator is closed
+
+    def own_context(self, cancellation: Cancellation) -> OpKernelContext:
+        """A context for a thread that outlives the step."""
+        step = self.context
+        return OpKernelContext(
+            step.step_id,
+            step.device,
+            step.rendezvous,
+            cancellation,
+            step.resources,
+            step.step_container,
+        )
+
+    def branch(self) -> Environment:
+        """An environment for a part of the pipeline that may go to another thread."""
+        return Environment(self.context, self.root)
+
+
+class CapturedFunction:
+    """A function attr with the tensors that it captured."""
+
+    __slots__ = ("_call", "_captured")
+
+    def __init__(self, call: Callable[..., Any], captured: tuple[Any, ...]) -> None:
+        self._call = call
+        self._captured = captured
+
+    def __call__(self, env: Environment, element: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The results, in host memory."""
+        torch = sys.modules.get("torch")
+        if torch is None or torch.is_inference_mode_enabled():
+            return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+        with torch.inference_mode():
+            return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+
+
+def capture(
+    c: OpKernelConstruction, attr: str
+) -> Callable[[tuple[Any, ...]], CapturedFunction]:
+    """The function attr of a node, waiting for the tensors that it captured."""
+    call = c.function(c[attr], host_results=True)
+    return lambda captured: CapturedFunction(call, tuple(captured))

@@ -1,0 +1,543 @@
+"""Datasets with a function: map, filter, scan, take_while, reduce, generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.datasets import background
+from tensorloom.kernels.host.datasets.batching import (
+    cardinality_of_batches,
+    stack_elements,
+    text_of,
+)
+from tensorloom.kernels.host.datasets.dataset import (
+    UNKNOWN,
+    Dataset,
+    DatasetIterator,
+    Element,
+    as_dataset,
+    check_positive,
+    dataset_kernel,
+    invalid,
+    signature,
+)
+from tensorloom.kernels.host.datasets.environment import (
+    Cancellation,
+    CapturedFunction,
+    Environment,
+    capture,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import (
+        Compute,
+        OpKernelConstruction,
+        OpKernelContext,
+    )
+
+_Bind = Callable[[tuple[Any, ...]], CapturedFunction]
+
+
+# --- map -----------------------------------------------------------------------
+
+
+class MapDataset(Dataset):
+    """A function of each element."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        function: CapturedFunction,
+        threads: int = 1,
+        preserve_cardinality: bool = True,
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._function, self._threads = function, threads
+        self._preserve = preserve_cardinality
+
+    @property
+    def cardinality(self) -> int:
+        # A function may end the sequence, unless the node says that it does not.
+        return self.inputs[0].cardinality if self._preserve else UNKNOWN
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0]
+        if self._threads == 1:
+            return _MapIterator(
+                source.iterate(env), self._function, env, self._preserve
+            )
+        return background.ParallelMapIterator(
+            source.iterate, self._function, env, self._threads
+        )
+
+
+class _MapIterator(DatasetIterator):
+    def __init__(
+        self,
+        source: DatasetIterator,
+        function: CapturedFunction,
+        env: Environment,
+        preserve_cardinality: bool,
+    ) -> None:
+        self._source, self._function, self._env = source, function, env
+        self._preserve = preserve_cardinality
+
+    def __next__(self) -> Element:
+        element = next(self._source)
+        try:
+            return self._function(self._env, element)
+        except errors.OutOfRangeError as error:
+            if self._preserve:
+                raise invalid(
+                    "Function invocation produced OutOfRangeError: " + error.message
+                ) from error
+            raise StopIteration from None
+
+
+@dataset_kernel("MapDataset", "ExperimentalMapDataset", retains=("other_arguments",))
+def map_dataset(c: OpKernelConstruction) -> Compute:
+    """A function of each element."""
+    types, shapes = signature(c)
+    bind = capture(c, "f")
+    preserve = bool(c.get("preserve_cardinality", False))
+    return lambda source, *captured: MapDataset(
+        types, shapes, as_dataset(source), bind(captured), 1, preserve
+    )
+
+
+@dataset_kernel(
+    "ParallelMapDataset", "ParallelMapDatasetV2", retains=("other_arguments",)
+)
+def parallel_map_dataset(c: OpKernelConstruction) -> Compute:
+    """A function of each element, of several at a time."""
+    types, shapes = signature(c)
+    bind = capture(c, "f")
+    preserve = bool(c.get("preserve_cardinality", False))
+
+    def compute(source: Any, *rest: Any) -> Dataset:
+        *captured, parallel = rest
+        return MapDataset(
+            types,
+            shapes,
+            as_dataset(source),
+            bind(tuple(captured)),
+            threads_of(parallel, "num_parallel_calls"),
+            preserve,
+        )
+
+    return compute
+
+
+def threads_of(value: Any, name: str) -> int:
+    """A number of parallel calls, which may be -1 for AUTOTUNE."""
+    number = int(value)
+    if number != -1 and number <= 0:
+        raise invalid(f"{name} must be greater than zero.")
+    return background.parallelism(number)
+
+
+class _MapAndBatchDataset(MapDataset):
+    """Batches of a function of the elements."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        function: CapturedFunction,
+        threads: int,
+        preserve: bool,
+        size: int,
+        drop: bool,
+    ) -> None:
+        super().__init__(types, shapes, source, function, threads, preserve)
+        self._size, self._drop = size, drop
+
+    @property
+    def cardinality(self) -> int:
+        n = super().cardinality
+        return cardinality_of_batches(n, self._size, self._drop)
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        mapped = super().iterate(env)
+        return _BatchOfMapped(mapped, self._size, self._drop, self.types)
+
+
+class _BatchOfMapped(DatasetIterator):
+    """Batches where an element that fails takes its whole batch along."""
+
+    def __init__(
+        self, source: DatasetIterator, size: int, drop: bool, types: Any
+    ) -> None:
+        self._source, self._size, self._drop = source, size, drop
+        self._types = types
+
+    def __next__(self) -> Element:
+        elements: list[Element] = []
+        failure: Exception | None = None
+        for _ in range(self._size):
+            try:
+                elements.append(next(self._source))
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        if not elements or (self._drop and len(elements) < self._size):
+            raise StopIteration
+        return stack_elements(elements, self._types)
+
+
+@dataset_kernel(
+    "MapAndBatchDataset",
+    "ExperimentalMapAndBatchDataset",
+    retains=("other_arguments",),
+)
+def map_and_batch_dataset(c: OpKernelConstruction) -> Compute:
+    """Map and batch in one."""
+    types, shapes = signature(c)
+    bind = capture(c, "f")
+    preserve = bool(c.get("preserve_cardinality", False))
+
+    def compute(source: Any, *rest: Any) -> Dataset:
+        *captured, batch_size, parallel, drop = rest
+        return _MapAndBatchDataset(
+            types,
+            shapes,
+            as_dataset(source),
+            bind(tuple(captured)),
+            threads_of(parallel, "num_parallel_calls"),
+            preserve,
+            check_positive(batch_size, "batch_size must be greater than zero."),
+            bool(drop),
+        )
+
+    return compute
+
+
+# --- filter, take_while, scan --------------------------------------------------
+
+
+def _truth(results: tuple[Any, ...], what: str) -> bool:
+    (value,) = results
+    if getattr(value, "shape", ()) != () or value.dtype != np.bool_:
+        raise invalid(f"{what} function `predicate` must return a scalar bool.")
+    return bool(value)
+
+
+class _FilterDataset(Dataset):
+    """The elements for which a function is true."""
+
+    def __init__(self, source: Dataset, function: CapturedFunction) -> None:
+        super().__init__(source.types, source.shapes, source)
+        self._function = function
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _FilterIterator(self.inputs[0].iterate(env), self._function, env)
+
+
+class _FilterIterator(DatasetIterator):
+    def __init__(
+        self, source: DatasetIterator, function: CapturedFunction, env: Environment
+    ) -> None:
+        self._source, self._function, self._env = source, function, env
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            if _truth(self._function(self._env, element), "Filter"):
+                return element
+            if self._env.context.cancellation.cancelled:
+                self._env.context.cancellation.check()
+        raise StopIteration
+
+
+@dataset_kernel("FilterDataset", "ParallelFilterDataset", retains=("other_arguments",))
+def filter_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements for which a function is true."""
+    bind = capture(c, "predicate")
+    captures = len(c["Targuments"])
+    return lambda source, *rest: _FilterDataset(
+        as_dataset(source), bind(rest[:captures])
+    )
+
+
+class _FilterByLastDataset(Dataset):
+    """The elements whose last component is true, without it."""
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _FilterByLastIterator(self.inputs[0].iterate(env))
+
+
+class _FilterByLastIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator) -> None:
+        self._source = source
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            if bool(element[-1]):
+                return element[:-1]
+        raise StopIteration
+
+
+@dataset_kernel("FilterByLastComponentDataset")
+def filter_by_last_component_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements whose last component is true."""
+    types, shapes = signature(c)
+    return lambda source: _FilterByLastDataset(types, shapes, as_dataset(source))
+
+
+class _TakeWhileDataset(_FilterDataset):
+    """The elements up to the first for which a function is false."""
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _TakeWhileIterator(self.inputs[0].iterate(env), self._function, env)
+
+
+class _TakeWhileIterator(_FilterIterator):
+    _ended = False
+
+    def __next__(self) -> Element:
+        if self._ended:
+            raise StopIteration
+        element = next(self._source)
+        if _truth(self._function(self._env, element), "TakeWhile"):
+            return element
+        self._ended = True
+        raise StopIteration
+
+
+@dataset_kernel(
+    "TakeWhileDataset", "ExperimentalTakeWhileDataset", retains=("other_arguments",)
+)
+def take_while_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements before a function becomes false."""
+    bind = capture(c, "predicate")
+    return lambda source, *captured: _TakeWhileDataset(
+        as_dataset(source), bind(captured)
+    )
+
+
+class _ScanDataset(Dataset):
+    """A function of a state and each element, which gives the next state too."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        state: Element,
+        function: CapturedFunction,
+        preserve: bool,
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._state, self._function, self._preserve = state, function, preserve
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality if self._preserve else UNKNOWN
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0].iterate(env)
+        return _ScanIterator(source, self._state, self._function, env)
+
+
+class _ScanIterator(DatasetIterator):
+    def __init__(
+        self,
+        source: DatasetIterator,
+        state: Element,
+        function: CapturedFunction,
+        env: Environment,
+    ) -> None:
+        self._source, self._state = source, state
+        self._function, self._env = function, env
+
+    def __next__(self) -> Element:
+        element = next(self._source)
+        try:
+            results = self._function(self._env, self._state + element)
+        except errors.OutOfRangeError:
+            raise StopIteration from None
+        width = len(self._state)
+        self._state = results[:width]
+        return results[width:]
+
+
+@dataset_kernel(
+    "ScanDataset",
+    "ExperimentalScanDataset",
+    retains=("initial_state", "other_arguments"),
+)
+def scan_dataset(c: OpKernelConstruction) -> Compute:
+    """A function with a state."""
+    types, shapes = signature(c)
+    bind = capture(c, "f")
+    width = len(c["Tstate"])
+    preserve = bool(c.get("preserve_cardinality", False))
+    return lambda source, *rest: _ScanDataset(
+        types, shapes, as_dataset(source), rest[:width], bind(rest[width:]), preserve
+    )
+
+
+# --- generators ----------------------------------------------------------------
+
+
+class _GeneratorDataset(Dataset):
+    """Elements of a function, of a state that another one makes."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+    ) -> None:
+        super().__init__(types, shapes)
+        self._functions = functions
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _GeneratorIterator(self._functions, env)
+
+
+class _GeneratorIterator(DatasetIterator):
+    def __init__(
+        self,
+        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+        env: Environment,
+    ) -> None:
+        self._begin, self._next, self._finish = functions
+        self._env = env
+        self._state: Element | None = None
+        self._ended = False
+
+    def __next__(self) -> Element:
+        if self._ended:
+            raise StopIteration
+        if self._state is None:
+            self._state = self._begin(self._env, ())
+        try:
+            return self._next(self._env, self._state)
+        except errors.OutOfRangeError:
+            self._end()
+            raise StopIteration from None
+
+    def _end(self) -> None:
+        self._ended = True
+        if self._state is not None:
+            self._finish(self._env, self._state)
+
+    def __del__(self) -> None:
+        if not self._ended and self._state is not None:
+            # Nobody is left whom an error could tell anything.
+            try:
+                self._env.context = self._env.own_context(Cancellation())
+                self._end()
+            except Exception:
+                self._ended = True
+
+
+@dataset_kernel(
+    "GeneratorDataset",
+    retains=(
+        "init_func_other_args",
+        "next_func_other_args",
+        "finalize_func_other_args",
+    ),
+)
+def generator_dataset(c: OpKernelConstruction) -> Compute:
+    """Elements that a function generates."""
+    types, shapes = signature(c)
+    names = "init_func", "next_func", "finalize_func"
+    binds = [capture(c, name) for name in names]
+    counts = [len(c[f"T{name}_args"]) for name in names]
+
+    def compute(*captured: Any) -> Dataset:
+        first, second = counts[0], counts[0] + counts[1]
+        begin, step, finish = binds
+        return _GeneratorDataset(
+            types,
+            shapes,
+            (
+                begin(captured[:first]),
+                step(captured[first:second]),
+                finish(captured[second:]),
+            ),
+        )
+
+    return compute
+
+
+# --- reduce --------------------------------------------------------------------
+
+
+@host_kernel("ReduceDataset", devices=("CPU",), context=True, large=True)
+def reduce_dataset(c: OpKernelConstruction) -> Compute:
+    """The last state of a function over all elements."""
+    bind = capture(c, "f")
+    width = len(c["Tstate"])
+    shapes = c["output_shapes"]
+
+    def compute(context: OpKernelContext, source: Any, *rest: Any) -> Element:
+        function = bind(rest[width:])
+        state = tuple(rest[:width])
+        root = Cancellation()
+        env = Environment(context, root)
+        try:
+            for element in as_dataset(source).iterate(env):
+                state = function(env, state + element)
+                if context.cancellation.cancelled:
+                    context.cancellation.check()
+        finally:
+            root.cancel()
+        for index, (value, shape) in enumerate(zip(state, shapes, strict=True)):
+            _check_state(value, shape, index)
+        return state
+
+    return compute
+
+
+def _check_state(value: Any, shape: Any, index: int) -> None:
+    dims = shape.dims_tuple
+    found = getattr(value, "shape", ())
+    if dims is not None and (
+        len(dims) != len(found)
+        or any(d is not None and d != n for d, n in zip(dims, found, strict=True))
+    ):
+        raise invalid(
+            f"Incompatible shapes at component {index}: expected {text_of(dims)} but "
+            f"got {text_of(found)}."
+        )
+
+
+@host_kernel("DatasetToSingleElement", devices=("CPU",), context=True, large=True)
+def dataset_to_single_element(c: OpKernelConstruction) -> Compute:
+    """The only element of a dataset."""
+
+    def compute(context: OpKernelContext, source: Any) -> Element:
+        root = Cancellation()
+        try:
+            found = []
+            for element in as_dataset(source).iterate(Environment(context, root)):
+                found.append(element)
+                if len(found) > 1:
+                    raise invalid("Dataset had more than one element.")
+        finally:
+            root.cancel()
+        if not found:
+            raise invalid("Dataset was empty.")
+        return found[0]
+
+    return compute
+
+
+@host_kernel(["DatasetCardinality", "ExperimentalDatasetCardinality"], large=True)
+def dataset_cardinality(c: OpKernelConstruction) -> Compute:
+    """Number of elements; -1 for endless, -2 for not known."""
+    return lambda source, *_: np.int64(as_dataset(source).cardinality)

@@ -1,0 +1,265 @@
+"""Shuffling in TensorFlow's order.
+
+A buffer is filled, and each element drawn from it at random; `ShuffleAndRepeat` also
+begins the next round while the last one is still drawn from, but draws from the oldest
+round first. The numbers and the swaps are those of TensorFlow's `shuffle_dataset_op.cc`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.kernels.host.datasets.dataset import (
+    INFINITE,
+    Dataset,
+    DatasetIterator,
+    Element,
+    RowDataset,
+    as_dataset,
+    dataset_kernel,
+    invalid,
+)
+from tensorloom.kernels.host.datasets.selection import like, rows_of
+from tensorloom.kernels.host.datasets.sources import RandomWords
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+
+class SeedGenerator:
+    """Gives each iterator of one dataset its pair of seeds."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._words = RandomWords(seed, seed2)
+
+    def next(self) -> tuple[int, int]:
+        """The seeds of the next iterator."""
+        return self._words.next(), self._words.next()
+
+
+class ShuffleDataset(Dataset):
+    """Elements drawn from a buffer that the source fills, `count` times over."""
+
+    def __init__(
+        self,
+        source: Dataset,
+        buffer_size: int,
+        seeds: tuple[int, int],
+        reshuffle: SeedGenerator | None,
+        count: int = 1,
+    ) -> None:
+        super().__init__(*like(source))
+        self._buffer_size, self._seeds = buffer_size, seeds
+        self._reshuffle, self._count = reshuffle, count
+
+    @property
+    def cardinality(self) -> int:
+        n = self.inputs[0].cardinality
+        if self._count == 1 or n == 0:
+            return n
+        if self._count < 0:
+            return INFINITE
+        return n if n < 0 else n * self._count
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        seeds = self._reshuffle.next() if self._reshuffle else self._seeds
+        draw = _Draw(RandomWords(*seeds), self._buffer_size, self._count)
+        rows = rows_of(self.inputs[0])
+        if rows is not None:
+            return _ShuffledRows(rows, draw)
+        return _ShuffleIterator(self.inputs[0], draw, env)
+
+
+class _Draw:
+    """The buffer: a ring of items, and the rounds that they belong to."""
+
+    def __init__(self, words: RandomWords, size: int, count: int) -> None:
+        self._words, self._size, self.count = words, size, count
+        self._ring: dict[int, Any] = {}
+        self.held = 0
+        self._rounds: deque[list[int]] = deque([[0, 0]])  # [start, end) of each
+        self._end = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.held >= self._size
+
+    def begin_round(self) -> None:
+        """What is put from now on belongs to the next round."""
+        self._rounds.append([self._end, self._end])
+
+    def put(self, item: Any) -> None:
+        """Adds an item to the newest round."""
+        self._ring[self._end % self._size] = item
+        self._end += 1
+        self._rounds[-1][1] = self._end
+        self.held += 1
+
+    def draw(self) -> Any:
+        """Takes an item of the oldest round."""
+        rounds = self._rounds
+        while rounds[0][0] == rounds[0][1]:
+            rounds.popleft()
+        oldest = rounds[0]
+        start = oldest[0]
+        index = (start + self._words.next() % (oldest[1] - start)) % self._size
+        ring, first = self._ring, start % self._size
+        item = ring[index]
+        ring[index] = ring[first]
+        del ring[first]
+        oldest[0] = start + 1
+        self.held -= 1
+        return item
+
+
+class _ShuffleIterator(DatasetIterator):
+    """Fills the buffer from an iterator."""
+
+    def __init__(self, dataset: Dataset, draw: _Draw, env: Environment) -> None:
+        self._dataset, self._draw, self._env = dataset, draw, env
+        self._source: DatasetIterator | None = None
+        self._round = 0
+        self._produced = False
+        if draw.count != 0:
+            self._source = dataset.iterate(env)
+
+    def __next__(self) -> Element:
+        draw = self._draw
+        while self._source is not None and not draw.is_full:
+            for element in self._source:
+                draw.put(element)
+                self._produced = True
+                break
+            else:
+                self._end_round()
+        if draw.held:
+            return draw.draw()  # type: ignore[no-any-return]
+        raise StopIteration
+
+    def _end_round(self) -> None:
+        count = self._draw.count
+        self._round += 1
+        if (count < 0 and not self._produced) or self._round == count:
+            self._source = None
+        else:
+            self._draw.begin_round()
+            self._source = self._dataset.iterate(self._env)
+
+
+class _ShuffledRows(DatasetIterator):
+    """Shuffles numbers of rows, and looks the rows up when they are drawn."""
+
+    has_columns = True
+
+    def __init__(self, rows: RowDataset, draw: _Draw) -> None:
+        self._rows, self._draw = rows, draw
+        self._size = rows.rows
+        self._next = 0
+        self._round = 0
+        self._open = draw.count != 0 and self._size > 0
+
+    def _draw_one(self) -> int | None:
+        draw = self._draw
+        while self._open and not draw.is_full:
+            if self._next < self._size:
+                draw.put(self._next)
+                self._next += 1
+            else:
+                self._round += 1
+                self._next = 0
+                if self._round == draw.count:
+                    self._open = False
+                else:
+                    draw.begin_round()
+        return draw.draw() if draw.held else None
+
+    def __next__(self) -> Element:
+        index = self._draw_one()
+        if index is None:
+            raise StopIteration
+        return self._rows.row(index)
+
+    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
+        indices: list[int] = []
+        while len(indices) < count and (index := self._draw_one()) is not None:
+            indices.append(index)
+        return self._rows.gather(np.array(indices, np.int64))
+
+
+def _buffer_size(value: Any) -> int:
+    if value <= 0:
+        raise invalid("buffer_size must be greater than zero.")
+    return int(value)
+
+
+@dataset_kernel("ShuffleDataset")
+def shuffle_dataset(c: OpKernelConstruction) -> Compute:
+    """A shuffled dataset; another order in each iteration unless told otherwise."""
+    reshuffle = c["reshuffle_each_iteration"]
+
+    def compute(source: Any, buffer_size: Any, seed: Any, seed2: Any) -> Dataset:
+        seeds = int(seed), int(seed2)
+        return ShuffleDataset(
+            as_dataset(source),
+            _buffer_size(buffer_size),
+            seeds,
+            SeedGenerator(*seeds) if reshuffle else None,
+        )
+
+    return compute
+
+
+@dataset_kernel("ShuffleDatasetV3")
+def shuffle_dataset_v3(c: OpKernelConstruction) -> Compute:
+    """ShuffleDataset with its seed generator as a resource."""
+    reshuffle = c["reshuffle_each_iteration"]
+
+    def compute(
+        source: Any, buffer_size: Any, seed: Any, seed2: Any, generator: Any
+    ) -> Dataset:
+        seeds = int(seed), int(seed2)
+        own = generator if isinstance(generator, SeedGenerator) else None
+        return ShuffleDataset(
+            as_dataset(source),
+            _buffer_size(buffer_size),
+            seeds,
+            (own or SeedGenerator(*seeds)) if reshuffle else None,
+        )
+
+    return compute
+
+
+@dataset_kernel("ShuffleDatasetV2")
+def shuffle_dataset_v2(c: OpKernelConstruction) -> Compute:
+    """ShuffleDataset whose seeds come from a generator alone."""
+
+    def compute(source: Any, buffer_size: Any, generator: Any) -> Dataset:
+        own = generator if isinstance(generator, SeedGenerator) else SeedGenerator(0, 0)
+        return ShuffleDataset(
+            as_dataset(source), _buffer_size(buffer_size), (0, 0), own
+        )
+
+    return compute
+
+
+@dataset_kernel("ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2")
+def shuffle_and_repeat_dataset(c: OpKernelConstruction) -> Compute:
+    """Several shuffled rounds without a break between them."""
+
+    def compute(
+        source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any, *_: Any
+    ) -> Dataset:
+        return ShuffleDataset(
+            as_dataset(source),
+            _buffer_size(buffer_size),
+            (int(seed), int(seed2)),
+            None,
+            int(count),
+        )
+
+    return compute

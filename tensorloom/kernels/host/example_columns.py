@@ -1,0 +1,375 @@
+"""Columns of features: one feature of every message of a batch.
+
+A column comes from the bytes of the batch (`example_wire.py`), or from protobuf
+messages where those are few or irregular. Sparse, dense and ragged outputs are made of
+it here, either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework import dtypes
+from tensorloom.kernels.host import example_wire as wire
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.string_arrays import to_strings
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+
+_LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
+_KINDS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
+_WIRE_KINDS = {dtypes.float32: wire.FLOAT, dtypes.int64: wire.INT64}
+# Fewer messages than this are quicker one by one.
+_FEW = 12
+
+# What errors add to `Where.place` for values of another dtype.
+DENSE_MISMATCH = (
+    ".  Data types don't match. Data type: {got} but expected type: {wanted}"
+)
+SPARSE_MISMATCH = (
+    ".  Data types don't match. Expected type: {wanted}, Actual type: {got}"
+)
+
+
+class Where:
+    """How errors name messages of a batch."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def row(self, row: int) -> str:
+        """The start of a sentence about a message."""
+        return f"Name: {self.name(row)}, "
+
+    def place(self, row: int, key: str) -> str:
+        """The start of a sentence about a feature of a message."""
+        return f"{self.row(row)}Key: {key}, Index: {row}"
+
+    def detail(self, text: str) -> str:
+        """What the error says of the values."""
+        return text
+
+    def name(self, row: int) -> str:
+        """The name of a message."""
+        return self._names[row] if self._names else "<unknown>"
+
+
+class OnlyOne(Where):
+    """Errors of the op that parses a single message: there is nothing to count."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def row(self, row: int) -> str:
+        """Nothing: there is one message."""
+        return ""
+
+    def place(self, row: int, key: str) -> str:
+        """The feature."""
+        return f"Key: {key}"
+
+    def detail(self, text: str) -> str:
+        """TensorFlow tells no more."""
+        return "  Can't parse serialized Example."
+
+
+@dataclass
+class Column:
+    """A feature of all messages: their values one after another."""
+
+    values: NDArray[Any]
+    counts: NDArray[np.int64]  # how many values each message has
+    present: NDArray[np.bool_]  # which messages have the feature at all
+
+    def row_starts(self) -> NDArray[np.int64]:
+        """Where the values of each message start."""
+        return self.counts.cumsum() - self.counts
+
+
+class Examples:
+    """Serialized Examples whose columns are asked for by key.
+
+    Args:
+      refuse: makes the error of a text that is no Example, from its number.
+
+    Raises:
+      InvalidArgumentError: the one of `refuse`.
+    """
+
+    def __init__(
+        self,
+        texts: list[bytes],
+        keys: Sequence[bytes],
+        where: Where,
+        refuse: Callable[[int], Exception],
+    ) -> None:
+        self._texts, self._where, self._refuse = texts, where, refuse
+        self._keys = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        self._messages: list[Any] | None = None
+        self._walk = None if len(texts) < _FEW else self._find()
+        if self._walk is None:
+            self._parse()
+
+    def column(self, key: bytes, dtype: DType, mismatch: str) -> Column:
+        """The column of one of the keys.
+
+        Args:
+          mismatch: see `message_column`.
+
+        Raises:
+          InvalidArgumentError: a message has values of another dtype.
+        """
+        if self._walk is not None:
+            try:
+                return _wire_column(self._walk, self._keys[key], dtype)
+            except wire.Irregular:
+                pass
+        name = key.decode(errors="replace")
+        features = [_pick(message, name) for message in self._parse()]
+        return message_column(
+            features, dtype, lambda i: self._where.place(i, name) + mismatch
+        )
+
+    def _find(self) -> wire.Walk | None:
+        try:
+            walk = wire.Walk(wire.Buffer(self._texts), list(self._keys))
+            if not walk.bad.any():
+                return walk
+            texts = list(self._texts)
+            for row in np.flatnonzero(walk.bad).tolist():
+                texts[row] = self._regular(row)
+            walk = wire.Walk(wire.Buffer(texts), list(self._keys))
+        except wire.Irregular:
+            return None
+        return None if walk.bad.any() else walk
+
+    def _regular(self, row: int) -> bytes:
+        """The wanted features of a message, as a standard writer writes them."""
+        from tensorloom.protos import example_pb2
+
+        given, result = self._message(row), example_pb2.Example()
+        for key in self._keys:
+            name = key.decode(errors="replace")
+            if name in given:
+                result.features.feature[name].CopyFrom(given[name])
+        return bytes(result.SerializeToString())
+
+    def _message(self, row: int) -> Mapping[str, Any]:
+        message = read_message("Example", self._texts[row])
+        if message is None:
+            raise self._refuse(row)
+        return message.features.feature  # type: ignore[no-any-return]
+
+    def _parse(self) -> list[Any]:
+        if self._messages is None:
+            self._messages = [self._message(i) for i in range(len(self._texts))]
+        return self._messages
+
+
+def read_message(kind: str, text: bytes) -> Any:
+    """A protobuf message of the Example family, None if the text is none."""
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos import example_pb2
+
+    try:
+        return getattr(example_pb2, kind).FromString(text)
+    except DecodeError:
+        return None
+
+
+def _pick(features: Any, key: str) -> Any:
+    # Looking up a missing key in a protobuf map would create it.
+    return features[key] if key in features else None  # noqa: SIM401
+
+
+def _wire_column(walk: wire.Walk, index: int, dtype: DType) -> Column:
+    spans = walk.spans(index)
+    kind = _WIRE_KINDS.get(dtype, wire.BYTES)
+    present = spans.kind == kind
+    everywhere = bool(present.all())
+    if not everywhere:
+        if (spans.kind[~present] != wire.MISSING).any():
+            raise wire.Irregular  # of another dtype: the messages tell which
+        spans = wire.Spans(
+            spans.kind[present], spans.start[present], spans.length[present]
+        )
+    values: Any
+    if dtype == dtypes.float32:
+        values, counts = wire.floats(walk.buffer, spans)
+    elif dtype == dtypes.int64:
+        values, counts = wire.int64s(walk.buffer, spans)
+    else:
+        values, counts = wire.strings(walk.buffer, spans)
+    if not everywhere:
+        every_count = np.zeros(len(present), np.int64)
+        every_count[present] = counts
+        counts = every_count
+    return Column(values, counts, present)
+
+
+def message_column(
+    features: Sequence[Any], dtype: DType, mismatch: Callable[[int], str]
+) -> Column:
+    """The column of Feature messages, None for a missing one.
+
+    Args:
+      mismatch: the message of the error for values of another dtype in a row, with the
+        dtypes as `{wanted}` and `{got}`.
+
+    Raises:
+      InvalidArgumentError: there is such a row.
+    """
+    wanted = _LISTS.get(dtype, "bytes_list")
+    rows: list[Any] = []
+    present = np.zeros(len(features), bool)
+    for i, feature in enumerate(features):
+        kind = None if feature is None else feature.WhichOneof("kind")
+        if kind is None:
+            rows.append(())
+            continue
+        if kind != wanted:
+            text = mismatch(i).replace("{wanted}", _KINDS[wanted])
+            raise invalid_argument(text.replace("{got}", _KINDS[kind]))
+        present[i] = True
+        rows.append(getattr(feature, kind).value)
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    flat = [value for row in rows for value in row]
+    if dtype == dtypes.string:
+        return Column(to_strings(flat, (len(flat),)), counts, present)
+    return Column(np.array(flat, dtype.as_numpy_dtype), counts, present)
+
+
+# --- outputs ----------------------------------------------------------------------
+
+
+def sparse_output(column: Column) -> tuple[Any, Any, Any]:
+    """(indices, values, shape) of a column."""
+    return ragged_indices(column.counts), column.values, sparse_shape(column.counts)
+
+
+def ragged_indices(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row and column of each value of rows of these lengths, [n, 2]."""
+    ends = counts.cumsum()
+    total = int(ends[-1]) if len(ends) else 0
+    indices = np.empty((total, 2), np.int64)
+    if total == len(counts) and bool((counts == 1).all()):
+        indices[:, 0] = np.arange(total)
+        indices[:, 1] = 0
+        return indices
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    indices[:, 1] = np.arange(total) - np.repeat(ends - counts, counts)
+    return indices
+
+
+def sparse_shape(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[rows, longest row]."""
+    longest = int(counts.max()) if len(counts) else 0
+    return np.array([len(counts), longest], np.int64)
+
+
+def row_splits(counts: NDArray[np.int64], dtype: DType) -> Any:
+    """0 and the ends of rows of these lengths.
+
+    Raises:
+      InvalidArgumentError: int32 cannot count so far.
+    """
+    splits = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=splits[1:])
+    if dtype == dtypes.int32 and splits[-1] > 2**31 - 1:
+        raise invalid_argument("Too many values for int32 row_splits")
+    return splits.astype(dtype.as_numpy_dtype)
+
+
+def dense_output(
+    column: Column,
+    key: str,
+    default: Any,
+    shape: tuple[int, ...],
+    dtype: DType,
+    where: Where,
+) -> Any:
+    """[batch, *shape]; the default where the feature is missing.
+
+    Raises:
+      InvalidArgumentError: it is missing and has no default, or has another number
+        of values.
+    """
+    width = int(np.prod(shape, dtype=np.int64))
+    every = bool(column.present.all())
+    if not every and not default.size and width:
+        row = int(np.argmin(column.present))
+        raise invalid_argument(
+            f"{where.row(row)}Feature: {key} (data type: {type_name(dtype)}) is "
+            "required but could not be found."
+        )
+    wrong = (column.counts != width) & column.present
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        what = "bytes" if dtype == dtypes.string else type_name(dtype)
+        raise invalid_argument(
+            f"{where.place(row, key)}."
+            + where.detail(
+                f"  Number of {what} values != expected.  Values size: "
+                f"{column.counts[row]} but output shape: {shape_text(shape)}"
+            )
+        )
+    if every:
+        return column.values.reshape(len(column.counts), *shape)
+    result = np.empty((len(column.counts), width), dtype.as_numpy_dtype)
+    result[:] = default.reshape(-1)
+    result[column.present] = column.values.reshape(-1, width)
+    return result.reshape(-1, *shape)
+
+
+def type_name(dtype: DType) -> str:
+    """A dtype as TensorFlow's kernels print it."""
+    return "float" if dtype == dtypes.float32 else dtype.name
+
+
+def padded_output(
+    column: Column,
+    key: str,
+    default: Any,
+    inner: tuple[int, ...],
+    dtype: DType,
+    where: Where,
+) -> Any:
+    """[batch, most steps, *inner]: steps of a fixed shape, padded with the default.
+
+    Raises:
+      InvalidArgumentError: a row has a part of a step.
+      ResourceExhaustedError: one long row makes too large a table of many short ones.
+    """
+    width = int(np.prod(inner, dtype=np.int64))
+    partial = column.counts % width > 0 if width else np.ones(len(column.counts), bool)
+    if partial.any():
+        row = int(np.argmax(partial))
+        what = "bytes" if dtype == dtypes.string else type_name(dtype)
+        shape = ",".join(map(str, ("?", *inner)))
+        raise invalid_argument(
+            f"{where.place(row, key)}."
+            + where.detail(
+                f"  Number of {what} values is not a multiple of stride length. Saw "
+                f"{column.counts[row]} values but output shape is: [{shape}]"
+            )
+        )
+    rows = len(column.counts)
+    longest = int(column.counts.max()) if rows else 0
+    check_shape((rows, longest), dtype, "CPU:0")
+    fill = default.reshape(-1)[0] if default.size else _zero(dtype)
+    result = np.empty((rows, longest), dtype.as_numpy_dtype)
+    result.fill(fill)
+    result[np.arange(longest) < column.counts[:, None]] = column.values
+    return result.reshape(rows, longest // width, *inner)
+
+
+def _zero(dtype: DType) -> Any:
+    return b"" if dtype == dtypes.string else dtype.as_numpy_dtype(0)

@@ -1,0 +1,333 @@
+"""Host kernels of colours: contrast, hue, saturation, HSV, drawn boxes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+
+
+def _check_adjustable(images: Any, *factors: Any) -> None:
+    if images.ndim < 3:
+        raise invalid_argument(
+            f"input must be at least 3-D, got shape{shape_text(images.shape)}"
+        )
+    for factor in factors:
+        if np.ndim(factor):
+            raise invalid_argument(
+                f"contrast_factor must be scalar: {shape_text(np.shape(factor))}"
+            )
+
+
+def _contrast(images: Any, factor: Any) -> Any:
+    """float32; the mean of each channel stays."""
+    values = images.astype(np.float32, copy=False)
+    mean = values.mean(axis=(-3, -2), keepdims=True, dtype=np.float32)
+    return (values - mean) * np.float32(factor) + mean
+
+
+@host_kernel("AdjustContrast", large=True)
+def adjust_contrast(c: OpKernelConstruction) -> Compute:
+    """Kept in a range."""
+
+    def compute(images: Any, factor: Any, low: Any, high: Any) -> Any:
+        _check_adjustable(images, factor, low, high)
+        if not images.size:
+            return images.astype(np.float32)
+        return np.clip(_contrast(images, factor), low, high)
+
+    return compute
+
+
+@host_kernel("AdjustContrastv2", large=True)
+def adjust_contrast_v2(c: OpKernelConstruction) -> Compute:
+    """Of any range."""
+
+    def compute(images: Any, factor: Any) -> Any:
+        _check_adjustable(images, factor)
+        if not images.size:
+            return images.copy()
+        return _contrast(images, factor).astype(images.dtype, copy=False)
+
+    return compute
+
+
+# --- hue and saturation -----------------------------------------------------------
+
+
+def _check_colors(images: Any, amount: Any, what: str) -> None:
+    if images.ndim < 3:
+        raise invalid_argument(
+            f"input must be at least 3-D, got shape{shape_text(images.shape)}"
+        )
+    if np.ndim(amount):
+        raise invalid_argument(
+            f"{what} must be scalar: {shape_text(np.shape(amount))}"
+        )
+    if images.shape[-1] != 3:
+        raise invalid_argument(
+            f"input must have 3 channels but instead has {images.shape[-1]} channels."
+        )
+
+
+def _hue_of(red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
+    """Hue in 0 to 6, the smallest and the largest channel."""
+    low = np.minimum(np.minimum(red, green), blue)
+    high = np.maximum(np.maximum(red, green), blue)
+    middle = np.maximum(
+        np.minimum(red, green), np.minimum(np.maximum(red, green), blue)
+    )
+    sector = np.where(
+        red < green,
+        np.where(blue < red, 1, np.where(blue > green, 3, 2)),
+        np.where(blue < green, 0, np.where(blue > red, 4, 5)),
+    )
+    share = (middle - low) / (high - low)
+    hue = sector.astype(np.float32) + np.where(sector % 2 == 0, share, 1 - share)
+    return np.where(high == low, np.float32(0), hue), low, high
+
+
+def _colors_of_hue(hue: Any, low: Any, high: Any) -> Any:
+    sector = hue.astype(np.int32)
+    share = hue - sector.astype(np.float32)
+    middle = low + np.where(sector % 2 == 0, share, 1 - share) * (high - low)
+    return _by_sector(sector, high, middle, low)
+
+
+# Which of (largest, middle, smallest) each channel is, by sixths of the hue circle.
+_SECTORS: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1), (2, 1, 0), (1, 2, 0), (0, 2, 1))
+
+
+def _by_sector(sector: Any, high: Any, middle: Any, low: Any) -> Any:
+    """[..., 3]"""
+    ordered = (high, middle, low)
+    conditions = [sector == i for i in range(5)]
+    channels = []
+    for channel in range(3):
+        choices = [ordered[_SECTORS[i][channel]] for i in range(5)]
+        channels.append(np.select(conditions, choices, ordered[_SECTORS[5][channel]]))
+    return np.stack(channels, axis=-1)
+
+
+@host_kernel("AdjustHue", large=True)
+def adjust_hue(c: OpKernelConstruction) -> Compute:
+    """The hue turned by a share of the circle."""
+
+    def compute(images: Any, delta: Any) -> Any:
+        _check_colors(images, delta, "delta")
+        values = images.astype(np.float32, copy=False)
+        hue, low, high = _hue_of(values[..., 0], values[..., 1], values[..., 2])
+        hue = hue + np.float32(delta) * np.float32(6)
+        # fmod is exact, as are the steps of 6 that TensorFlow takes near the range.
+        hue = np.fmod(hue, np.float32(6))
+        hue = np.where(hue < 0, hue + np.float32(6), hue)
+        hue = np.where(hue >= 6, hue - np.float32(6), hue)
+        return _colors_of_hue(hue, low, high).astype(images.dtype, copy=False)
+
+    return compute
+
+
+def _saturated(values: Any, scale: Any) -> Any:
+    red, green, blue = values[..., 0], values[..., 1], values[..., 2]
+    value = np.maximum(np.maximum(red, green), blue)
+    spread = value - np.minimum(np.minimum(red, green), blue)
+    saturation = np.where(value > 0, spread / value, np.float32(0))
+    norm = np.float32(1) / (np.float32(6) * spread)
+    third, two_thirds = 2.0 / 6.0, 4.0 / 6.0  # doubles, as in TensorFlow's kernel
+    hue = np.where(
+        red == value,
+        norm * (green - blue),
+        np.where(
+            green == value,
+            ((norm * (blue - red)).astype(np.float64) + third).astype(np.float32),
+            ((norm * (red - green)).astype(np.float64) + two_thirds).astype(np.float32),
+        ),
+    )
+    hue = np.where(spread <= 0, np.float32(0), hue)
+    hue = np.where(hue < 0, hue + np.float32(1), hue)
+    saturation = np.clip(saturation * np.float32(scale), 0, 1).astype(np.float32)
+    chroma = saturation * value
+    base = value - chroma
+    turn = hue * np.float32(6)
+    sector = turn.astype(np.int32)
+    within = np.fmod(turn, np.float32(2))
+    middle = chroma * (np.float32(1) - np.abs(within - np.float32(1)))
+    colors = _by_sector(sector, chroma, middle, np.float32(0))
+    # Only a hue of exactly one turn falls out of the six sectors: no colour at all.
+    colors = np.where(((sector < 0) | (sector > 5))[..., None], np.float32(0), colors)
+    return colors + base[..., None]
+
+
+@host_kernel("AdjustSaturation", large=True)
+def adjust_saturation(c: OpKernelConstruction) -> Compute:
+    """The saturation scaled and kept in 0 to 1."""
+
+    def compute(images: Any, scale: Any) -> Any:
+        _check_colors(images, scale, "scale")
+        values = images.astype(np.float32, copy=False)
+        return _saturated(values, scale).astype(images.dtype, copy=False)
+
+    return compute
+
+
+# --- HSV --------------------------------------------------------------------------
+
+
+def _check_three(images: Any) -> None:
+    if images.ndim < 1:
+        raise invalid_argument(
+            f"input must be at least 1D{shape_text(images.shape)}"
+        )
+    if images.shape[-1] != 3:
+        raise invalid_argument(
+            f"input must have 3 channels but input only has {images.shape[-1]} channels."
+        )
+
+
+@host_kernel("RGBToHSV", large=True)
+def rgb_to_hsv(c: OpKernelConstruction) -> Compute:
+    """Computed in the images' dtype."""
+    dtype = c["T"].as_numpy_dtype
+    sixth = dtype(1) / dtype(6)
+
+    def compute(images: Any) -> Any:
+        _check_three(images)
+        red, green, blue = images[..., 0], images[..., 1], images[..., 2]
+        value = images.max(axis=-1, initial=None) if images.size else red
+        spread = value - images.min(axis=-1) if images.size else red
+        zero = dtype(0)
+        saturation = np.where(value > 0, spread / value, zero)
+        norm = (dtype(1) / spread) * sixth
+        hue = np.where(
+            red == value,
+            norm * (green - blue),
+            np.where(
+                green == value,
+                norm * (blue - red) + dtype(2) / dtype(6),
+                norm * (red - green) + dtype(4) / dtype(6),
+            ),
+        )
+        hue = np.where(spread > 0, hue, zero)
+        hue = np.where(hue < 0, hue + dtype(1), hue)
+        return np.stack([hue, saturation, value], axis=-1).astype(dtype, copy=False)
+
+    return compute
+
+
+@host_kernel("HSVToRGB", large=True)
+def hsv_to_rgb(c: OpKernelConstruction) -> Compute:
+    """Computed in the images' dtype."""
+    dtype = c["T"].as_numpy_dtype
+
+    def compute(images: Any) -> Any:
+        _check_three(images)
+        zero, one, two = dtype(0), dtype(1), dtype(2)
+        turn = images[..., 0] * dtype(6)
+        saturation, value = images[..., 1], images[..., 2]
+        shares = (
+            np.abs(turn - dtype(3)) - one,
+            -np.abs(turn - two) + two,
+            -np.abs(turn - dtype(4)) + two,
+        )
+        rest = -saturation + one
+        channels = [
+            (rest + saturation * np.minimum(np.maximum(share, zero), one)) * value
+            for share in shares
+        ]
+        return np.stack(channels, axis=-1).astype(dtype, copy=False)
+
+    return compute
+
+
+# --- drawn boxes ------------------------------------------------------------------
+
+_COLORS: Final = np.array(
+    [
+        [1, 1, 0, 1],
+        [0, 0, 1, 1],
+        [1, 0, 0, 1],
+        [0, 1, 0, 1],
+        [0.5, 0, 0.5, 1],
+        [0.5, 0.5, 0, 1],
+        [0.5, 0, 0, 1],
+        [0, 0, 0.5, 1],
+        [0, 1, 1, 1],
+        [1, 0, 1, 1],
+    ],
+    np.float32,
+)
+
+
+def _palette(colors: Any, depth: int) -> Any:
+    table = _COLORS.copy()
+    if colors is not None and colors.size:
+        table = colors
+    elif depth == 1:
+        table[:, 0] = 1  # white, on gray images
+    if colors is not None and colors.size and table.shape[1] < depth:
+        raise invalid_argument(
+            f"Expect colors to have at least {depth} channels, got {table.shape[1]}"
+        )
+    return table[:, :depth]
+
+
+def _draw_box(image: Any, box: Any, color: Any) -> None:
+    """The outline of one box, without the sides outside of the image."""
+    height, width = image.shape[:2]
+    edges = box * np.array([height - 1, width - 1] * 2, np.float32)
+    if not np.isfinite(edges).all():
+        return
+    top, left, bottom, right = (int(edge) for edge in edges)
+    if top > bottom or left > right:
+        return
+    if top >= height or bottom < 0 or left >= width or right < 0:
+        return
+    rows = slice(max(top, 0), min(bottom, height - 1) + 1)
+    columns = slice(max(left, 0), min(right, width - 1) + 1)
+    if top >= 0:
+        image[top, columns] = color
+    if bottom < height:
+        image[bottom, columns] = color
+    if left >= 0:
+        image[rows, left] = color
+    if right < width:
+        image[rows, right] = color
+
+
+@host_kernel(["DrawBoundingBoxes", "DrawBoundingBoxesV2"], large=True)
+def draw_bounding_boxes(c: OpKernelConstruction) -> Compute:
+    """Outlines one pixel wide, in colours by turns."""
+
+    def compute(images: Any, boxes: Any, colors: Any = None) -> Any:
+        _check_drawable(images, boxes, colors)
+        palette = _palette(colors, images.shape[3]).astype(images.dtype)
+        drawn = images.copy()
+        for image, image_boxes in zip(drawn, boxes, strict=True):
+            for index, box in enumerate(image_boxes):
+                _draw_box(image, box, palette[index % len(palette)])
+        return drawn
+
+    return compute
+
+
+def _check_drawable(images: Any, boxes: Any, colors: Any) -> None:
+    if images.ndim != 4:
+        raise invalid_argument(
+            "The rank of the images should be 4"
+        )
+    if boxes.ndim != 3:
+        raise invalid_argument("The rank of the boxes tensor should be 3")
+    if boxes.shape[2] != 4:
+        raise invalid_argument("The size of the third dimension of the box must be 4")
+    if images.shape[0] != boxes.shape[0]:
+        raise invalid_argument("The batch sizes should be the same")
+    depth = images.shape[3]
+    if depth not in (1, 3, 4):
+        raise invalid_argument(
+            "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
+        )
+    if colors is not None and colors.ndim != 2:
+        raise invalid_argument("colors must be a 2-D matrix")

@@ -1,0 +1,217 @@
+"""Making `Summary` messages of tensors, images and sound."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.tensor_proto import encode_tensor
+from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.variable_value import format_shape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+# Pixels nearer to 0 than this are all black: there is nothing to scale.
+_ZERO: Final = 1e-6
+_MODES: Final = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+def _serialized(summary: Any) -> Any:
+    return to_strings([summary.SerializeToString()], ())
+
+
+# --- tensors ---------------------------------------------------------------------
+
+
+@host_kernel("TensorSummary", large=True)
+def tensor_summary(c: OpKernelConstruction) -> Compute:
+    """The tensor, with the name of the node."""
+
+    def compute(tensor: Any) -> Any:
+        from tensorloom.protos import summary_pb2
+
+        summary = summary_pb2.Summary()
+        value = summary.value.add(node_name=c.node_name)
+        _put_tensor(value.tensor, tensor, c)
+        return _serialized(summary)
+
+    return compute
+
+
+@host_kernel("TensorSummaryV2", large=True)
+def tensor_summary_v2(c: OpKernelConstruction) -> Compute:
+    """The tensor with a tag and metadata."""
+
+    def compute(tag: Any, tensor: Any, metadata: Any) -> Any:
+        from google.protobuf.message import DecodeError
+
+        from tensorloom.protos import summary_pb2
+
+        summary = summary_pb2.Summary()
+        value = summary.value.add(tag=_scalar_tag(tag))
+        _put_tensor(value.tensor, tensor, c)
+        value.metadata.SetInParent()
+        try:
+            value.metadata.ParseFromString(metadata.item())
+        except DecodeError:
+            # As TensorFlow: what is no metadata counts as none.
+            value.metadata.Clear()
+            value.metadata.SetInParent()
+        return _serialized(summary)
+
+    return compute
+
+
+def _put_tensor(proto: Any, tensor: Any, c: OpKernelConstruction) -> None:
+    encode_tensor(np.asarray(tensor), c["T"], proto, prefer_content=True)
+
+
+def _scalar_tag(tag: Any) -> str:
+    if tag.ndim:
+        raise _invalid("Tags must be a scalar")
+    text: str = tag.item().decode()
+    return text
+
+
+# --- images ----------------------------------------------------------------------
+
+
+@host_kernel("ImageSummary", large=True)
+def image_summary(c: OpKernelConstruction) -> Compute:
+    """The first images of a batch, as PNG."""
+    limit, bad_color = c["max_images"], np.asarray(c["bad_color"])
+
+    def compute(tag: Any, tensor: Any) -> Any:
+        from tensorloom.protos import summary_pb2
+
+        name = _scalar_tag(tag)
+        if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
+            raise _invalid(
+                "Tensor must be 4-D with last dim 1, 3, or 4, not "
+                f"{format_shape(tensor.shape)}"
+            )
+        batch, height, width, depth = tensor.shape
+        if batch and not tensor.size:
+            shown = ", ".join(str(size) for size in tensor.shape)
+            raise _invalid(f"input tensor must have non-zero dims. Found: [{shown}].")
+        summary = summary_pb2.Summary()
+        for i in range(min(limit, batch)):
+            pixels = tensor[i]
+            if pixels.dtype != np.uint8:
+                pixels = normalized(pixels, bad_color[:depth])
+            value = summary.value.add(tag=_numbered(name, "image", i, limit))
+            value.image.height, value.image.width = height, width
+            value.image.colorspace = depth
+            value.image.encoded_image_string = _png(pixels)
+        return _serialized(summary)
+
+    return compute
+
+
+def _numbered(tag: str, kind: str, index: int, limit: int) -> str:
+    return f"{tag}/{kind}/{index}" if limit > 1 else f"{tag}/{kind}"
+
+
+def normalized(image: NDArray[Any], bad_color: NDArray[Any]) -> NDArray[np.uint8]:
+    """An image of floats as bytes.
+
+    Values that are not negative are scaled so that the largest is 255; with negative
+    ones 0 becomes 128, and the largest absolute value is 127 away from it. Pixels
+    that are not finite get `bad_color`.
+    """
+    values = image.astype(np.float32) if image.dtype == np.float16 else image
+    finite = np.isfinite(values)
+    known = values[finite]
+    low = known.min(initial=np.inf)
+    high = known.max(initial=-np.inf)
+    one = values.dtype.type
+    if low < 0:
+        largest = max(abs(low), abs(high))
+        scale, offset = (0.0 if largest < _ZERO else one(127.0) / largest), 128.0
+    else:
+        scale, offset = (0.0 if high < _ZERO else one(255.0) / high), 0.0
+    safe = np.where(finite, values, 0)
+    pixels = (safe * one(scale) + one(offset)).astype(np.uint8)
+    pixels[~finite.all(axis=-1)] = bad_color
+    return pixels
+
+
+def _png(pixels: NDArray[np.uint8]) -> bytes:
+    from PIL import Image
+
+    depth = pixels.shape[2]
+    flat = pixels[:, :, 0] if depth == 1 else pixels
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(flat)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+# --- sound -----------------------------------------------------------------------
+
+
+@host_kernel(["AudioSummary", "AudioSummaryV2"], large=True)
+def audio_summary(c: OpKernelConstruction) -> Compute:
+    """The first clips of a batch, as WAV."""
+    limit, fixed_rate = c["max_outputs"], c.get("sample_rate")
+
+    def compute(tag: Any, tensor: Any, sample_rate: Any = None) -> Any:
+        from tensorloom.protos import summary_pb2
+
+        name = _scalar_tag(tag)
+        if tensor.ndim not in (2, 3):
+            raise _invalid(
+                f"Tensor must be 3-D or 2-D, got: {format_shape(tensor.shape)}"
+            )
+        rate = float(fixed_rate if sample_rate is None else sample_rate)
+        if not rate > 0:
+            raise _invalid("sample_rate must be > 0")
+        clips = tensor if tensor.ndim == 3 else tensor[:, :, None]
+        frames, channels = clips.shape[1:]
+        summary = summary_pb2.Summary()
+        for i in range(min(limit, len(clips))):
+            value = summary.value.add(tag=_numbered(name, "audio", i, limit))
+            value.audio.sample_rate = rate
+            value.audio.num_channels = channels
+            value.audio.length_frames = frames
+            value.audio.content_type = "audio/wav"
+            value.audio.encoded_audio_string = _wav(clips[i], int(rate))
+        return _serialized(summary)
+
+    return compute
+
+
+def _wav(samples: NDArray[np.float32], rate: int) -> bytes:
+    """16-bit samples; halves are rounded away from zero."""
+    frames, channels = samples.shape
+    scaled = samples.astype(np.float64) * 32768.0
+    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
+    data = np.nan_to_num(rounded).clip(-32768, 32767).astype("<i2").tobytes()
+    frame_bytes = 2 * channels
+    header = struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        36 + frames * frame_bytes,
+        b"WAVE",
+        b"fmt ",
+        16,
+        1,
+        channels,
+        rate,
+        rate * frame_bytes,
+        frame_bytes,
+        16,
+        b"data",
+        frames * frame_bytes,
+    )
+    return header + data
+
+
+def _invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)

@@ -1,0 +1,98 @@
+"""Optionals in host memory. The tensors in them are kept as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import is_torch_type
+from tensorloom.kernels.variable_value import is_host, to_host
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+
+class Optional:
+    """Some values, or None for nothing."""
+
+    __slots__ = ("values",)
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, values: tuple[Any, ...] | None) -> None:
+        self.values = values
+
+
+@host_kernel(
+    "OptionalFromValue",
+    any_inputs=("components",),
+    retains=("components",),
+    large=True,
+)
+def from_value(c: OpKernelConstruction) -> Compute:
+    """An optional of its inputs."""
+    return lambda *components: Optional(components)
+
+
+@host_kernel("OptionalNone", large=True)
+def none(c: OpKernelConstruction) -> Compute:
+    """An optional of nothing."""
+    return lambda: Optional(None)
+
+
+@host_kernel("OptionalHasValue", large=True)
+def has_value(c: OpKernelConstruction) -> Compute:
+    """Whether there is something."""
+    # The result of a branch that was not taken is no optional at all.
+    return lambda optional: np.bool_(
+        optional is not None and optional.values is not None
+    )
+
+
+def make_get_value(c: OpKernelConstruction, convert: Callable[[Any], Any]) -> Compute:
+    """The function that takes the values out; `convert` is for numeric ones."""
+    types, shapes = c["output_types"], c["output_shapes"]
+    numeric = [is_torch_type(dtype) for dtype in types]
+
+    def compute(optional: Optional | None) -> tuple[Any, ...]:
+        if optional is None or optional.values is None:
+            raise errors.InvalidArgumentError(
+                None, None, "The given optional does not have a value."
+            )
+        if len(optional.values) != len(types):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"The given optional has {len(optional.values)} components, expected "
+                f"{len(types)}.",
+            )
+        for index, (value, shape) in enumerate(
+            zip(optional.values, shapes, strict=False)
+        ):
+            found = getattr(value, "shape", None)
+            if found is not None and not shape.is_compatible_with(list(found)):
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    "The given optional does not match the expected shape for "
+                    f"component {index}. Expected: {shape}. Actual: {list(found)}.",
+                )
+        return tuple(
+            convert(value) if is_number else value
+            for value, is_number in zip(optional.values, numeric, strict=True)
+        )
+
+    return compute
+
+
+def _to_host(value: Any) -> Any:
+    return value if is_host(value) else to_host(value)
+
+
+@host_kernel("OptionalGetValue", aliases=True)
+def get_value(c: OpKernelConstruction) -> Compute:
+    """The values, in host memory."""
+    return make_get_value(c, _to_host)

@@ -1,0 +1,162 @@
+"""The arithmetic of quantized values, as TensorFlow does it in float32.
+
+A quantized dtype over [minimum, maximum] stands for evenly spaced floats. Ranges are
+Python floats that hold float32 numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.kernels.host.nn_ops_checks import invalid
+
+_LIMITS: dict[dtypes.DType, tuple[int, int]] = {
+    dtypes.qint8: (-128, 127),
+    dtypes.quint8: (0, 255),
+    dtypes.qint16: (-32768, 32767),
+    dtypes.quint16: (0, 65535),
+    dtypes.qint32: (-(2**31), 2**31 - 1),
+}
+# The largest float32 that an int32 can hold.
+_LARGEST_QINT32 = 2147483520.0
+f32 = np.float32
+
+
+def limits(dtype: dtypes.DType) -> tuple[int, int]:
+    """(lowest, highest) value."""
+    return _LIMITS[dtype]
+
+
+def is_signed(dtype: dtypes.DType) -> bool:
+    """Whether it has negative values."""
+    return _LIMITS[dtype][0] < 0
+
+
+def scalar(value: Any, what: str = "min_range") -> Any:
+    """A range's bound as a float32 scalar; of a vector its first element."""
+    array = np.asarray(value, np.float32).reshape(-1)
+    if not array.size:
+        raise invalid(f"{what} must have an element")
+    return array[0]
+
+
+def level(dtype: dtypes.DType, minimum: Any, maximum: Any) -> Any:
+    """What one step of the integer is worth."""
+    low, high = _LIMITS[dtype]
+    return f32((maximum - minimum) / f32(high - low))
+
+
+def to_quantized_scalar(
+    value: float, dtype: dtypes.DType, minimum: Any, maximum: Any, clamp: bool = False
+) -> int:
+    """The integer that stands for a float."""
+    if minimum == maximum:
+        return 0
+    low, high = _LIMITS[dtype]
+    scale, min_scaled = _scaled(dtype, minimum, maximum)
+    number = int(_away(np.float64(value) * scale) - min_scaled + low)
+    return min(max(number, low), high) if clamp else number
+
+
+def _away(value: Any) -> Any:
+    """Rounded, halves away from zero."""
+    return np.trunc(value + np.copysign(0.5, value))
+
+
+def _scaled(dtype: dtypes.DType, minimum: Any, maximum: Any) -> tuple[Any, Any]:
+    low, high = _LIMITS[dtype]
+    steps = float(high - low + 1)
+    span = np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0))
+    scale = steps / span
+    return scale, _away(np.float64(minimum) * scale)
+
+
+def round_away(value: torch.Tensor) -> torch.Tensor:
+    """Rounded, halves away from zero (torch's own goes to even)."""
+    whole = value.trunc()
+    return whole + torch.where((value - whole).abs() >= 0.5, value.sign(), 0)
+
+
+def to_int(value: torch.Tensor, dtype: dtypes.DType, base: torch.dtype) -> torch.Tensor:
+    """Whole floats as integers, as x86 converts: too large for int32 is its lowest."""
+    if dtype == dtypes.qint32:
+        fits = (value >= -(2.0**31)) & (value < 2.0**31)
+        return torch.where(fits, value.double(), -(2.0**31)).to(torch.int32)
+    low, high = _LIMITS[dtype]
+    return value.nan_to_num(float(low)).clamp(low, high).to(torch.int32).to(base)
+
+
+def float_to_quantized(
+    value: torch.Tensor,
+    dtype: dtypes.DType,
+    minimum: Any,
+    maximum: Any,
+    base: torch.dtype,
+) -> torch.Tensor:
+    """Floats as integers, MIN_FIRST: the minimum is rounded by itself."""
+    low, high = _LIMITS[dtype]
+    if minimum == maximum:
+        return torch.zeros_like(value, dtype=base)
+    steps = float(high - low + 1)
+    span = np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0))
+    scale = f32(steps / span)
+    offset = f32(_away(f32(f32(minimum) * scale)))
+    shifted = round_away(value * float(scale)) - float(f32(np.float64(offset) - low))
+    top = _LARGEST_QINT32 if dtype == dtypes.qint32 else float(high)
+    return to_int(shifted.clamp(float(low), top), dtype, base)
+
+
+def quantized_to_float(
+    value: torch.Tensor, dtype: dtypes.DType, minimum: Any, maximum: Any
+) -> torch.Tensor:
+    """Integers as float32, MIN_FIRST."""
+    if minimum == maximum:
+        return torch.full(value.shape, float(minimum), device=value.device)
+    low, high = _LIMITS[dtype]
+    steps = float(high - low + 1)
+    span = f32(np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0)))
+    scale = f32(np.float64(span) / steps)
+    rounded = f32(_away(f32(f32(minimum) / scale)) * scale)
+    start = f32(np.float64(rounded) - low * np.float64(scale))
+    return value.to(torch.float32) * float(scale) + float(start)
+
+
+def quantized_value(
+    number: int, dtype: dtypes.DType, minimum: Any, maximum: Any
+) -> Any:
+    """The float32 that one integer stands for."""
+    if minimum == maximum:
+        return f32(minimum)
+    low, high = _LIMITS[dtype]
+    steps = float(high - low + 1)
+    span = np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0))
+    scale = span / steps
+    lowest = _away(np.float64(minimum) / scale) * scale
+    return f32(lowest + (number - low) * scale)
+
+
+def multiplied_range(
+    a: dtypes.DType,
+    b: dtypes.DType,
+    result: dtypes.DType,
+    ranges: tuple[Any, Any, Any, Any],
+) -> tuple[Any, Any]:
+    """The range of products: one step is worth the product of the steps."""
+    step = f32(level(a, *ranges[:2]) * level(b, *ranges[2:]))
+    low, high = _LIMITS[result]
+    return f32(step * f32(low)), f32(step * f32(high))
+
+
+def requantize(
+    value: torch.Tensor,
+    source: tuple[dtypes.DType, Any, Any],
+    target: tuple[dtypes.DType, Any, Any],
+    base: torch.dtype,
+) -> torch.Tensor:
+    """Integers over one range as integers over another."""
+    numbers = quantized_to_float(value, *source)
+    return float_to_quantized(numbers, *target, base)

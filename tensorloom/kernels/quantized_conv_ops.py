@@ -1,0 +1,259 @@
+"""Quantized convolution, pooling and resizing over torch tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.nn_ops_conv import convolution
+from tensorloom.kernels.nn_ops_pool import decode_geometry
+from tensorloom.kernels.nn_ops_pool import max_pool as float_max_pool
+from tensorloom.kernels.nn_ops_pool_avg import avg_pool as float_avg_pool
+from tensorloom.kernels.quantize_range import (
+    float_to_quantized,
+    multiplied_range,
+    quantized_to_float,
+    scalar,
+    to_quantized_scalar,
+)
+from tensorloom.kernels.quantized_math_ops import (
+    biased,
+    finish,
+    integers,
+    narrowed,
+    scaled_level,
+)
+from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
+
+
+class _AsFloat:
+    """A quantized node as one over float64, for the kernels of floats."""
+
+    def __init__(self, c: OpKernelConstruction, op: str) -> None:
+        self._node, self.op = c, op
+        self._attrs: dict[str, Any] = {
+            "T": dtypes.float64,
+            "data_format": b"NHWC",
+        }
+        paddings = c.get("padding_list")
+        if paddings:
+            self._attrs |= {"padding": b"EXPLICIT", "explicit_paddings": paddings}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def __getitem__(self, attr: str) -> Any:
+        return self._attrs[attr] if attr in self._attrs else self._node[attr]
+
+    def get(self, attr: str, default: Any = None) -> Any:
+        """The attr, or `default`."""
+        if attr in self._attrs:
+            return self._attrs[attr]
+        return self._node.get(attr, default)
+
+
+def _convolve(c: OpKernelConstruction) -> Compute:
+    """Convolves whole numbers exactly, in float64."""
+    depthwise = "Depthwise" in c.op
+    node: Any = _AsFloat(c, "DepthwiseConv2dNative" if depthwise else "Conv2D")
+    run = convolution(node)
+
+    def compute(image: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
+        return run(image.double(), filters.double())  # type: ignore[no-any-return]
+
+    return compute
+
+
+_RANGES = ("min_input", "max_input", "min_filter", "max_filter")
+_FUSED = (
+    *_RANGES,
+    "min_freezed_output",
+    "max_freezed_output",
+    "min_summand",
+    "max_summand",
+)
+_OUT = ("min_output", "max_output")
+
+
+@kernel(
+    ["QuantizedConv2D", "QuantizedDepthwiseConv2D"],
+    host_inputs=_RANGES,
+    host_outputs=_OUT,
+)
+def _conv2d(c: OpKernelConstruction) -> Compute:
+    run, types, result = _convolve(c), (c["Tinput"], c["Tfilter"]), c["out_type"]
+
+    def compute(image: torch.Tensor, filters: torch.Tensor, *ranges: Any) -> Any:
+        bounds = [scalar(r) for r in ranges]
+        # Less the integer of zero, which padding stands for.
+        image = integers(image) - to_quantized_scalar(0.0, types[0], *bounds[:2])
+        filters = integers(filters) - to_quantized_scalar(0.0, types[1], *bounds[2:])
+        product = run(image, filters)
+        low, high = multiplied_range(*types, result, tuple(bounds))  # type: ignore[arg-type]
+        return narrowed(integers(product), result), low, high
+
+    return compute
+
+
+@kernel(
+    [
+        "QuantizedConv2DPerChannel",
+        "QuantizedConv2DAndRelu",
+        "QuantizedConv2DAndReluAndRequantize",
+        "QuantizedConv2DAndRequantize",
+        "QuantizedConv2DWithBias",
+        "QuantizedConv2DWithBiasAndRelu",
+        "QuantizedConv2DWithBiasAndReluAndRequantize",
+        "QuantizedConv2DWithBiasAndRequantize",
+        "QuantizedConv2DWithBiasSumAndRelu",
+        "QuantizedConv2DWithBiasSumAndReluAndRequantize",
+        "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize",
+        "QuantizedDepthwiseConv2DWithBias",
+        "QuantizedDepthwiseConv2DWithBiasAndRelu",
+        "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize",
+    ],
+    host_inputs=_FUSED,
+    host_outputs=_OUT,
+)
+def _fused_conv2d(c: OpKernelConstruction) -> Compute:
+    """Ranges are symmetric here: an integer times a scale is the float."""
+    run, types, result = _convolve(c), (c["Tinput"], c["Tfilter"]), c["out_type"]
+    has_bias, has_sum = "WithBias" in c.op, "Sum" in c.op
+    requantized, bias_type = "AndRequantize" in c.op, c.get("Tbias", dtypes.float32)
+
+    def compute(image: torch.Tensor, filters: torch.Tensor, *others: Any) -> Any:
+        bias, rest = (others[0], others[1:]) if has_bias else (None, others)
+        step = np.asarray(scaled_level(types[0], scalar(rest[0]), scalar(rest[1])))
+        step = step * scaled_level(types[1], rest[2], rest[3])
+        product = run(integers(image), integers(filters))
+        if step.size not in (1, product.shape[-1]):
+            raise invalid(
+                f"min_filter must have 1 or {product.shape[-1]} elements, not "
+                f"{step.size}"
+            )
+        value = product * torch.as_tensor(step, device=product.device)
+        if bias is not None:
+            if bias.dim() != 1 or len(bias) != product.shape[-1]:
+                raise invalid(f"bias must be 1-dimensional: {text(bias.shape)}")
+            value = biased(value, bias, step, bias_type)
+        frozen = rest[4:6] if requantized else ()
+        if has_sum:
+            value = value + _summand(c, rest[6 if requantized else 4 :], value)
+        if "Relu" in c.op:
+            value = value.clamp_min(0)
+        return finish(value, result, step, frozen)
+
+    return compute
+
+
+def _summand(
+    c: OpKernelConstruction, inputs: Any, value: torch.Tensor
+) -> torch.Tensor:
+    summand: torch.Tensor = inputs[0]
+    if summand.shape != value.shape:
+        raise invalid(
+            f"summand must have the output's shape: {text(summand.shape)} vs. "
+            f"{text(value.shape)}"
+        )
+    if len(inputs) == 1:
+        return summand.double()
+    scale = scaled_level(c["Tsummand"], scalar(inputs[1]), scalar(inputs[2]))
+    return integers(summand).double() * float(scale)
+
+
+# --- pooling -----------------------------------------------------------------
+
+_POOL = {"host_inputs": ("min_input", "max_input"), "host_outputs": _OUT}
+
+
+def _pooling(c: OpKernelConstruction, factory: Any, op: str) -> Compute:
+    node: Any = _AsFloat(c, op)
+    decode_geometry(node)
+    run, dtype = factory(node), c["T"]
+
+    def compute(image: torch.Tensor, low: Any, high: Any) -> Any:
+        pooled = run(integers(image).double())
+        # Means are cut to whole numbers, as integer division does.
+        return narrowed(integers(pooled.trunc()), dtype), scalar(low), scalar(high)
+
+    return compute
+
+
+@kernel("QuantizedMaxPool", **_POOL)  # type: ignore[arg-type]
+def _max_pool(c: OpKernelConstruction) -> Compute:
+    return _pooling(c, float_max_pool, "MaxPool")
+
+
+@kernel("QuantizedAvgPool", **_POOL)  # type: ignore[arg-type]
+def _avg_pool(c: OpKernelConstruction) -> Compute:
+    return _pooling(c, float_avg_pool, "AvgPool")
+
+
+# --- resizing ----------------------------------------------------------------
+
+
+def _taps(old: int, new: int, align: bool, centers: bool) -> tuple[Any, Any, Any]:
+    """(lower index, upper index, share of the upper one) of each new position."""
+    scale = np.float32((old - 1) / (new - 1) if align and new > 1 else old / new)
+    places = np.arange(new, dtype=np.float32)
+    if centers:
+        places = (places + np.float32(0.5)) * scale - np.float32(0.5)
+    else:
+        places = places * scale
+    lower = np.maximum(np.floor(places), 0).astype(np.int64)
+    upper = np.minimum(np.ceil(places), old - 1).astype(np.int64)
+    share = places - np.floor(places)
+    return lower, np.maximum(upper, 0), share.astype(np.float32)
+
+
+def _along(value: torch.Tensor, axis: int, taps: tuple[Any, Any, Any]) -> torch.Tensor:
+    lower, upper, share = (torch.from_numpy(t).to(value.device) for t in taps)
+    shape = [1] * value.dim()
+    shape[axis] = -1
+    below, above = value.index_select(axis, lower), value.index_select(axis, upper)
+    return below + (above - below) * share.view(shape)
+
+
+@kernel(
+    "QuantizedResizeBilinear",
+    host_inputs=("size", "min", "max"),
+    host_outputs=("out_min", "out_max"),
+)
+def _resize_bilinear(c: OpKernelConstruction) -> Compute:
+    dtype, flags = c["T"], (c["align_corners"], c["half_pixel_centers"])
+    if all(flags):
+        raise invalid("If half_pixel_centers is True, align_corners must be False.")
+
+    def compute(images: torch.Tensor, size: Any, low: Any, high: Any) -> Any:
+        if images.dim() != 4:
+            raise invalid(f"input must be 4-dimensional{text(images.shape)}")
+        sizes = np.asarray(size).tolist()
+        if len(np.shape(size)) != 1 or len(sizes) != 2:
+            raise invalid("shape_t must have two elements")
+        if min(sizes) <= 0:
+            raise invalid("output dimensions must be positive")
+        batch, rows, columns, channels = images.shape
+        check_shape((batch, *sizes, channels), dtype, c.device)
+        if not rows or not columns:
+            raise invalid("input image must be of non-zero size")
+        low, high = scalar(low), scalar(high)
+        value = images
+        if dtype == dtypes.qint32:
+            value = quantized_to_float(images, dtype, low, high)
+        value = value.to(torch.float32)
+        value = _along(value, 1, _taps(rows, sizes[0], *flags))
+        value = _along(value, 2, _taps(columns, sizes[1], *flags))
+        if dtype == dtypes.float32:
+            return value, low, high
+        if dtype == dtypes.qint32:
+            base = TORCH_DTYPES[dtype]
+            return float_to_quantized(value, dtype, low, high, base), low, high
+        return narrowed(integers(torch.floor(value + 0.5)), dtype), low, high
+
+    return compute

@@ -1,0 +1,1 @@
+"""`tf.layers`: layers that own their variables."""

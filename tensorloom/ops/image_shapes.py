@@ -1,0 +1,60 @@
+"""Shape arithmetic that the image ops share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+
+def size_of(c: InferenceContext, index: int) -> tuple[int | None, int | None]:
+    """(height, width) from the input at `index`, a vector of two sizes."""
+    dims = c.with_rank(index, 1).dims_tuple
+    assert dims is not None
+    c.with_value(dims[0], 2)
+    value = c.input_value(index)
+    if value is None:
+        return None, None
+    height, width = map(int, value)
+    for size in (height, width):
+        if size < 0:
+            c.fail(f"Dimension {size} must be >= 0")
+    return height, width
+
+
+def resized_shape(c: InferenceContext) -> TensorShape:
+    """[batch, height, width, channels] with height and width from the second input."""
+    dims = c.with_rank(0, 4).dims_tuple
+    assert dims is not None
+    height, width = size_of(c, 1)
+    return TensorShape.of((dims[0], height, width, dims[3]))
+
+
+def like_second_input(c: InferenceContext) -> TensorShape:
+    """The shape of the second input."""
+    return c.input_shape(1)
+
+
+def image_at_least(c: InferenceContext) -> TensorShape:
+    """The shape of the first input [..., height, width, channels]."""
+    return c.with_rank_at_least(0, 3)
+
+
+def adjusted_image(c: InferenceContext) -> TensorShape:
+    """Images [..., height, width, channels], changed by a scalar."""
+    shape = image_at_least(c)
+    for index in range(1, c.num_inputs):
+        c.with_rank(index, 0)
+    return shape
+
+
+def scalar_and_vector(c: InferenceContext, scalars: int, vector: int, of: int) -> None:
+    """Fails unless inputs before `scalars` are scalars and `vector` has `of` values."""
+    for index in range(scalars):
+        c.with_rank(index, 0)
+    dims = c.with_rank(vector, 1).dims_tuple
+    assert dims is not None
+    c.with_value(dims[0], of)

@@ -1,0 +1,1 @@
+"""`tf.signal`: what is composed of ops; the transforms themselves are in `ops/`."""

@@ -1,0 +1,360 @@
+"""Reading TensorFlow's tensor bundles (checkpoints, version 2).
+
+A bundle is `PREFIX.index`, a table of protos by tensor name, and the shards
+`PREFIX.data-00000-of-00001` with the bytes. Nothing in the files is believed: sizes
+are checked before memory is asked for, checksums on every read.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.storage import filesystem, slices
+from tensorloom.storage.bundle_files import data_name, index_name, kept_name
+from tensorloom.storage.bundle_writer import key_text, length_bytes
+from tensorloom.storage.coding import decode_varint
+from tensorloom.storage.crc32c import crc32c, crc32c_of_array, mask
+from tensorloom.storage.file_errors import data_loss, invalid_argument
+from tensorloom.storage.shard_file import ShardFile
+from tensorloom.storage.slices import Shape, Slice
+from tensorloom.storage.table_reader import TableReader
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.protos import tensor_bundle_pb2
+
+_MAX_RANK = 254  # TensorFlow's
+
+
+class BundleReader:
+    """Reads a bundle.
+
+    Raises:
+      NotFoundError: there is no index.
+      DataLossError: the index is damaged.
+      UnimplementedError: the bundle was written on a big-endian machine.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._index = index_name(prefix)
+        self._table = TableReader(self._index)
+        self._files: dict[int, ShardFile] = {}
+        self._header = self._read_header()
+
+    def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
+        from tensorloom.protos import tensor_bundle_pb2
+
+        header = tensor_bundle_pb2.BundleHeaderProto()
+        try:
+            self._parse(header, self._table.get(b""))
+        except errors.NotFoundError:
+            raise data_loss(self._index, None, "Unable to read header") from None
+        if header.endianness:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                "Reading a bundle with different endianness from the reader is not "
+                f"supported ({self._index})",
+            )
+        if header.num_shards < 0:
+            raise data_loss(
+                self._index, None, f"Invalid number of shards: {header.num_shards}"
+            )
+        if header.version.min_consumer > 1:
+            raise invalid_argument(
+                f"Checkpoint min consumer version {header.version.min_consumer} above "
+                f"current version 1 ({self._index})"
+            )
+        return header
+
+    def __enter__(self) -> BundleReader:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the files."""
+        self._table.close()
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    # --- the index -------------------------------------------------------------------
+
+    @functools.cached_property
+    def _rows(self) -> dict[bytes, bytes]:
+        rows = dict(self._table.items())
+        del rows[b""]
+        return rows
+
+    def _parse(self, message: Any, data: bytes) -> None:
+        from google.protobuf.message import DecodeError
+
+        try:
+            message.ParseFromString(data)
+        except DecodeError:
+            raise data_loss(self._index, None, "Corrupt entry") from None
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+        return self._header.num_shards
+
+    @property
+    def keys(self) -> Sequence[bytes]:
+        """All keys, those of slices too, in order."""
+        return list(self._rows)
+
+    @property
+    def names(self) -> list[bytes]:
+        """The names of the tensors, in order."""
+        return [key for key in self._rows if key[0]]
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._rows
+
+    def entry(self, key: bytes) -> tensor_bundle_pb2.BundleEntryProto:
+        """What the index says of a key. Raises NotFoundError."""
+        from tensorloom.protos import tensor_bundle_pb2
+
+        data = self._rows.get(key)
+        if data is None:
+            raise errors.NotFoundError(
+                None, None, f"Key {key_text(key)} not found in checkpoint"
+            )
+        entry = tensor_bundle_pb2.BundleEntryProto()
+        self._parse(entry, data)
+        return entry
+
+    def dtype(self, key: bytes) -> DType:
+        """A tensor's dtype."""
+        return self._dtype(self.entry(key))
+
+    def _dtype(self, entry: tensor_bundle_pb2.BundleEntryProto) -> DType:
+        try:
+            return dtypes.as_dtype(entry.dtype)
+        except TypeError:
+            raise data_loss(
+                self._index, None, f"Invalid dtype {entry.dtype} in checkpoint"
+            ) from None
+
+    def shape(self, key: bytes) -> Shape:
+        """A tensor's shape."""
+        return self._shape(self.entry(key))
+
+    def _shape(self, entry: tensor_bundle_pb2.BundleEntryProto) -> Shape:
+        shape = tuple([dim.size for dim in entry.shape.dim])
+        if (
+            entry.shape.unknown_rank
+            or len(shape) > _MAX_RANK
+            or min(shape, default=0) < 0
+        ):
+            raise data_loss(
+                self._index, None, f"Invalid tensor shape: {slices.shape_text(shape)}"
+            )
+        return shape
+
+    def shapes(self) -> dict[bytes, Shape]:
+        """The shape of every tensor."""
+        return {name: facts[1] for name, facts in self._facts()}
+
+    def dtypes(self) -> dict[bytes, DType]:
+        """The dtype of every tensor."""
+        return {name: facts[0] for name, facts in self._facts()}
+
+    def _facts(self) -> Iterator[tuple[bytes, tuple[DType, Shape]]]:
+        # Entries begin with dtype and shape, of which there are few different ones.
+        seen: dict[bytes, tuple[DType, Shape]] = {}
+        for key, data in self._rows.items():
+            if not key[0]:
+                continue
+            # Field 1 as one byte, then field 2 with a length of one byte.
+            end = 4 + data[3] if data[2:3] == b"\x12" and data[0] == 8 else 0
+            facts = seen.get(data[:end])
+            if facts is None:
+                entry = self.entry(key)
+                facts = self._dtype(entry), self._shape(entry)
+                if 4 < end < len(data) and data[1] < 128 and data[3] < 128:
+                    seen[data[:end]] = facts
+            yield key, facts
+
+    # --- values ----------------------------------------------------------------------
+
+    def read(self, key: bytes, part: Slice | None = None) -> Any:
+        """A tensor, or a slice of it.
+
+        Raises:
+          NotFoundError: no tensor has that name, or a shard is missing.
+          DataLossError: a checksum or size is wrong.
+        """
+        return self.read_later(key, part)()
+
+    def read_later(self, key: bytes, part: Slice | None = None) -> Callable[[], Any]:
+        """Begins to read a tensor, or a slice of it; what is returned gives it."""
+        entry = self.entry(key)
+        shape = self._shape(entry)
+        whole = slices.whole(shape)
+        wanted = whole if part is None else slices.bounds(part, shape)
+        if entry.slices:
+            return lambda: self._read_slices(key, entry, wanted)
+        value = self._read_entry(key, entry)
+        if wanted == whole:
+            return value
+        return lambda: value()[slices.index_of(wanted, whole)].copy()
+
+    def _stored_slices(self, key: bytes, entry: Any, shape: Shape) -> Iterator[Slice]:
+        for proto in entry.slices:
+            try:
+                yield slices.from_proto(proto, shape)
+            except ValueError as error:
+                raise data_loss(
+                    self._index, None, f"Invalid slice of {key_text(key)}: {error}"
+                ) from None
+
+    def _read_slices(
+        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto, wanted: Slice
+    ) -> Any:
+        shape, dtype = self._shape(entry), self._dtype(entry)
+        found: list[tuple[Slice, Slice, bytes]] = []
+        for raw in self._stored_slices(key, entry, shape):
+            stored = slices.bounds(raw, shape)
+            common = slices.overlap(stored, wanted)
+            if common is not None:
+                found.append((stored, common, slices.slice_key(key, raw)))
+        for stored, _, name in found:
+            one = self.entry(name)
+            if one.dtype != entry.dtype or self._shape(one) != slices.size_of(stored):
+                raise data_loss(
+                    self._index,
+                    None,
+                    f"Slice of {key_text(key)} has another dtype or shape",
+                )
+            self._check(name, one)
+        slices.check_cover(key_text(key), self._index, wanted, [c for _, c, _ in found])
+        result = np.empty(slices.size_of(wanted), dtype.as_numpy_dtype)
+        for stored, common, name in found:
+            value = self._read_entry(name, self.entry(name))()
+            result[slices.index_of(common, wanted)] = value[
+                slices.index_of(common, stored)
+            ]
+        return result
+
+    def _shard(self, number: int) -> ShardFile:
+        file = self._files.get(number)
+        if file is None:
+            if not 0 <= number < max(self.shards, 1):
+                raise data_loss(self._index, None, f"Invalid shard number {number}")
+            name = data_name(self.prefix, number, self.shards)
+            kept = kept_name(name, self._table.data)
+            if filesystem.exists(kept):
+                name = kept
+            file = self._files[number] = ShardFile(name)
+        return file
+
+    def _check(
+        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto
+    ) -> ShardFile:
+        """The file of an entry whose bytes are all there."""
+        dtype = self._dtype(entry)
+        if dtype in (dtypes.variant, dtypes.resource):
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"Restoring tensors of type {dtype.name} is not supported "
+                f"({key_text(key)})",
+            )
+        file = self._shard(entry.shard_id)
+        count = math.prod(self._shape(entry))
+        strings = dtype == dtypes.string
+        expected = count + 4 if strings else count * dtype.size
+        if entry.size < expected or (entry.size != expected and not strings):
+            raise data_loss(
+                file.path,
+                entry.offset,
+                f"Invalid size in bundle entry: key {key_text(key)}; stored size "
+                f"{entry.size}; expected size {expected}",
+            )
+        if entry.offset < 0 or entry.offset + entry.size > file.size:
+            raise data_loss(
+                file.path,
+                entry.offset,
+                f"Bytes of {key_text(key)} are past the end: {entry.size} of a file of "
+                f"{file.size} bytes",
+            )
+        return file
+
+    def _read_entry(
+        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto
+    ) -> Callable[[], Any]:
+        file = self._check(key, entry)
+        shape, dtype = self._shape(entry), self._dtype(entry)
+        if dtype == dtypes.string:
+            return lambda: self._strings(key, file, entry, shape)
+        value = np.empty(shape, dtype.as_numpy_dtype)
+        flat = value.reshape(-1).view(np.uint8)
+        wait = file.read_into(flat, entry.offset)
+
+        def finish() -> Any:
+            wait()
+            crc = mask(crc32c_of_array(flat))
+            if crc != entry.crc32c:
+                raise _mismatch(key, file, entry, entry.crc32c, crc)
+            return value
+
+        return finish
+
+    def _strings(self, key: bytes, file: ShardFile, entry: Any, shape: Shape) -> Any:
+        data = file.read(entry.offset, entry.size)
+        lengths: list[int] = []
+        at = 0
+        try:
+            for _ in range(math.prod(shape)):
+                length, at = decode_varint(data, at)
+                lengths.append(length)
+        except IndexError:
+            raise _corrupt_lengths(key, file, entry) from None
+        crc = crc32c(b"".join([length_bytes(x) for x in lengths]))
+        check = data[at : at + 4]
+        if check != struct.pack("<I", mask(crc)):
+            stored = int.from_bytes(check, "little")
+            raise _mismatch(key, file, entry, stored, mask(crc))
+        if at + 4 + sum(lengths) != len(data):
+            raise _corrupt_lengths(key, file, entry)
+        crc = mask(crc32c(data[at:], crc))
+        if crc != entry.crc32c:
+            raise _mismatch(key, file, entry, entry.crc32c, crc)
+        return _string_array(data, at + 4, lengths, shape)
+
+
+def _string_array(data: bytes, at: int, lengths: Sequence[int], shape: Shape) -> Any:
+    result = np.empty(len(lengths), object)
+    for index, length in enumerate(lengths):
+        result[index] = data[at : at + length]
+        at += length
+    return result.reshape(shape)
+
+
+def _corrupt_lengths(key: bytes, file: ShardFile, entry: Any) -> errors.DataLossError:
+    return data_loss(
+        file.path, entry.offset, f"Corrupt lengths of string tensor {key_text(key)}"
+    )
+
+
+def _mismatch(
+    key: bytes, file: ShardFile, entry: Any, stored: int, found: int
+) -> errors.DataLossError:
+    return data_loss(
+        file.path,
+        entry.offset,
+        f"Checksum does not match for {key_text(key)}: stored {stored:08x} vs. "
+        f"calculated on the restored bytes {found:08x}",
+    )

@@ -1,0 +1,103 @@
+"""Files read in large blocks, plain or compressed, with TensorFlow's errors."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from typing import Any, Final
+
+from tensorloom.framework import errors
+from tensorloom.storage.file_errors import as_file_errors, data_loss
+from tensorloom.storage.filesystem import open_file
+
+DEFAULT_BLOCK: Final = 256 * 1024
+
+# zlib's window size: with a zlib header, and with a gzip header.
+_WINDOWS: Final = {b"ZLIB": zlib.MAX_WBITS, b"GZIP": zlib.MAX_WBITS | 16}
+
+
+def compression_of(value: bytes | str | None) -> bytes:
+    """A compression as ops name it: empty, GZIP or ZLIB.
+
+    Raises:
+      errors.InvalidArgumentError: it is another.
+    """
+    kind = value.encode() if isinstance(value, str) else value or b""
+    if kind and kind not in _WINDOWS:
+        raise errors.InvalidArgumentError(None, None, "Unsupported compression_type.")
+    return kind
+
+
+class ByteStream:
+    """The bytes of a file, decompressed, front to back."""
+
+    def __init__(
+        self, name: str, compression: bytes = b"", block: int = DEFAULT_BLOCK
+    ) -> None:
+        self.name = name
+        self._block = max(block, 16 * 1024)
+        self._compression = compression_of(compression)
+        with as_file_errors(name):
+            self._file = open_file(name)
+        self._inflate: Any = None
+        self._rest = b""  # compressed bytes that are not inflated yet
+        if self._compression:
+            self._inflate = zlib.decompressobj(_WINDOWS[self._compression])
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def size(self) -> int | None:
+        """Length in bytes, if it is known without reading."""
+        if self._inflate is not None:
+            return None
+        try:
+            return os.fstat(self._file.fileno()).st_size
+        except (OSError, AttributeError):
+            return None
+
+    def read_block(self) -> bytes:
+        """Some bytes; none at the end.
+
+        Raises:
+          errors.DataLossError: what is compressed is corrupted or cut off.
+          errors.OpError: the file cannot be read.
+        """
+        if self._inflate is None:
+            return self._read_file()
+        return self._read_inflated()
+
+    def read(self, count: int) -> bytes:
+        """`count` bytes of a plain file, fewer at its end only."""
+        with as_file_errors(self.name):
+            return self._file.read(count)
+
+    def _read_file(self) -> bytes:
+        return self.read(self._block)
+
+    def _read_inflated(self) -> bytes:
+        while True:
+            if self._inflate.eof and not self._next_member():
+                return b""
+            data = self._rest or self._read_file()
+            if not data:
+                raise data_loss(self.name, None, "truncated compressed data")
+            try:
+                # Never more than four blocks at once, however well they compress.
+                out: bytes = self._inflate.decompress(data, 4 * self._block)
+            except zlib.error as error:
+                raise data_loss(
+                    self.name, None, f"inflate() failed: {error}"
+                ) from error
+            self._rest = self._inflate.unconsumed_tail or self._inflate.unused_data
+            if out:
+                return out
+
+    def _next_member(self) -> bool:
+        """Begins the next of several compressed files that were concatenated."""
+        self._rest = self._rest or self._read_file()
+        if not self._rest:
+            return False
+        self._inflate = zlib.decompressobj(_WINDOWS[self._compression])
+        return True

@@ -1,0 +1,72 @@
+"""Checkpoints of either version behind one door, and from a mirror if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tensorloom.framework import errors
+from tensorloom.storage import filesystem, mirror
+from tensorloom.storage.bundle_files import index_name
+from tensorloom.storage.bundle_reader import BundleReader
+from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1
+
+T = TypeVar("T")
+Reader = BundleReader | CheckpointReaderV1
+
+# Errors of the first site that the mirror may not have.
+_LOST = (
+    errors.NotFoundError,
+    errors.DataLossError,
+    errors.UnavailableError,
+    errors.PermissionDeniedError,
+    errors.DeadlineExceededError,
+    errors.UnknownError,
+)
+
+
+def not_found(prefix: str) -> errors.NotFoundError:
+    """There is no checkpoint of a prefix."""
+    return errors.NotFoundError(
+        None,
+        None,
+        "Unsuccessful TensorSliceReader constructor: "
+        f"Failed to find any matching files for {prefix}",
+    )
+
+
+def open_checkpoint(prefix: str) -> Reader:
+    """The reader of a checkpoint of version 2, or else of version 1.
+
+    Raises:
+      NotFoundError: there is none.
+    """
+    if filesystem.exists(index_name(prefix)):
+        return BundleReader(prefix)
+    try:
+        return CheckpointReaderV1(prefix)
+    except errors.NotFoundError:
+        raise not_found(prefix) from None
+
+
+def with_checkpoint(prefix: str, use: Callable[[Reader], T]) -> T:
+    """Calls `use` with the reader of a checkpoint.
+
+    When the checkpoint is lost or damaged and has a mirror, the mirror's is used.
+    """
+    try:
+        with open_checkpoint(prefix) as reader:
+            return use(reader)
+    except _LOST:
+        for other in mirror.copies_of(prefix):
+            try:
+                with open_checkpoint(other) as reader:
+                    return use(reader)
+            except _LOST:
+                continue
+        raise
+
+
+def read_tensor(prefix: str, key: bytes) -> Any:
+    """One tensor of a checkpoint."""
+    return with_checkpoint(prefix, lambda reader: reader.read(key))

@@ -1,0 +1,241 @@
+"""Every other scheme, through fsspec and its packages."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from tensorloom.framework import errors
+from tensorloom.storage.file_errors import file_error
+from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
+from tensorloom.storage.local_filesystem import temporary_name
+
+# What to install for a scheme whose package is missing.
+_EXTRAS = {
+    "s3": "s3",
+    "s3a": "s3",
+    "gs": "gcs",
+    "gcs": "gcs",
+    "hdfs": "hdfs",
+    "http": "http",
+    "https": "http",
+    "abfs": "azure",
+    "az": "azure",
+}
+# Object stores: an object appears when its upload ends, and renaming would copy it.
+_PUBLISHED_ON_CLOSE = frozenset(
+    ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "r2")
+)
+_READ_ONLY = frozenset(("http", "https", "data", "zip", "tar"))
+
+
+def find_fsspec(scheme: str, path: str) -> Any:
+    """fsspec's file system for a scheme, with its settings from the environment.
+
+    Raises:
+      UnimplementedError: fsspec knows no such scheme, or its package is missing.
+    """
+    import fsspec
+
+    unknown = f"File system scheme '{scheme}' not implemented (file: '{path}')"
+    try:
+        return fsspec.filesystem(scheme)
+    except ImportError as error:
+        extra = _EXTRAS.get(scheme)
+        hint = f": pip install 'tensorloom[{extra}]'" if extra else f": {error}"
+        raise errors.UnimplementedError(None, None, unknown + hint) from None
+    except ValueError:
+        raise errors.UnimplementedError(None, None, unknown) from None
+
+
+@contextlib.contextmanager
+def _store_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except errors.OpError:
+        raise
+    except NotImplementedError:
+        raise errors.UnimplementedError(
+            None, None, f"{path}; the store does not support this"
+        ) from None
+    except Exception as error:
+        # The clients of stores have their own classes; none may reach the caller.
+        raise file_error(path, error) from error
+
+
+class _Upload(StagedFile):
+    """An object of a store where it appears when its upload is completed."""
+
+    def __init__(self, files: Any, inner: str, path: str) -> None:
+        self._path = path
+        self._published = False
+        with _store_errors(path):
+            self.file = files.open(inner, "wb")
+
+    def seal(self) -> None:
+        pass
+
+    def publish(self) -> None:
+        with _store_errors(self._path):
+            self.file.close()
+        self._published = True
+
+    def discard(self) -> None:
+        if not self._published:
+            file: Any = self.file
+            with contextlib.suppress(Exception):
+                file.discard()
+            # Closing would complete the upload.
+            file.closed = True
+
+
+class _Renamed(StagedFile):
+    """A file under another name, of a store that renames."""
+
+    def __init__(self, files: Any, inner: str, path: str) -> None:
+        self._files = files
+        self._path = path
+        self._inner = inner
+        self._beside = temporary_name(inner)
+        with _store_errors(path):
+            self.file = files.open(self._beside, "wb")
+
+    def seal(self) -> None:
+        with _store_errors(self._path):
+            self.file.close()
+
+    def publish(self) -> None:
+        with _store_errors(self._path):
+            self._files.mv(self._beside, self._inner)
+
+    def discard(self) -> None:
+        with contextlib.suppress(Exception):
+            self.file.close()
+        with contextlib.suppress(Exception):
+            self._files.rm_file(self._beside)
+
+
+class FsspecFileSystem(FileSystem):
+    """A file system of fsspec's as one of ours."""
+
+    def __init__(self, scheme: str, files: Any) -> None:
+        self._scheme = scheme
+        self._files = files
+
+    def _inner(self, path: str) -> Any:
+        # Urls are the paths of http; elsewhere the scheme comes off.
+        return self._files._strip_protocol(path)
+
+    def open(self, path: str, mode: str) -> BinaryIO:
+        """A binary file."""
+        if mode == "rb" and self.is_directory(path):
+            raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+        if mode != "rb":
+            self._check_writable(path)
+        if mode == "xb":
+            if self.exists(path):
+                raise errors.AlreadyExistsError(None, None, f"{path}; File exists")
+            mode = "wb"
+        with _store_errors(path):
+            return self._files.open(self._inner(path), mode)  # type: ignore[no-any-return]
+
+    def _check_writable(self, path: str) -> None:
+        if self._scheme in _READ_ONLY:
+            raise errors.PermissionDeniedError(
+                None, None, f"{path}; {self._scheme} is read-only"
+            )
+
+    def stage(self, path: str) -> StagedFile:
+        """An upload that ends when it is published, or a file to be renamed."""
+        self._check_writable(path)
+        kind = _Upload if self._scheme in _PUBLISHED_ON_CLOSE else _Renamed
+        return kind(self._files, self._inner(path), path)
+
+    def stat(self, path: str) -> FileStatistics:
+        """Size, time and kind."""
+        inner = self._inner(path)
+        if not inner.strip("/"):
+            return FileStatistics(0, 0, True)
+        with _store_errors(path):
+            # Another process may have written since the store was last listed.
+            self._files.invalidate_cache(self._files._parent(inner))
+            info = self._files.info(inner)
+        directory = info.get("type") == "directory"
+        return FileStatistics(
+            0 if directory else int(info.get("size") or 0), _time(info), directory
+        )
+
+    def list_directory(self, path: str) -> list[str]:
+        """The names in a directory, sorted."""
+        inner = self._inner(path)
+        with _store_errors(path):
+            self._files.invalidate_cache(inner)
+            names = list(self._files.ls(inner, detail=False))
+        own = inner.strip("/")
+        found = {n.rstrip("/").rpartition("/")[2] for n in names if n.strip("/") != own}
+        return sorted(found - {""})
+
+    def make_directory(self, path: str) -> None:
+        """Makes one directory; many stores have none, and do nothing."""
+        if self.exists(path):
+            raise errors.AlreadyExistsError(None, None, f"{path}; File exists")
+        with _store_errors(path):
+            self._files.mkdir(self._inner(path), create_parents=False)
+
+    def make_directories(self, path: str) -> None:
+        """Makes a directory and those above it."""
+        if self._inner(path).strip("/"):
+            with _store_errors(path):
+                self._files.makedirs(self._inner(path), exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        """Removes a file."""
+        if self.stat(path).is_directory:
+            raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+        with _store_errors(path):
+            self._files.rm_file(self._inner(path))
+
+    def remove_directory(self, path: str) -> None:
+        """Removes an empty directory."""
+        with _store_errors(path):
+            self._files.rmdir(self._inner(path))
+
+    def remove_tree(self, path: str) -> None:
+        """Removes everything under a directory."""
+        if not self.exists(path):
+            raise errors.NotFoundError(None, None, f"{path}; No such file or directory")
+        with _store_errors(path):
+            self._files.rm(self._inner(path), recursive=True)
+
+    def rename(self, source: str, destination: str) -> None:
+        """Renames; in object stores it copies and removes."""
+        directory = self.stat(source).is_directory
+        if self.is_directory(destination):
+            raise errors.FailedPreconditionError(
+                None, None, f"{source}; Is a directory"
+            )
+        with _store_errors(source):
+            self._files.mv(
+                self._inner(source), self._inner(destination), recursive=directory
+            )
+
+    def copy(self, source: str, destination: str) -> None:
+        """Copies within the store."""
+        if self.stat(source).is_directory:
+            raise errors.InvalidArgumentError(
+                None, None, f"{destination}; Invalid argument"
+            )
+        with _store_errors(source):
+            self._files.cp_file(self._inner(source), self._inner(destination))
+
+
+def _time(info: dict[str, Any]) -> int:
+    """The time of the last change; every store has its own name for it."""
+    for key in ("mtime", "LastModified", "updated", "last_modified", "created"):
+        value = info.get(key)
+        if isinstance(value, int | float):
+            return int(value * 1e9)
+        if hasattr(value, "timestamp"):
+            return int(value.timestamp() * 1e9)
+    return 0

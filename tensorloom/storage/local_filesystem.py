@@ -1,0 +1,153 @@
+"""The local disk, by system calls."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat as stat_modes
+import uuid
+from typing import BinaryIO
+
+from tensorloom.framework import errors
+from tensorloom.storage.file_errors import as_file_errors, file_error
+from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
+
+_BUFFER = 1 << 18
+
+
+def local_path(path: str) -> str:
+    """The path without `file://`."""
+    if path.startswith("file://"):
+        rest = path[len("file://") :]
+        return rest if rest.startswith("/") else "/" + rest.partition("/")[2]
+    return path
+
+
+def sync_directory(path: str) -> None:
+    """Brings the names in a directory to the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def temporary_name(path: str) -> str:
+    """A name beside `path` that nobody else has."""
+    return f"{path}.tempstate{uuid.uuid4().hex}"
+
+
+class _LocalStagedFile(StagedFile):
+    """A temporary file beside the name, on the disk before it is renamed."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._name = local_path(path)
+        self._beside = temporary_name(self._name)
+        try:
+            self.file = open(self._beside, "xb", buffering=_BUFFER)  # noqa: SIM115
+        except OSError as error:
+            raise file_error(path, error) from None
+
+    def seal(self) -> None:
+        with as_file_errors(self._path):
+            self.file.flush()
+            os.fsync(self.file.fileno())
+            self.file.close()
+
+    def publish(self) -> None:
+        with as_file_errors(self._path):
+            os.replace(self._beside, self._name)
+        sync_directory(os.path.dirname(self._name))
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):
+            self.file.close()
+        with contextlib.suppress(OSError):
+            os.remove(self._beside)
+
+
+class LocalFileSystem(FileSystem):
+    """Paths without a scheme, and `file://`."""
+
+    def open(self, path: str, mode: str) -> BinaryIO:
+        """A binary file, buffered by Python."""
+        name = local_path(path)
+        try:
+            # The caller closes it.
+            return open(name, mode)  # type: ignore[return-value]  # noqa: SIM115
+        except OSError as error:
+            raise file_error(path, error) from None
+
+    def stage(self, path: str) -> StagedFile:
+        """A temporary file beside the name."""
+        return _LocalStagedFile(path)
+
+    def stat(self, path: str) -> FileStatistics:
+        """Size, time and kind."""
+        with as_file_errors(path):
+            found = os.stat(local_path(path))
+        return FileStatistics(
+            found.st_size, found.st_mtime_ns, stat_modes.S_ISDIR(found.st_mode)
+        )
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or a directory."""
+        return os.path.exists(local_path(path))
+
+    def is_directory(self, path: str) -> bool:
+        """Whether there is a directory."""
+        return os.path.isdir(local_path(path))
+
+    def list_directory(self, path: str) -> list[str]:
+        """The names in a directory, sorted."""
+        with as_file_errors(path):
+            return sorted(os.listdir(local_path(path) or "."))
+
+    def make_directory(self, path: str) -> None:
+        """Makes one directory."""
+        with as_file_errors(path):
+            os.mkdir(local_path(path))
+
+    def make_directories(self, path: str) -> None:
+        """Makes a directory and those above it."""
+        with as_file_errors(path):
+            os.makedirs(local_path(path) or ".", exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        """Removes a file."""
+        with as_file_errors(path):
+            os.remove(local_path(path))
+
+    def remove_directory(self, path: str) -> None:
+        """Removes an empty directory."""
+        with as_file_errors(path):
+            os.rmdir(local_path(path))
+
+    def remove_tree(self, path: str) -> None:
+        """Removes a directory with everything under it; links are not followed."""
+        with as_file_errors(path):
+            shutil.rmtree(local_path(path))
+
+    def rename(self, source: str, destination: str) -> None:
+        """Renames in one step."""
+        with as_file_errors(source):
+            os.replace(local_path(source), local_path(destination))
+
+    def copy(self, source: str, destination: str) -> None:
+        """Copies a file; the copy appears whole."""
+        if self.is_directory(source):
+            raise errors.InvalidArgumentError(
+                None, None, f"{destination}; Invalid argument"
+            )
+        if self.is_directory(destination):
+            raise errors.FailedPreconditionError(
+                None, None, f"{destination}; Is a directory"
+            )
+        with (
+            self.open(source, "rb") as reader,
+            self.writer(destination) as out,
+        ):
+            shutil.copyfileobj(reader, out, 1 << 22)

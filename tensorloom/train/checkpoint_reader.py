@@ -1,0 +1,86 @@
+"""`tf.train.NewCheckpointReader`: what is in a checkpoint, without a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.export import export
+from tensorloom.storage import checkpoints, filesystem
+from tensorloom.storage.bundle_reader import BundleReader
+from tensorloom.storage.file_errors import invalid_argument
+from tensorloom.storage.slices import shape_text
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
+class CheckpointReader:
+    """Reads a checkpoint of either version. Made by `NewCheckpointReader`."""
+
+    def __init__(self, filepattern: Any) -> None:
+        self._path = filesystem.path_text(filepattern)
+        self._reader = checkpoints.open_checkpoint(self._path)
+
+    def has_tensor(self, tensor_str: str) -> bool:
+        """Whether a tensor of that name is in it."""
+        return tensor_str.encode() in self._reader
+
+    def get_tensor(self, tensor_str: Any) -> Any:
+        """The value of a tensor, put together from its slices.
+
+        Raises:
+          NotFoundError: none has that name.
+          DataLossError: a checksum or size is wrong.
+        """
+        name = tensor_str if isinstance(tensor_str, bytes) else tensor_str.encode()
+        if name not in self._reader:
+            raise errors.NotFoundError(
+                None, None, f"Key {_text(name)} not found in checkpoint"
+            )
+        value = self._reader.read(name)
+        return value[()] if not value.shape else value
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shape of every tensor, by name."""
+        shapes = self._reader.shapes()
+        return {_text(name): list(shape) for name, shape in shapes.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+        """The dtype of every tensor, by name."""
+        return {_text(name): dtype for name, dtype in self._reader.dtypes().items()}
+
+    def debug_string(self) -> bytes:
+        """A line for each entry: name, dtype, shape."""
+        reader = self._reader
+        names = reader.keys if isinstance(reader, BundleReader) else reader.names
+        lines = [
+            name
+            + f" (DT_{reader.dtype(name).name.upper()}) ".encode()
+            + shape_text(reader.shape(name)).encode()
+            for name in names
+        ]
+        text = b"".join(line + b"\n" for line in lines)
+        return text.replace(b"DT_FLOAT32", b"DT_FLOAT").replace(
+            b"DT_FLOAT64", b"DT_DOUBLE"
+        )
+
+
+@export("train.NewCheckpointReader")
+def NewCheckpointReader(filepattern: Any) -> CheckpointReader:  # noqa: N802
+    """The reader of a checkpoint, given its prefix.
+
+    Raises:
+      NotFoundError: there is none.
+      InvalidArgumentError: its directory is not there.
+      DataLossError: its index is damaged.
+    """
+    path = filesystem.path_text(filepattern)
+    directory = filesystem.parent(path) or "."
+    if not filesystem.is_directory(directory):
+        raise invalid_argument(
+            "Unsuccessful TensorSliceReader constructor: Failed to get matching files "
+            f"on {path}: Not found: {directory}; No such file or directory"
+        )
+    return CheckpointReader(path)
