@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from tensorloom import client, linalg, nn, ops, summary, test, train
-from tensorloom.cluster import local
+from tensorloom.cluster import local, remote
 from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
@@ -18,6 +18,7 @@ from tensorloom.framework.raw_ops import RawOps
 for _package in (ops, client, linalg, nn, summary, train):
     import_all(_package)
 local.install()
+remote.install()
 _this = sys.modules[__name__]
 _ = test  # loads its modules, and unittest, when it is used
 export.install(_this)

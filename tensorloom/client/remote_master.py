@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     from tensorloom.transport.interface import Channel
 
 # The master keeps a step's limit; the call itself may take a little longer.
-_GRACE_S = 2.0
+_GRACE_S = 0.1
 
 
 class RemoteMaster:
     """Implements `MasterInterface` for one client session."""
 
-    def __init__(self, target: str, channel: Channel) -> None:
+    def __init__(self, target: str, channel: Channel, wait_s: float) -> None:
         """Makes a master.
 
         Args:
           target: as the session was given it, `grpc://host:port`.
           channel: the way there.
+          wait_s: how long to wait for the master and its workers to be there.
         """
+        self._wait_s = wait_s
         self._target = target
         self._channel = channel
         self._lock = threading.Lock()
@@ -58,7 +60,18 @@ class RemoteMaster:
         )
         if config.proto is not None:
             request.config.MergeFromString(config.proto.SerializeToString())
-        response = self._channel.call(method, request, config.operation_timeout_s)
+        limit_s = config.operation_timeout_s or self._wait_s
+        try:
+            response = self._channel.call(
+                method, request, limit_s, wait_for_ready=True
+            )
+        except errors.DeadlineExceededError:
+            raise errors.UnavailableError(
+                None,
+                None,
+                f"The master at {self._target} did not make a session within "
+                f"{limit_s:g} s",
+            ) from None
         self._version = response.graph_version
         handle: str = response.session_handle
         return handle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
 
 # A task that does not answer is asked again after this.
 _PROBE_S: Final = 2.0
+
+#: How long a new session waits for the tasks of its cluster, in seconds.
+WAIT_VARIABLE: Final = "TENSORLOOM_WAIT_FOR_TASKS_S"
+_DEFAULT_WAIT_S: Final = 600.0
+
+
+def wait_limit_s() -> float:
+    """How long sessions wait for tasks that do not answer.
+
+    Raises:
+      ValueError: the environment variable is no number.
+    """
+    return float(os.environ.get(WAIT_VARIABLE, _DEFAULT_WAIT_S))
+
 
 # Makes a channel to an address.
 Connect = Callable[[str], "Channel"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from typing import Any, Final
@@ -10,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from tensorloom.cluster import local
 from tensorloom.cluster.cluster_spec import ClusterSpec
-from tensorloom.cluster.directory import ClusterDirectory
+from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors, session_config
 from tensorloom.framework.export import export
@@ -22,10 +21,6 @@ from tensorloom.worker.worker import Worker
 from tensorloom.worker.worker_service import WorkerService
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
-
-#: How long a new session waits for the tasks of its cluster, in seconds.
-WAIT_VARIABLE: Final = "TENSORLOOM_WAIT_FOR_TASKS_S"
-_DEFAULT_WAIT_S: Final = 600.0
 
 # The servers of this process by port: their sessions need no network.
 _running: WeakValueDictionary[int, Server] = WeakValueDictionary()
@@ -93,9 +88,8 @@ class Server:
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
-        wait_s = float(os.environ.get(WAIT_VARIABLE, _DEFAULT_WAIT_S))
         self._directory = ClusterDirectory(
-            self._task, cluster.addresses(), GrpcChannel, wait_s
+            self._task, cluster.addresses(), GrpcChannel, wait_limit_s()
         )
         self._worker = Worker(self._task, devices, self._directory)
         self._directory.set_own_worker(self._worker)

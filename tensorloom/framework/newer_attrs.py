@@ -2,7 +2,8 @@
 
 A graph of a newer producer says them even where they change nothing. At its default
 such an attr is dropped, as TensorFlow's own rule for older consumers has it; at any
-other value the node means something that 1.15 cannot do, which is an error.
+other value the node means something that 1.15 cannot do, which is an error. Hints and
+labels, which never change a value, are dropped whatever they say.
 """
 
 from __future__ import annotations
@@ -20,13 +21,8 @@ DEFAULTS: Final[dict[str, Any]] = {
     "allow_missing_files": False,
     "allowed_devices": [],
     "bad_indices_policy": b"",
-    "debug_name": b"",
     "explicit_paddings": [],
     "exponential_avg_factor": 1.0,
-    "grad_a": False,
-    "grad_b": False,
-    "grad_x": False,
-    "grad_y": False,
     "index_type": dtypes.int32,
     "multiply_linear_by_lr": False,
     "offset": 0,
@@ -37,6 +33,12 @@ DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
+# What producers tell their own tools.
+_WITHOUT_EFFECT: Final = frozenset(["debug_name", "grad_a", "grad_b", "grad_x", "grad_y"])
+
+
 def is_default(name: str, value: Any) -> bool:
     """Whether an attr that an op does not have may be dropped."""
+    if name in _WITHOUT_EFFECT:
+        return True
     return name in DEFAULTS and bool(DEFAULTS[name] == value)
