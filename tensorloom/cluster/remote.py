@@ -8,7 +8,7 @@ from tensorloom.client.master_factory import register_master_factory
 from tensorloom.client.remote_master import RemoteMaster
 from tensorloom.cluster.directory import wait_limit_s
 from tensorloom.cluster.server import running_at
-from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.negotiated import NegotiatedChannel
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import MasterInterface
@@ -20,7 +20,7 @@ def make_remote_master(target: str, config: SessionConfig) -> MasterInterface:
     server = running_at(target)
     if server is not None:
         return server.master
-    channel = GrpcChannel(target.removeprefix("grpc://"))
+    channel = NegotiatedChannel(target.removeprefix("grpc://"))
     return RemoteMaster(target, channel, wait_limit_s())
 
 
