@@ -16,29 +16,33 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
-from tensorloom.transport import status, tensors
+from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
-from tensorloom.transport.methods import Method, master_methods
+from tensorloom.transport.methods import Method, master_methods, worker_methods
+from tensorloom.transport.socket_channel import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel
+    from tensorloom.transport.socket_channel import SocketChannel
 
 # The master keeps a step's limit; the call itself may take a little longer.
-_GRACE_S = 2.0
+_GRACE_S = 0.1
 
 
 class RemoteMaster:
     """Implements `MasterInterface` for one client session."""
 
-    def __init__(self, target: str, channel: Channel) -> None:
+    def __init__(self, target: str, channel: Channel, wait_s: float) -> None:
         """Makes a master.
 
         Args:
           target: as the session was given it, `grpc://host:port`.
           channel: the way there.
+          wait_s: how long to wait for the master and its workers to be there.
         """
+        self._wait_s = wait_s
         self._target = target
         self._channel = channel
         self._lock = threading.Lock()
@@ -58,10 +62,30 @@ class RemoteMaster:
         )
         if config.proto is not None:
             request.config.MergeFromString(config.proto.SerializeToString())
-        response = self._channel.call(method, request, config.operation_timeout_s)
+        limit_s = config.operation_timeout_s or self._wait_s
+        try:
+            response = self._channel.call(method, request, limit_s, wait_for_ready=True)
+        except errors.DeadlineExceededError:
+            raise errors.UnavailableError(
+                None,
+                None,
+                f"The master at {self._target} did not make a session within "
+                f"{limit_s:g} s",
+            ) from None
         self._version = response.graph_version
+        self._negotiate()
         handle: str = response.session_handle
         return handle
+
+    def _negotiate(self) -> None:
+        """Asks the task of the master whether it is one of ours."""
+        method = worker_methods()["GetStatus"]
+        try:
+            status_of_task = self._channel.call(method, method.request(), 10.0)
+        except errors.OpError:
+            return  # it serves no workers: nothing but gRPC is known of it
+        if status_of_task.HasField("task_info"):
+            self._channel.negotiate(status_of_task.task_info)
 
     def extend_session(self, session: str, graph: GraphIR) -> None:
         """Adds nodes and functions; see `MasterInterface`."""
@@ -126,7 +150,7 @@ class RemoteMaster:
             StepSignature(tuple(name for name, _ in feeds), tuple(fetches)),
             partial_handle,
         )
-        return step.run([value for _, value in feeds])
+        return step.run_messages([value for _, value in feeds], None)
 
 
 class RemoteStep:
@@ -142,6 +166,7 @@ class RemoteStep:
         self._channel = channel
         self._signature = signature
         self._method: Method = master_methods()["RunStep"]
+        self._number: tuple[Any, int] | None = None  # of (channel, prepared step)
         self._template = self._method.request(
             session_handle=session,
             fetch=signature.fetches,
@@ -152,6 +177,17 @@ class RemoteStep:
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the step; see `PreparedStep.run`."""
+        values = self._channel.values
+        if values is not None and (step is None or _is_plain(step.options)):
+            timeout_s = step.options.timeout_s if step is not None else None
+            try:
+                return self._run_values(values, feeds, timeout_s)
+            except NotConnected:
+                self._channel.negotiate(None)  # the task is gone, or was restarted
+        return self.run_messages(feeds, step)
+
+    def run_messages(self, feeds: Sequence[Any], step: StepContext | None) -> list[Any]:
+        """Runs the step with a RunStep message."""
         request = self._method.request()
         request.CopyFrom(self._template)
         request.request_id = _request_id()
@@ -170,6 +206,27 @@ class RemoteStep:
             run_metadata.read(response.metadata, step)
         return self._values(response)
 
+    def _run_values(
+        self, channel: SocketChannel, feeds: Sequence[Any], timeout_s: float | None
+    ) -> list[Any]:
+        known = self._number
+        if known is None or known[0] is not channel:
+            known = self._number = channel, self._prepare(channel)
+        header = value_methods.RUN_STEP_HEADER.pack(known[1], timeout_s or 0.0)
+        limit_s = timeout_s + _GRACE_S if timeout_s else None
+        return channel.call_values(value_methods.RUN_STEP, header, feeds, limit_s)[1]
+
+    def _prepare(self, channel: SocketChannel) -> int:
+        request = self._method.request()
+        request.CopyFrom(self._template)
+        for name in self._signature.feeds:
+            request.feed.add(name=name)
+        header, _ = channel.call_values(
+            value_methods.PREPARE_STEP, request.SerializeToString(), ()
+        )
+        (number,) = value_methods.STEP_NUMBER.unpack(header)
+        return int(number)
+
     def _values(self, response: Any) -> list[Any]:
         received = {named.name: named.tensor for named in response.tensor}
         missing = [name for name in self._signature.fetches if name not in received]
@@ -178,6 +235,11 @@ class RemoteStep:
                 None, None, f"The master did not return the fetch {missing[0]}"
             )
         return [_owned(tensors.decode(received[n])) for n in self._signature.fetches]
+
+
+def _is_plain(options: StepOptions) -> bool:
+    """Whether nothing but values is asked of a step."""
+    return not options.trace and not options.output_partition_graphs
 
 
 def _owned(value: Any) -> Any:

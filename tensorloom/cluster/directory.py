@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -13,6 +14,7 @@ from tensorloom.framework import device_name, errors, threads
 from tensorloom.master.remote_worker import RemoteWorker
 from tensorloom.transport import status, tensors
 from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.socket_channel import NotConnected, TensorDone
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
@@ -22,6 +24,20 @@ if TYPE_CHECKING:
 
 # A task that does not answer is asked again after this.
 _PROBE_S: Final = 2.0
+
+#: How long a new session waits for the tasks of its cluster, in seconds.
+WAIT_VARIABLE: Final = "TENSORLOOM_WAIT_FOR_TASKS_S"
+_DEFAULT_WAIT_S: Final = 600.0
+
+
+def wait_limit_s() -> float:
+    """How long sessions wait for tasks that do not answer.
+
+    Raises:
+      ValueError: the environment variable is no number.
+    """
+    return float(os.environ.get(WAIT_VARIABLE, _DEFAULT_WAIT_S))
+
 
 # Makes a channel to an address.
 Connect = Callable[[str], "Channel"]
@@ -131,14 +147,39 @@ class ClusterDirectory:
 
     # --- for the worker --------------------------------------------------------------
 
-    def recv_tensor(
+    def recv_tensors(
+        self,
+        task: str,
+        step_id: int,
+        keys: Sequence[str],
+        done: Callable[[str], TensorDone],
+    ) -> Callable[[], None]:
+        """Asks a task for tensors; see `worker.step_table.Peers.recv_tensors`."""
+        channel = self._worker(task).channel
+        if channel.values is not None:
+            sockets = channel.values
+            try:
+                sockets.recv_tensors(step_id, keys, done)
+            except NotConnected:
+                channel.negotiate(None)  # the task is gone, or was restarted
+            else:
+                return lambda: sockets.forget_tensors(step_id)
+        cancels = [self._recv_tensor(task, step_id, key, done(key)) for key in keys]
+
+        def cancel() -> None:
+            for cancel_one in cancels:
+                cancel_one()
+
+        return cancel
+
+    def _recv_tensor(
         self,
         task: str,
         step_id: int,
         key: str,
-        done: Callable[[Any, bool, errors.OpError | None], None],
+        done: TensorDone,
     ) -> Callable[[], None]:
-        """Asks a task for a tensor; see `worker.step_table.Peers.recv_tensor`."""
+        """Asks a task for a tensor by a message."""
         method = worker_methods()["RecvTensor"]
         request = method.request(
             step_id=step_id,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tensorloom.client.master_factory import register_master_factory
 from tensorloom.client.remote_master import RemoteMaster
+from tensorloom.cluster.directory import wait_limit_s
 from tensorloom.cluster.server import running_at
-from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.negotiated import NegotiatedChannel
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import MasterInterface
@@ -19,7 +20,8 @@ def make_remote_master(target: str, config: SessionConfig) -> MasterInterface:
     server = running_at(target)
     if server is not None:
         return server.master
-    return RemoteMaster(target, GrpcChannel(target.removeprefix("grpc://")))
+    channel = NegotiatedChannel(target.removeprefix("grpc://"))
+    return RemoteMaster(target, channel, wait_limit_s())
 
 
 def install() -> None:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from tensorloom.cluster import local
 from tensorloom.cluster.cluster_spec import ClusterSpec
-from tensorloom.cluster.directory import ClusterDirectory
+from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors, session_config
 from tensorloom.framework.export import export
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
-from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport import socket_address
 from tensorloom.transport.grpc_server import GrpcServer
+from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
+from tensorloom.transport.socket_server import SocketServer
 from tensorloom.worker.worker import Worker
 from tensorloom.worker.worker_service import WorkerService
 
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
+if TYPE_CHECKING:
+    import socket
 
-#: How long a new session waits for the tasks of its cluster, in seconds.
-WAIT_VARIABLE: Final = "TENSORLOOM_WAIT_FOR_TASKS_S"
-_DEFAULT_WAIT_S: Final = 600.0
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 # The servers of this process by port: their sessions need no network.
 _running: WeakValueDictionary[int, Server] = WeakValueDictionary()
@@ -93,18 +93,24 @@ class Server:
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
-        wait_s = float(os.environ.get(WAIT_VARIABLE, _DEFAULT_WAIT_S))
         self._directory = ClusterDirectory(
-            self._task, cluster.addresses(), GrpcChannel, wait_s
+            self._task, cluster.addresses(), NegotiatedChannel, wait_limit_s()
         )
         self._worker = Worker(self._task, devices, self._directory)
         self._directory.set_own_worker(self._worker)
         self._master = Master(self._directory, local.environment())
-        handlers = {
-            **MasterService(self._master, self._task).handlers(),
-            **WorkerService(self._worker).handlers(),
-        }
+        masters = MasterService(self._master, self._task)
+        sockets: list[tuple[socket.socket, str]] = []
+        if not only_grpc():
+            sockets.append(socket_address.listen_locally())
+        workers = WorkerService(self._worker, [endpoint for _, endpoint in sockets])
+        handlers = {**masters.handlers(), **workers.handlers()}
+        values = {**masters.value_handlers(), **workers.value_handlers()}
         self._server = GrpcServer(handlers, self._address)
+        self._socket_servers = [
+            SocketServer(listener, handlers, values, workers.send_tensors)
+            for listener, _ in sockets
+        ]
 
     @property
     def server_def(self) -> Any:
@@ -133,6 +139,8 @@ class Server:
             )
         if not self._started:
             self._started = True
+            for server in self._socket_servers:
+                server.start()
             self._server.start()
             _running[self._server.port] = self
 
@@ -146,6 +154,8 @@ class Server:
             return
         _running.pop(self._server.port, None)
         self._server.stop(grace_s)
+        for server in self._socket_servers:
+            server.stop()
         self._worker.close()
         self._directory.close()
         self._stopped.set()

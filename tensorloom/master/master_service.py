@@ -12,8 +12,9 @@ from tensorloom.framework import errors, graph_def, run_metadata, session_config
 from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
 from tensorloom.master.prune import parse_tensor_name
-from tensorloom.transport import status, tensors
+from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
+from tensorloom.transport.feed_types import check_types
 from tensorloom.transport.methods import master_methods
 from tensorloom.transport.request_ids import RecentRequests
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tensorloom.master.master import Master
     from tensorloom.protos.tensor_pb2 import TensorProto
     from tensorloom.transport.interface import Call, Handlers
+    from tensorloom.transport.value_methods import ValueHandlers
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +57,9 @@ class MasterService:
         self._task = task
         self._requests = RecentRequests()
         self._sessions: dict[str, _ClientSession] = {}
+        # Prepared steps of clients that send values, by number.
+        self._numbered: dict[int, tuple[str, _Step]] = {}
+        self._numbers = itertools.count(1)
 
     def handlers(self) -> Handlers:
         """What a server needs to answer for this master."""
@@ -72,6 +77,13 @@ class MasterService:
         }
         methods = master_methods()
         return {methods[name]: answer for name, answer in answers.items()}
+
+    def value_handlers(self) -> ValueHandlers:
+        """What answers calls with values."""
+        return {
+            value_methods.PREPARE_STEP: self._prepare_step,
+            value_methods.RUN_STEP: self._run_step_values,
+        }
 
     # --- sessions --------------------------------------------------------------------
 
@@ -110,6 +122,9 @@ class MasterService:
 
     def _close_session(self, request: Any, call: Call) -> Any:
         self._sessions.pop(request.session_handle, None)
+        for number, (handle, _) in list(self._numbered.items()):
+            if handle == request.session_handle:
+                self._numbered.pop(number, None)
         self._master.close_session(request.session_handle)
         return master_methods()["CloseSession"].response()
 
@@ -206,6 +221,35 @@ class MasterService:
             return error
         code, message = status.to_wire(error)
         return status.from_wire(code, f"From {self._task}:\n{message}")
+
+    def _prepare_step(
+        self, header: bytes, values: list[Any], call: Call
+    ) -> tuple[bytes, list[Any]]:
+        """Prepares the signature of a RunStep message for `_run_step_values`."""
+        request = master_methods()["RunStep"].request.FromString(header)
+        session = self._find(request.session_handle)
+        feeds = [named.name for named in request.feed]
+        step = self._step(
+            request.session_handle, session, feeds, request.fetch, request.target
+        )
+        number = next(self._numbers)
+        self._numbered[number] = request.session_handle, step
+        return value_methods.STEP_NUMBER.pack(number), []
+
+    def _run_step_values(
+        self, header: bytes, feeds: list[Any], call: Call
+    ) -> tuple[bytes, list[Any]]:
+        number, timeout_s = value_methods.RUN_STEP_HEADER.unpack(header)
+        found = self._numbered.get(number)
+        if found is None:
+            raise errors.AbortedError(None, None, "The session is not found.")
+        handle, step = found
+        self._find(handle)
+        check_types(feeds, step.feed_types)
+        try:
+            return b"", _run(step, feeds, StepOptions(timeout_s or None), call)[0]
+        except errors.OpError as error:
+            raise self._from_here(error) from None
 
     # --- partial runs ----------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from tensorloom.framework import errors, graph_def, run_metadata
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.master.client_ends import Ends, with_client_ends
 from tensorloom.master.task_parallel import new_step_id
-from tensorloom.transport import status, tensors
+from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
 
@@ -35,6 +35,8 @@ class RemoteWorker:
         self._is_tensorloom = False
         self._lock = threading.Lock()
         self._running: dict[int, PendingCall] = {}
+        # Steps that are over; the next call to the task says so.
+        self._over: list[int] = []
 
     @property
     def task(self) -> str:
@@ -76,6 +78,7 @@ class RemoteWorker:
             )
         self._devices = devices
         self._is_tensorloom = response.HasField("task_info")
+        self._channel.negotiate(response.task_info if self._is_tensorloom else None)
 
     def devices(self) -> Sequence[DeviceInfo]:
         """The devices, as the task told them last."""
@@ -109,6 +112,11 @@ class RemoteWorker:
 
     def delete_session(self, session: str) -> None:
         """Drops the session on the task; a task that is gone has dropped it."""
+        with self._lock:
+            over, self._over = self._over, []
+        cleanup = worker_methods()["CleanupGraph"]
+        for step_id in over:
+            self._channel.start(cleanup, cleanup.request(step_id=step_id), _ignore)
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
         self._channel.start(method, request, _ignore, timeout_s=10.0)
@@ -179,6 +187,36 @@ class RemoteWorker:
             if step_id in self._running:
                 self._running[step_id] = call
 
+    def run_graph_values(
+        self,
+        handle: int,
+        feeds: Sequence[Any],
+        step: StepContext,
+        done: Callable[[list[Any] | None, errors.OpError | None], None],
+    ) -> bool:
+        """Starts RunGraph with values; False where the channel takes messages only."""
+        channel = self._channel.values
+        if channel is None:
+            return False
+        step_id = step.step_id
+        with self._lock:
+            over, self._over = self._over, []
+            self._running[step_id] = _NOT_YET
+        header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id) + b"".join(
+            map(value_methods.STEP_ID.pack, over)
+        )
+
+        def ended(values: list[Any] | None, error: errors.OpError | None) -> None:
+            with self._lock:
+                self._running.pop(step_id, None)
+            done(values, None if error is None else self._from(error))
+
+        call = channel.start_values(value_methods.RUN_GRAPH, header, feeds, ended)
+        with self._lock:
+            if step_id in self._running:
+                self._running[step_id] = call
+        return True
+
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
         with self._lock:
@@ -188,6 +226,10 @@ class RemoteWorker:
 
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
+        if self._channel.values is not None:
+            with self._lock:
+                self._over.append(step_id)
+            return
         method = worker_methods()["CleanupGraph"]
         self._channel.start(method, method.request(step_id=step_id), _ignore)
 
@@ -268,6 +310,11 @@ class RemoteRegisteredGraph:
         done: Callable[[list[Any] | None, errors.OpError | None], None],
     ) -> None:
         """Begins a step; see `RemoteGraph.start`."""
+        options = step.options
+        if not options.trace and not options.output_partition_graphs:
+            handle = int(self.handle, 16)
+            if self._worker.run_graph_values(handle, feeds, step, done):
+                return
         try:
             request = self._request(feeds, step)
         except errors.OpError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tensorloom.framework import errors
@@ -54,7 +55,10 @@ class CheckpointReader:
     def debug_string(self) -> bytes:
         """A line for each entry: name, dtype, shape."""
         reader = self._reader
-        names = reader.keys if isinstance(reader, BundleReader) else reader.names
+        names: Sequence[bytes] = reader.names
+        if isinstance(reader, BundleReader):
+            # Slices stand for the tensors that they are of.
+            names = [key for key in reader.keys if not reader.entry(key).slices]
         lines = [
             name
             + f" (DT_{reader.dtype(name).name.upper()}) ".encode()

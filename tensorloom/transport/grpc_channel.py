@@ -97,6 +97,14 @@ class GrpcChannel:
         else:
             done(response, None)
 
+    @property
+    def values(self) -> None:
+        """None: gRPC carries messages."""
+        return None
+
+    def negotiate(self, task_info: Any) -> None:
+        """There is nothing to choose."""
+
     def close(self) -> None:
         """Ends the connection; calls under way fail."""
         self._channel.close()

@@ -23,7 +23,7 @@ class _GrowingExecutor(Executor):
     # What gRPC asks of a ThreadPoolExecutor.
     _max_workers = 2**31
 
-    def submit(  # type: ignore[override]
+    def submit(
         self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
         future: Future[Any] = Future()
@@ -76,7 +76,7 @@ class GrpcServer:
         import grpc
 
         settings = [*GRPC_OPTIONS, ("grpc.so_reuseport", 0), *options]
-        self._server = grpc.server(_GrowingExecutor(), options=settings)  # type: ignore[arg-type]
+        self._server = grpc.server(_GrowingExecutor(), options=settings)
         self._server.add_generic_rpc_handlers((_router(handlers),))
         try:
             self._port = (
@@ -96,7 +96,8 @@ class GrpcServer:
     @property
     def port(self) -> int:
         """The port that it listens on."""
-        return self._port
+        port: int = self._port
+        return port
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stops listening, and cancels what is under way after `grace_s`."""
@@ -115,7 +116,7 @@ def _router(handlers: Handlers) -> grpc.GenericRpcHandler:
         for method, handler in handlers.items()
     }
 
-    class Router(grpc.GenericRpcHandler):
+    class Router(grpc.GenericRpcHandler):  # type: ignore[misc]
         def service(self, handler_call_details: Any) -> Any:
             return by_path.get(handler_call_details.method)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from tensorloom.framework.errors import OpError
     from tensorloom.transport.methods import Method
+    from tensorloom.transport.socket_channel import SocketChannel
 
 # Called once with (response, None) or (None, error), in some thread of the transport.
 Done = Callable[[Any, "OpError | None"], None]
@@ -51,13 +52,20 @@ class Channel(Protocol):
         """`host:port` as it was given."""
         ...
 
-    def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
+    def call(
+        self,
+        method: Method,
+        request: Any,
+        timeout_s: float | None = None,
+        wait_for_ready: bool = False,
+    ) -> Any:
         """Calls and waits.
 
         Args:
           method: of one of the services.
           request: a message of its request class.
           timeout_s: None waits as long as it takes.
+          wait_for_ready: a task that is not there yet is waited for.
 
         Raises:
           errors.OpError: what the handler raised; UnavailableError when the task
@@ -69,6 +77,15 @@ class Channel(Protocol):
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
     ) -> PendingCall:
         """Calls without waiting; `done` hears of the end."""
+        ...
+
+    @property
+    def values(self) -> SocketChannel | None:
+        """The way for calls with values; None where there are only messages."""
+        ...
+
+    def negotiate(self, task_info: Any) -> None:
+        """Takes note of what the task says of itself: a `TaskInfo`, or None."""
         ...
 
     def close(self) -> None:

@@ -48,7 +48,7 @@ def encode(value: Any, proto: TensorProto, dtype: DType | None = None) -> None:
       errors.UnimplementedError: it is a Python object that has no message.
     """
     if isinstance(value, Resource | RemoteResource):
-        proto.dtype = dtypes.resource.as_datatype_enum
+        proto.dtype = dtypes.resource.as_datatype_enum  # type: ignore[assignment]
         _fill_handle(proto.resource_handle_val.add(), value)
         return
     array = _as_array(value)

@@ -29,6 +29,11 @@ class Rendezvous:
         self._waiting: dict[str, deque[Receiver]] = {}
         self._aborted: errors.OpError | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """True once the step has been aborted."""
+        return self._aborted is not None
+
     def send(self, key: str, value: Any, is_dead: bool = False) -> None:
         """Leaves a value for whoever receives `key`; never blocks.
 

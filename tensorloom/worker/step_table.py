@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors
@@ -26,14 +26,20 @@ _REMEMBERED: Final = 10_000
 class Peers(Protocol):
     """The other tasks of the cluster, as a worker needs them."""
 
-    def recv_tensor(
+    def recv_tensors(
         self,
         task: str,
         step_id: int,
-        key: str,
-        done: Callable[[Any, bool, errors.OpError | None], None],
+        keys: Sequence[str],
+        done: Callable[[str], Callable[[Any, bool, errors.OpError | None], None]],
     ) -> Callable[[], None]:
-        """Asks a task for a tensor; `done(value, is_dead, error)` hears of it.
+        """Asks a task for tensors of a step.
+
+        Args:
+          task: which task.
+          step_id: of which step.
+          keys: the rendezvous keys.
+          done: gives for a key who hears of it, as (value, is_dead, error).
 
         Returns:
           A function that gives the request up.
@@ -49,43 +55,51 @@ class StepRendezvous(Rendezvous):
         self._task = task
         self._step_id = step_id
         self._peers = peers
-        self._pulls: dict[str, Callable[[], None]] = {}
+        self._pulled: set[str] = set()
+        self._cancels: list[Callable[[], None]] = []
         self._pull_lock = threading.Lock()
 
     def pull(self, keys: Iterable[str]) -> None:
         """Asks the senders of `keys`, so that the values are here when needed."""
+        by_source: dict[str, list[str]] = {}
         for key in keys:
-            self._pull(key, task_of(parse_rendezvous_key(key)[0]))
+            source = task_of(parse_rendezvous_key(key)[0])
+            by_source.setdefault(source, []).append(key)
+        for source, wanted in by_source.items():
+            self._pull(wanted, source)
 
     def recv_async(self, key: str, receiver: Receiver) -> None:
         """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
         super().recv_async(key, receiver)
         source = task_of(key.partition(";")[0])
         if source != self._task:
-            self._pull(key, source)
+            self._pull([key], source)
 
-    def _pull(self, key: str, source: str) -> None:
+    def _pull(self, keys: Sequence[str], source: str) -> None:
         if self._peers is None:
             raise errors.InvalidArgumentError(
-                None, None, f"{self._task} knows no other task, but needs {key}"
+                None, None, f"{self._task} knows no other task, but needs {keys[0]}"
             )
         with self._pull_lock:
-            if key in self._pulls or self._aborted is not None:
+            wanted = [key for key in keys if key not in self._pulled]
+            if not wanted or self.is_over:
                 return
-            self._pulls[key] = _nothing
+            self._pulled.update(wanted)
+        cancel = self._peers.recv_tensors(source, self._step_id, wanted, self._taker)
+        with self._pull_lock:
+            if not self.is_over:
+                self._cancels.append(cancel)
+                return
+        cancel()
 
-        def done(value: Any, is_dead: bool, error: errors.OpError | None) -> None:
+    def _taker(self, key: str) -> Callable[[Any, bool, errors.OpError | None], None]:
+        def take(value: Any, is_dead: bool, error: errors.OpError | None) -> None:
             if error is not None:
                 self.abort(error)
             else:
                 self._deliver(key, value, is_dead)
 
-        cancel = self._peers.recv_tensor(source, self._step_id, key, done)
-        with self._pull_lock:
-            if self._aborted is None:
-                self._pulls[key] = cancel
-                return
-        cancel()
+        return take
 
     def _deliver(self, key: str, value: Any, is_dead: bool) -> None:
         try:
@@ -97,14 +111,9 @@ class StepRendezvous(Rendezvous):
         """Ends the step here; requests under way are given up."""
         super().abort(error)
         with self._pull_lock:
-            pulls = list(self._pulls.values())
-            self._pulls.clear()
-        for cancel in pulls:
+            cancels, self._cancels = self._cancels, []
+        for cancel in cancels:
             cancel()
-
-
-def _nothing() -> None:
-    """Cancels a request that is just being made."""
 
 
 class _Entry:

@@ -18,8 +18,9 @@ from tensorloom.framework import (
 )
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
-from tensorloom.transport import status, tensors
+from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
+from tensorloom.transport.feed_types import check_types
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.request_ids import RecentRequests
 from tensorloom.worker.client_ends import ClientEnds, with_arguments
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Call, Handlers
+    from tensorloom.transport.value_methods import Push, ValueHandlers
+    from tensorloom.worker.rendezvous import Receiver
     from tensorloom.worker.worker import RegisteredGraph, Worker
 
 # Masters that never created a session on the worker share this one.
@@ -98,6 +101,10 @@ class WorkerService:
         for name in methods:
             answers.setdefault(name, _unimplemented(name))
         return {methods[name]: answer for name, answer in answers.items()}
+
+    def value_handlers(self) -> ValueHandlers:
+        """What answers calls with values."""
+        return {value_methods.RUN_GRAPH: self._run_graph_values}
 
     # --- sessions --------------------------------------------------------------------
 
@@ -198,10 +205,25 @@ class WorkerService:
     def _run_whole(
         self, held: _HeldGraph, request: Any, response: Any, call: Call
     ) -> None:
-        step_id: int = request.step_id
         feeds = _feeds(held.ends, request.send)
         wanted = [_index_of(held.ends, key) for key in request.recv_key]
-        step = StepContext(_options(request.exec_opts), step_id=step_id)
+        options = _options(request.exec_opts)
+        values, step = self._run_held(held, feeds, request.step_id, options, call)
+        for key, index in zip(request.recv_key, wanted, strict=True):
+            named = response.recv.add(name=key)
+            tensors.encode(values[index], named.tensor)
+        run_metadata.fill_worker_response(response, step)
+
+    def _run_held(
+        self,
+        held: _HeldGraph,
+        feeds: list[Any],
+        step_id: int,
+        options: StepOptions,
+        call: Call,
+    ) -> tuple[list[Any], StepContext]:
+        """Runs a graph; a caller that hangs up cancels it."""
+        step = StepContext(options, step_id=step_id)
         is_over = False
 
         def cancelled() -> None:
@@ -210,13 +232,34 @@ class WorkerService:
 
         call.on_cancel(cancelled)
         try:
-            values = held.graph.run(feeds, step)
+            return held.graph.run(feeds, step), step
         finally:
             is_over = True
-        for key, index in zip(request.recv_key, wanted, strict=True):
-            named = response.recv.add(name=key)
-            tensors.encode(values[index], named.tensor)
-        run_metadata.fill_worker_response(response, step)
+
+    def _run_graph_values(
+        self, header: bytes, feeds: list[Any], call: Call
+    ) -> tuple[bytes, list[Any]]:
+        layout = value_methods.RUN_GRAPH_HEADER
+        handle, step_id = layout.unpack_from(header)
+        for (over,) in value_methods.STEP_ID.iter_unpack(header[layout.size :]):
+            self._worker.cleanup_step(over)
+        with self._lock:
+            held = self._graphs.get(f"{handle:016x}")
+        if held is None:
+            raise _no_graph(f"{handle:016x}")
+        check_types(feeds, held.ends.feed_types)
+        return b"", self._run_held(held, feeds, step_id, StepOptions(), call)[0]
+
+    def send_tensors(self, step_id: int, keys: Sequence[str], push: Push) -> None:
+        """Answers a peer that waits for tensors of a step."""
+        for key in keys:
+            try:
+                self._check_source(key)
+                rendezvous = self._worker.steps.rendezvous(step_id)
+            except errors.OpError as error:
+                push(step_id, key, None, False, error)
+                continue
+            rendezvous.recv_async(key, _pusher(step_id, key, push))
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
@@ -350,6 +393,16 @@ def _feeds(ends: ClientEnds, sent: Sequence[Any]) -> list[Any]:
             None, None, f"The step got no value for {', '.join(sorted(missing))}"
         )
     return values
+
+
+def _pusher(step_id: int, key: str, push: Push) -> Receiver:
+    def receive(value: Any, is_dead: bool | None) -> None:
+        if is_dead is None:
+            push(step_id, key, None, False, status.derived(value))
+        else:
+            push(step_id, key, _host(value), is_dead, None)
+
+    return receive
 
 
 def _index_of(ends: ClientEnds, key: str) -> int:

@@ -1,0 +1,224 @@
+"""CTC decoders in host memory: greedy, and the beam search of TensorFlow.
+
+The search keeps a tree of label sequences. Each leaf has three log probabilities: that
+its sequence ends in a label, in a blank, and their sum.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.nn_ops_checks import invalid
+
+_ZERO = -math.inf
+
+
+def _check(inputs: Any, lengths: Any) -> None:
+    """Raises unless inputs are [time, batch, classes] and lengths fit."""
+    if inputs.ndim != 3:
+        raise invalid("inputs is not a 3-Tensor")
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1:
+        raise invalid("sequence_length is not a vector")
+    steps, batch, _ = inputs.shape
+    if len(lengths) != batch:
+        raise invalid(
+            "len(sequence_length) != batch_size.  len(sequence_length):  "
+            f"{len(lengths)} batch_size: {batch}"
+        )
+    if not inputs.shape[2]:
+        raise invalid("num_classes must be positive")
+    for row in np.flatnonzero((lengths > steps) | (lengths < 0)):
+        raise errors.FailedPreconditionError(
+            None, None, f"sequence_length({row}) <= {steps}"
+        )
+
+
+def _sparse(rows: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
+    """Sequences as (indices, values, shape) of a sparse matrix."""
+    longest = max((len(row) for row in rows), default=0)
+    places = [(b, i) for b, row in enumerate(rows) for i in range(len(row))]
+    indices = np.array(places, np.int64).reshape(-1, 2)
+    values = np.array([label for row in rows for label in row], np.int64)
+    return indices, values, np.array([len(rows), longest], np.int64)
+
+
+@host_kernel("CTCGreedyDecoder", large=True)
+def greedy_decoder(c: OpKernelConstruction) -> Compute:
+    """The most likely class of each step, without blanks."""
+    merge, chosen_blank = c["merge_repeated"], c.get("blank_index", -1)
+
+    def compute(inputs: Any, lengths: Any) -> Any:
+        _check(inputs, lengths)
+        classes = inputs.shape[2]
+        blank = chosen_blank + classes if chosen_blank < 0 else chosen_blank
+        if not 0 <= blank < classes:
+            raise invalid(f"blank_index expected to be in [0, {classes})")
+        rows = []
+        total = np.zeros((len(lengths), 1), inputs.dtype)
+        for b, length in enumerate(lengths):
+            part = inputs[:length, b]
+            best = part.argmax(1)
+            total[b] = -part.max(1).sum() if length else 0
+            keep = best != blank
+            if merge:
+                keep[1:] &= best[1:] != best[:-1]
+            rows.append(best[keep].tolist())
+        return (*_sparse(rows), total)
+
+    return compute
+
+
+# --- beam search -------------------------------------------------------------
+
+
+class _Beam:
+    """A sequence of labels, by its last one and the sequence before it."""
+
+    __slots__ = ("blank", "children", "label", "mixed", "old", "parent", "total")
+
+    def __init__(self, parent: _Beam | None, label: int) -> None:
+        self.parent, self.label = parent, label
+        self.children: dict[int, _Beam] = {}
+        # Log probabilities: of both, ending in a blank, ending in the label.
+        self.total = self.blank = self.mixed = _ZERO
+        self.old = (_ZERO, _ZERO)  # (total, blank) of the step before
+
+    def labels(self, merge_repeated: bool) -> list[int]:
+        """The sequence, perhaps without repetitions."""
+        result: list[int] = []
+        beam, before = self, -1
+        while beam.parent is not None:
+            if not merge_repeated or beam.label != before:
+                result.append(beam.label)
+            before, beam = beam.label, beam.parent
+        return result[::-1]
+
+
+def _log_sum(a: float, b: float) -> float:
+    if a == _ZERO:
+        return b
+    if b == _ZERO:
+        return a
+    high, low = (a, b) if a > b else (b, a)
+    return high + math.log1p(math.exp(low - high))
+
+
+class _Search:
+    """The leaves of the tree, at most `width`."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        root = _Beam(None, -1)
+        root.total = root.blank = 0.0
+        self.leaves = [root]
+
+    def step(self, log_probs: Any) -> None:
+        """One time step of log probabilities; the last class is blank."""
+        branches = sorted(self.leaves, key=lambda beam: -beam.total)
+        for beam in branches:
+            beam.old = (beam.total, beam.blank)
+        for beam in branches:
+            _stay(beam, log_probs)
+        # (total, order) sorts as the beam does; the order keeps ties apart.
+        heap = [(beam.total, -i, beam) for i, beam in enumerate(branches)]
+        heapq.heapify(heap)
+        for beam in branches:
+            self._grow(beam, log_probs[:-1], heap)
+        self.leaves = [beam for _, _, beam in heap]
+
+    def _accepts(self, total: float, heap: list[Any]) -> bool:
+        if total == _ZERO:
+            return False
+        return len(heap) < self.width or total > heap[0][0]
+
+    def _grow(self, beam: _Beam, log_probs: Any, heap: list[Any]) -> None:
+        total, blank = beam.old
+        if not self._accepts(total, heap):
+            return
+        chances = log_probs + total
+        if beam.label >= 0:
+            chances[beam.label] = log_probs[beam.label] + blank
+        # The threshold only rises, so what is below it now will not come in.
+        floor = heap[0][0] if len(heap) >= self.width else _ZERO
+        for label in np.flatnonzero(chances > floor).tolist():
+            child = beam.children.get(label)
+            if child is not None and child.total != _ZERO:
+                continue
+            chance = float(chances[label])
+            if not self._accepts(chance, heap):
+                continue
+            if child is None:
+                child = beam.children[label] = _Beam(beam, label)
+            child.total = child.mixed = chance
+            child.blank, child.old = _ZERO, (_ZERO, _ZERO)
+            if len(heap) >= self.width:
+                dropped = heapq.heappop(heap)[2]
+                dropped.total = dropped.blank = dropped.mixed = _ZERO
+            heapq.heappush(heap, (chance, -next(_order), child))
+
+    def best(self, count: int) -> list[_Beam]:
+        """The likeliest leaves. Raises InvalidArgumentError: there are fewer."""
+        if count > self.width:
+            raise invalid("requested more paths than the beam width.")
+        if count > len(self.leaves):
+            raise invalid("Less leaves in the beam search than requested.")
+        return sorted(self.leaves, key=lambda beam: -beam.total)[:count]
+
+
+def _stay(beam: _Beam, log_probs: Any) -> None:
+    """The sequence stays: another of its last label, or a blank."""
+    parent = beam.parent
+    if parent is not None:
+        if parent.total != _ZERO:
+            total, blank = parent.old
+            before = blank if beam.label == parent.label else total
+            beam.mixed = _log_sum(beam.mixed, before)
+        beam.mixed += log_probs[beam.label]
+    beam.blank = beam.old[0] + log_probs[-1]
+    beam.total = _log_sum(beam.blank, beam.mixed)
+
+
+def _counter() -> Any:
+    number = 1 << 20
+    while True:
+        yield number
+        number += 1
+
+
+_order = _counter()
+
+
+def _log_softmax(logits: Any) -> Any:
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+@host_kernel("CTCBeamSearchDecoder", large=True)
+def beam_search_decoder(c: OpKernelConstruction) -> Compute:
+    """The most likely sequences, and their log probabilities."""
+    width, paths, merge = c["beam_width"], c["top_paths"], c["merge_repeated"]
+
+    def compute(inputs: Any, lengths: Any) -> Any:
+        _check(inputs, lengths)
+        log_probs = _log_softmax(inputs.astype(np.float64))
+        result = np.empty((len(lengths), paths), inputs.dtype)
+        rows: list[list[list[int]]] = [[] for _ in range(paths)]
+        for b, length in enumerate(lengths):
+            search = _Search(width)
+            for t in range(length):
+                search.step(log_probs[t, b])
+            for path, beam in enumerate(search.best(paths)):
+                rows[path].append(beam.labels(merge))
+                result[b, path] = beam.total
+        parts = [_sparse(row) for row in rows]
+        return (*(p[i] for i in range(3) for p in parts), result)
+
+    return compute

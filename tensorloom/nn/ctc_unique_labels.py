@@ -1,0 +1,36 @@
+"""The distinct labels of each sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.client.map_fn import map_fn
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import Tensor, name_scope
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops import array_ops, math_ops
+
+
+@export("nn.ctc_unique_labels")
+def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
+    """(distinct labels, index of each label among them), both of the labels' shape.
+
+    Args:
+      labels: int [batch, length].
+    """
+    with name_scope(name, "ctc_unique_labels", [labels]):
+        labels = convert_to_tensor(labels, name="labels")
+
+        def unique(row: Tensor) -> list[Tensor]:
+            found = array_ops.unique(row)
+            missing = _length(found.idx) - _length(found.y)
+            padded = array_ops.pad(found.y, [[0, missing]])
+            return [math_ops.cast(padded, dtypes.int64), found.idx]
+
+        return map_fn(unique, labels, dtype=[dtypes.int64, dtypes.int32])
+
+
+def _length(vector: Tensor) -> Any:
+    known = vector.shape.as_list()[0]
+    return array_ops.shape(vector)[0] if known is None else known

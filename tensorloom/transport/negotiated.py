@@ -1,0 +1,88 @@
+"""A channel that begins with gRPC and goes on with sockets between our own tasks.
+
+TensorFlow's tasks are always spoken to in gRPC. A tensorloom task says in the reply to
+GetStatus where it also listens; if that can be reached, calls go there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.transport import socket_address
+from tensorloom.transport.grpc_channel import GrpcChannel, Options
+from tensorloom.transport.socket_channel import NotConnected, SocketChannel
+
+if TYPE_CHECKING:
+    from tensorloom.transport.interface import Done, PendingCall
+    from tensorloom.transport.methods import Method
+
+#: "grpc" keeps to gRPC between our own tasks too.
+TRANSPORT_VARIABLE: Final = "TENSORLOOM_TRANSPORT"
+
+
+def only_grpc() -> bool:
+    """Whether the environment asks for gRPC alone."""
+    return os.environ.get(TRANSPORT_VARIABLE, "") == "grpc"
+
+
+class NegotiatedChannel:
+    """Implements `interface.Channel`."""
+
+    def __init__(
+        self, address: str, options: Options = (), credentials: Any = None
+    ) -> None:
+        """Makes a channel; the arguments are those of `GrpcChannel`."""
+        self._grpc = GrpcChannel(address, options, credentials)
+        self._socket: SocketChannel | None = None
+
+    @property
+    def address(self) -> str:
+        """`host:port` as it was given."""
+        return self._grpc.address
+
+    @property
+    def values(self) -> SocketChannel | None:
+        """The way for calls with values; None while there is only gRPC."""
+        return self._socket
+
+    def negotiate(self, task_info: Any) -> None:
+        """Takes note of where else the task listens: a `TaskInfo`, or None."""
+        old, self._socket = self._socket, None
+        if task_info is not None and not only_grpc():
+            for endpoint in task_info.endpoint:
+                if socket_address.is_reachable(endpoint):
+                    self._socket = SocketChannel(endpoint, task_info.task)
+                    break
+        if old is not None:
+            old.close()
+
+    def call(
+        self,
+        method: Method,
+        request: Any,
+        timeout_s: float | None = None,
+        wait_for_ready: bool = False,
+    ) -> Any:
+        """Calls and waits; see `interface.Channel.call`."""
+        if self._socket is not None:
+            try:
+                return self._socket.call(method, request, timeout_s)
+            except NotConnected:
+                self._socket = None  # the task has gone, or has been restarted
+        return self._grpc.call(method, request, timeout_s, wait_for_ready)
+
+    def start(
+        self, method: Method, request: Any, done: Done, timeout_s: float | None = None
+    ) -> PendingCall:
+        """Calls without waiting; see `interface.Channel.start`."""
+        if self._socket is not None:
+            return self._socket.start(method, request, done, timeout_s)
+        pending: PendingCall = self._grpc.start(method, request, done, timeout_s)
+        return pending
+
+    def close(self) -> None:
+        """Ends the connections; calls under way fail."""
+        if self._socket is not None:
+            self._socket.close()
+        self._grpc.close()

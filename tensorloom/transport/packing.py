@@ -1,0 +1,198 @@
+"""Run-time values as bytes, for the socket between tensorloom's tasks.
+
+    u32 count | for each value: u16 dtype, u16 rank, i64 sizes..., u64 bytes | data...
+
+The data of each value begin at a multiple of 64 bytes, so that they can be used where
+they were received. Strings are all lengths as u64, then all bytes. Numbers are
+little-endian.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.framework import dtypes, errors
+from tensorloom.framework.resource import Resource
+from tensorloom.transport import tensors
+
+Buffer = bytes | memoryview
+
+_COUNT: Final = struct.Struct("<I")
+_HEAD: Final = struct.Struct("<HH")
+_SIZE: Final = struct.Struct("<Q")
+_ALIGNMENT: Final = 64
+_PADDING: Final = bytes(_ALIGNMENT)
+_MAX_RANK: Final = 254
+
+_STRING: Final = dtypes.string.as_datatype_enum
+_RESOURCE: Final = dtypes.resource.as_datatype_enum
+
+
+def pack(values: Sequence[Any]) -> tuple[list[Buffer], int]:
+    """The values as buffers to be sent one after the other, and their total size.
+
+    The buffers refer to the values' memory; they are copied by nobody but the socket.
+
+    Raises:
+      errors.UnimplementedError: a value is a Python object without a message.
+    """
+    meta = [_COUNT.pack(len(values))]
+    data: list[Buffer] = []
+    for value in values:
+        number, sizes, content = _content(value)
+        meta.append(_HEAD.pack(number, len(sizes)))
+        if sizes:
+            meta.append(struct.pack(f"<{len(sizes)}q", *sizes))
+        length = len(content)
+        meta.append(_SIZE.pack(length))
+        data.append(content)
+    buffers: list[Buffer] = [b"".join(meta)]
+    total = len(buffers[0])
+    for content in data:
+        if not content:
+            continue
+        gap = -total % _ALIGNMENT
+        if gap:
+            buffers.append(_PADDING[:gap])
+        buffers.append(content)
+        total += gap + len(content)
+    return buffers, total
+
+
+def _content(value: Any) -> tuple[int, tuple[int, ...], Buffer]:
+    """(dtype number, sizes, bytes) of a value."""
+    if isinstance(value, np.ndarray):
+        array = value
+    elif isinstance(value, np.generic):
+        array = np.asarray(value)
+    elif isinstance(value, Resource | tensors.RemoteResource):
+        return _RESOURCE, (), _packed_handle(value)
+    else:
+        array = np.empty((), object)
+        array[()] = value
+    if array.dtype == object:
+        return _STRING, array.shape, _packed_strings(array)
+    number = dtypes.as_dtype(array.dtype).as_datatype_enum
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return number, array.shape, flat.data
+
+
+def _packed_handle(value: Any) -> bytes:
+    from tensorloom.protos.tensor_pb2 import TensorProto
+
+    proto = TensorProto()
+    tensors.encode(value, proto)
+    content: bytes = proto.resource_handle_val[0].SerializeToString()
+    return content
+
+
+def _packed_strings(array: np.ndarray[Any, Any]) -> bytes:
+    items = [_as_bytes(item) for item in array.reshape(-1).tolist()]
+    lengths = np.fromiter(map(len, items), "<u8", len(items))
+    return lengths.tobytes() + b"".join(items)
+
+
+def _as_bytes(item: Any) -> bytes:
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, str):
+        return item.encode()
+    raise errors.UnimplementedError(
+        None, None, f"A {type(item).__name__} cannot be sent to another task"
+    )
+
+
+def unpack(body: np.ndarray[Any, Any]) -> list[Any]:
+    """The values in received bytes; arrays share their memory.
+
+    Raises:
+      errors.InvalidArgumentError: the bytes are malformed.
+    """
+    try:
+        return _Reader(body).values()
+    except (struct.error, ValueError, TypeError, OverflowError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"Malformed values in a message: {error}"
+        ) from None
+
+
+class _Reader:
+    def __init__(self, body: np.ndarray[Any, Any]) -> None:
+        self._body = body
+        self._bytes = memoryview(body)  # type: ignore[arg-type]
+        self._position = 0
+
+    def values(self) -> list[Any]:
+        (count,) = self._read(_COUNT)
+        if count * (_HEAD.size + _SIZE.size) > len(self._body):
+            raise ValueError(f"{len(self._body)} bytes cannot hold {count} values")
+        heads = [self._head() for _ in range(count)]
+        return [self._value(*head) for head in heads]
+
+    def _read(self, layout: struct.Struct) -> tuple[Any, ...]:
+        found = layout.unpack_from(self._bytes, self._position)
+        self._position += layout.size
+        return found
+
+    def _head(self) -> tuple[int, tuple[int, ...], int]:
+        number, rank = self._read(_HEAD)
+        if rank > _MAX_RANK:
+            raise ValueError(f"a tensor of rank {rank}")
+        sizes = self._read(struct.Struct(f"<{rank}q")) if rank else ()
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"a tensor of shape {list(sizes)}")
+        (length,) = self._read(_SIZE)
+        return number, sizes, length
+
+    def _value(self, number: int, sizes: tuple[int, ...], length: int) -> Any:
+        start = self._position
+        if length:
+            start += -start % _ALIGNMENT
+        end = start + length
+        if end > len(self._body):
+            raise ValueError(f"a tensor of {length} bytes beyond the end")
+        self._position = end
+        content = self._body[start:end]
+        if number == _RESOURCE:
+            return _handle(content.tobytes())
+        count = math.prod(sizes)
+        if number == _STRING:
+            return _strings(content.tobytes(), count, sizes)
+        dtype = dtypes.as_dtype(number)
+        if not dtype.is_numpy_compatible or length != count * dtype.size:
+            raise ValueError(f"{length} bytes for {count} elements of {dtype.name}")
+        array = content.view(dtype.np_dtype).reshape(sizes)
+        return array if sizes else array[()]
+
+
+def _handle(content: bytes) -> tensors.RemoteResource:
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
+
+    try:
+        return tensors.RemoteResource(ResourceHandleProto.FromString(content))
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+
+
+def _strings(content: bytes, count: int, sizes: tuple[int, ...]) -> Any:
+    if count * 8 > len(content):
+        raise ValueError(f"{len(content)} bytes cannot hold {count} strings")
+    lengths = np.frombuffer(content, "<u8", count)
+    ends = (np.cumsum(lengths) + count * 8).tolist()
+    if count and ends[-1] != len(content):
+        raise ValueError(f"strings end at {ends[-1]} of {len(content)} bytes")
+    if not sizes:
+        return content[8:]
+    array = np.empty(count, object)
+    start = count * 8
+    for index, end in enumerate(ends):
+        array[index] = content[start:end]
+        start = end
+    return array.reshape(sizes)

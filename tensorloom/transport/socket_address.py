@@ -1,0 +1,68 @@
+"""Endpoints of tasks: `unix:PATH` on one host, `tcp:HOST:PORT` between hosts."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from typing import Final
+
+_BACKLOG: Final = 512
+
+
+def listen_locally() -> tuple[socket.socket, str]:
+    """A listening socket that only this machine reaches, and its endpoint.
+
+    It is an abstract socket: it has no file, so none is left behind by a task that was
+    killed. The name is random, and `peer_is_me` tells other users apart.
+    """
+    name = f"tensorloom-{os.getpid()}-{secrets.token_hex(12)}"
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(f"\0{name}")
+    listener.listen(_BACKLOG)
+    return listener, f"unix:@{name}@{machine()}"
+
+
+def listen_on(host: str) -> tuple[socket.socket, str]:
+    """A socket listening at a free port of a host's address, and its endpoint."""
+    listener = socket.create_server((host, 0), backlog=_BACKLOG)
+    port = listener.getsockname()[1]
+    return listener, f"tcp:{host}:{port}"
+
+
+def connect(endpoint: str, timeout_s: float) -> socket.socket:
+    """Connects to an endpoint.
+
+    Raises:
+      OSError: it cannot be reached.
+      ValueError: it is malformed.
+    """
+    kind, _, rest = endpoint.partition(":")
+    if kind == "unix":
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(timeout_s)
+        connection.connect("\0" + rest.split("@")[1])
+        return connection
+    if kind == "tcp":
+        host, _, port = rest.rpartition(":")
+        connection = socket.create_connection((host, int(port)), timeout_s)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+    raise ValueError(f"unknown endpoint {endpoint!r}")
+
+
+def is_reachable(endpoint: str) -> bool:
+    """False for a local endpoint of another machine (or container)."""
+    if endpoint.startswith("unix:"):
+        return endpoint.rpartition("@")[2] == machine()
+    return endpoint.startswith("tcp:")
+
+
+def machine() -> str:
+    """What tells this machine, and its network namespace, from others."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = file.read().strip()
+        return f"{boot}.{os.stat('/proc/self/ns/net').st_ino}"
+    except OSError:
+        return socket.gethostname()

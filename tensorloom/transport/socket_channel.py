@@ -1,0 +1,367 @@
+"""Calls between tensorloom's tasks, on connected sockets."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.framework import errors, threads
+from tensorloom.transport import (
+    frames,
+    packing,
+    socket_address,
+    status,
+    value_methods,
+)
+from tensorloom.transport.socket_server import PROTOCOL
+
+if TYPE_CHECKING:
+    from tensorloom.transport.interface import Done
+    from tensorloom.transport.methods import Method
+
+_CONNECT_S: Final = 5.0
+# Called with (value, is_dead, error).
+TensorDone = Callable[[Any, bool, "errors.OpError | None"], None]
+
+
+class NotConnected(Exception):
+    """The endpoint cannot be reached; nothing was sent."""
+
+
+class _Connection:
+    """One connection with its reader."""
+
+    __slots__ = ("reader", "socket")
+
+    def __init__(self, endpoint: str, token: bytes) -> None:
+        try:
+            self.socket = socket_address.connect(endpoint, _CONNECT_S)
+            self.reader = frames.FrameReader(self.socket)
+            frames.send(self.socket, frames.HELLO, header=PROTOCOL + b"\0" + token)
+            answer = self.reader.read(0)
+        except (OSError, ValueError, frames.Closed) as error:
+            raise NotConnected(f"{endpoint}: {error}") from None
+        if answer.kind == frames.ERROR:
+            raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
+        self.socket.settimeout(None)
+
+    def is_alive(self) -> bool:
+        """False when the other side has hung up while nothing was said."""
+        try:
+            self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False  # the end, or bytes that nobody asked for
+
+    def close(self) -> None:
+        """Hangs up; a call under way is cancelled at the other side."""
+        with suppress(OSError):  # not connected any more
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+
+class _SocketPending:
+    """Implements `interface.PendingCall`."""
+
+    def __init__(self) -> None:
+        self.connection: _Connection | None = None
+        self.is_cancelled = False
+        self._lock = threading.Lock()
+
+    def cancel(self) -> None:
+        """Hangs up."""
+        with self._lock:
+            self.is_cancelled = True
+            connection = self.connection
+        if connection is not None:
+            connection.close()
+
+    def use(self, connection: _Connection | None) -> None:
+        """Takes the connection of the call."""
+        with self._lock:
+            self.connection = connection
+            is_cancelled = self.is_cancelled
+        if is_cancelled and connection is not None:
+            connection.close()
+
+
+class SocketChannel:
+    """Calls to one endpoint. Thread-safe; keeps idle connections."""
+
+    def __init__(self, endpoint: str, task: str, token: bytes = b"") -> None:
+        """Makes a channel.
+
+        Args:
+          endpoint: of the task.
+          task: its name, for errors.
+          token: what the task wants to hear first.
+        """
+        self._endpoint = endpoint
+        self._task = task
+        self._token = token
+        self._idle: list[_Connection] = []
+        self._lock = threading.Lock()
+        self._tensors: _TensorSubscriber | None = None
+        self._is_closed = False
+
+    def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
+        """Calls a method with messages; see `interface.Channel.call`.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+        """
+        header = method.path.encode() + b"\0" + request.SerializeToString()
+        reply = self._exchange(frames.CALL, 0, header, (), timeout_s, None)
+        return method.response.FromString(reply.header)
+
+    def call_values(
+        self,
+        number: int,
+        header: bytes,
+        values: Sequence[Any],
+        timeout_s: float | None = None,
+        pending: _SocketPending | None = None,
+    ) -> tuple[bytes, list[Any]]:
+        """Calls a method with values; returns the header and values of the reply.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+          errors.OpError: as `interface.Channel.call`.
+        """
+        reply = self._exchange(
+            frames.VALUES, number, header, values, timeout_s, pending
+        )
+        return reply.header, packing.unpack(reply.body) if len(reply.body) else []
+
+    def start_values(
+        self,
+        number: int,
+        header: bytes,
+        values: Sequence[Any],
+        done: Callable[[list[Any] | None, errors.OpError | None], None],
+    ) -> _SocketPending:
+        """Calls a method with values without waiting."""
+        pending = _SocketPending()
+
+        def run() -> None:
+            try:
+                _, results = self.call_values(number, header, values, None, pending)
+            except errors.OpError as error:
+                done(None, error)
+            except NotConnected as error:
+                done(None, self._unavailable(str(error)))
+            else:
+                done(results, None)
+
+        threads.start(run)
+        return pending
+
+    def start(
+        self, method: Method, request: Any, done: Done, timeout_s: float | None = None
+    ) -> _SocketPending:
+        """Calls a method with messages without waiting."""
+        pending = _SocketPending()
+        header = method.path.encode() + b"\0" + request.SerializeToString()
+
+        def run() -> None:
+            try:
+                reply = self._exchange(frames.CALL, 0, header, (), timeout_s, pending)
+            except errors.OpError as error:
+                done(None, error)
+            except NotConnected as error:
+                done(None, self._unavailable(str(error)))
+            else:
+                done(method.response.FromString(reply.header), None)
+
+        threads.start(run)
+        return pending
+
+    def recv_tensors(
+        self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
+    ) -> None:
+        """Asks for tensors of a step; `done(key)` gives who hears of each.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+        """
+        with self._lock:
+            subscriber = self._tensors
+            if subscriber is None or subscriber.is_broken:
+                subscriber = self._tensors = _TensorSubscriber(
+                    _Connection(self._endpoint, self._token), self._task
+                )
+        subscriber.ask(step_id, keys, done)
+
+    def forget_tensors(self, step_id: int) -> None:
+        """Nobody waits any more for the tensors of a step."""
+        subscriber = self._tensors
+        if subscriber is not None:
+            subscriber.forget(step_id)
+
+    def close(self) -> None:
+        """Hangs up; calls under way fail."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+            subscriber, self._tensors = self._tensors, None
+        for connection in idle:
+            connection.close()
+        if subscriber is not None:
+            subscriber.close()
+
+    # --- one exchange ----------------------------------------------------------------
+
+    def _exchange(
+        self,
+        kind: int,
+        number: int,
+        header: bytes,
+        values: Sequence[Any],
+        timeout_s: float | None,
+        pending: _SocketPending | None,
+    ) -> frames.Frame:
+        body, size = packing.pack(values) if values else ((), 0)
+        connection = self._take()
+        if pending is not None:
+            pending.use(connection)
+        try:
+            if timeout_s is not None:
+                connection.socket.settimeout(timeout_s)
+            frames.send(connection.socket, kind, number, header, body, size)
+            reply = connection.reader.read()
+            if timeout_s is not None:
+                connection.socket.settimeout(None)
+        except TimeoutError:
+            connection.close()
+            raise errors.DeadlineExceededError(
+                None, None, f"{self._task} did not answer within {timeout_s:g} s"
+            ) from None
+        except (OSError, frames.Closed) as error:
+            connection.close()
+            if pending is not None and pending.is_cancelled:
+                raise errors.CancelledError(
+                    None, None, "The call was cancelled"
+                ) from None
+            raise self._unavailable(str(error) or "it hung up") from None
+        if pending is not None:
+            pending.use(None)
+        self._give_back(connection)
+        if reply.kind == frames.ERROR:
+            raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
+        return reply
+
+    def _take(self) -> _Connection:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    break
+                connection = self._idle.pop()
+            if connection.is_alive():
+                return connection
+            connection.close()
+        return _Connection(self._endpoint, self._token)
+
+    def _give_back(self, connection: _Connection) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _unavailable(self, reason: str) -> errors.OpError:
+        return errors.UnavailableError(
+            None, None, f"{self._task} at {self._endpoint} cannot be reached: {reason}"
+        )
+
+
+class _TensorSubscriber:
+    """One connection on which a task's tensors come, as they come to be."""
+
+    def __init__(self, connection: _Connection, task: str) -> None:
+        self._connection = connection
+        self._task = task
+        self._lock = threading.Lock()
+        self._send_lock = threading.Lock()
+        self._waiting: dict[int, dict[str, TensorDone]] = {}
+        self.is_broken = False
+        threading.Thread(
+            target=self._receive, name="tensorloom-tensors", daemon=True
+        ).start()
+
+    def ask(
+        self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
+    ) -> None:
+        """Asks for tensors of a step."""
+        with self._lock:
+            waiting = self._waiting.setdefault(step_id, {})
+            waiting.update({key: done(key) for key in keys})
+        header = value_methods.STEP_ID.pack(step_id) + b"".join(
+            key.encode() + b"\0" for key in keys
+        )
+        try:
+            with self._send_lock:
+                frames.send(
+                    self._connection.socket,
+                    frames.VALUES,
+                    value_methods.TENSORS,
+                    header,
+                )
+        except OSError as error:
+            self._fail(str(error))
+
+    def forget(self, step_id: int) -> None:
+        """Nobody waits any more for the tensors of a step."""
+        with self._lock:
+            self._waiting.pop(step_id, None)
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._connection.close()
+
+    def _receive(self) -> None:
+        try:
+            while True:
+                self._deliver(self._connection.reader.read())
+        except (OSError, frames.Closed, errors.InvalidArgumentError) as error:
+            self._fail(str(error) or "it hung up")
+
+    def _deliver(self, frame: frames.Frame) -> None:
+        size = value_methods.STEP_ID.size
+        (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
+        is_dead = bool(frame.header[size])
+        name, _, message = frame.header[size + 1 :].partition(b"\0")
+        key = name.decode()
+        with self._lock:
+            waiting = self._waiting.get(step_id, {})
+            done = waiting.pop(key, None)
+            if not waiting:
+                self._waiting.pop(step_id, None)
+        if done is None:
+            return
+        if frame.kind == frames.ERROR:
+            text = message.decode(errors="replace")
+            done(None, False, status.from_wire(frame.code, text))
+            return
+        try:
+            (value,) = packing.unpack(frame.body)
+        except (errors.OpError, ValueError) as error:
+            done(None, False, errors.InternalError(None, None, str(error)))
+        else:
+            done(value, is_dead, None)
+
+    def _fail(self, reason: str) -> None:
+        self.is_broken = True
+        self._connection.close()
+        with self._lock:
+            waiting = [d for step in self._waiting.values() for d in step.values()]
+            self._waiting.clear()
+        error = errors.UnavailableError(
+            None, None, f"The connection to {self._task} broke: {reason}"
+        )
+        for done in waiting:
+            done(None, False, error)
