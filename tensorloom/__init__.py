@@ -11,7 +11,9 @@ from typing import Any
 
 from tensorloom import (
     client,
+    data,
     image,
+    layers,
     linalg,
     nn,
     ops,
@@ -26,7 +28,7 @@ from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
 
-for _package in (ops, storage, client, linalg, nn, summary, train, image, signal):
+for _package in (ops, storage, client, data, linalg, nn, layers, summary, train, image, signal):
     import_all(_package)
 local.install()
 remote.install()

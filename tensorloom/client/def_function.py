@@ -319,8 +319,10 @@ def _leaf_key(leaf: Any) -> Any:
         except TypeError:
             return "id", id(leaf.value)
         return type(leaf.value), leaf.value
-    shape = leaf.shape if isinstance(leaf, Tensor) else as_shape(leaf.shape)
-    return leaf.dtype.base_dtype.name, shape.dims_tuple
+    shape, name = as_shape(leaf.shape), None
+    if not isinstance(leaf, Tensor):
+        name = leaf.name  # that of the argument
+    return leaf.dtype.base_dtype.name, shape.dims_tuple, name
 
 
 def _leaf_names(bound: inspect.BoundArguments) -> list[str]:

@@ -32,7 +32,7 @@ def feed_converter(tensor: Tensor) -> Converter:
     if dtype in (dtypes.resource, dtypes.variant):
         return lambda value: _not_a_tensor(value, tensor)
     general = _general_converter(tensor)
-    if dtype is dtypes.string:
+    if dtype is dtypes.string or dtype.is_quantized:
         return general
     dims = tensor.shape.dims_tuple
     if dims == ():
@@ -117,6 +117,8 @@ def _general_converter(tensor: Tensor) -> Converter:
             )
         if is_string:
             return _as_bytes(array)
+        if dtype.is_quantized:  # at run time they are their base integers
+            array = array.view(numpy_type[0]).reshape(array.shape)
         return array if array.ndim else array[()]
 
     return convert

@@ -12,6 +12,7 @@ from typing import Any
 
 from tensorloom.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from tensorloom.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from tensorloom.ops.ragged_tensor import RaggedTensor
 
 # fetch -> (things to fetch, from their values to the result)
 FetchFunction = Callable[[Any], "tuple[Sequence[Any], Callable[[Any], Any]]"]
@@ -49,6 +50,12 @@ _CONVERSIONS: list[Conversion] = [
         SparseTensor,
         lambda fetch: (fetch.components(), lambda v: SparseTensorValue(*v)),
         _sparse_tensor_feed,
+        lambda feed: feed.components(),
+    ),
+    Conversion(
+        RaggedTensor,
+        lambda fetch: (fetch.components(), fetch.session_value),
+        lambda feed, value: zip(feed.components(), feed.feed_parts(value), strict=True),
         lambda feed: feed.components(),
     ),
     Conversion(

@@ -147,7 +147,9 @@ class Dataset:
         return transformations.zip_datasets(datasets)
 
     @staticmethod
-    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None) -> Dataset:
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: Any = None
+    ) -> Dataset:
         """The names of the files that match patterns, shuffled unless told otherwise."""
         from tensorloom.data.readers import list_files
 
@@ -314,7 +316,9 @@ class Dataset:
 
     def with_options(self, options: Options) -> Dataset:
         """The same dataset with options."""
-        return DatasetV1Adapter(self._variant_tensor, self.element_spec, [self], options)
+        return DatasetV1Adapter(
+            self._variant_tensor, self.element_spec, [self], options
+        )
 
     def _with_options_applied(self) -> Tensor:
         """The variant tensor behind the nodes that options ask for."""
@@ -456,7 +460,7 @@ class DatasetSpec(specs.TypeSpec):
         return DatasetSpec(self._element_spec, self._dataset_shape[1:])
 
     def __repr__(self) -> str:
-        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape})"
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
 
 
 class _VariantDataset(DatasetV1Adapter):
@@ -527,5 +531,3 @@ def get_output_types(dataset_or_iterator: Any) -> Any:
     """The dtype of each component."""
     structure = get_structure(dataset_or_iterator)
     return nest.map_structure(lambda s: s.legacy_types, structure)
-
-

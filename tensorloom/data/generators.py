@@ -134,8 +134,7 @@ class _Conversion:
         if dims is not None and (
             len(dims) != array.ndim
             or any(
-                d is not None and d != n
-                for d, n in zip(dims, array.shape, strict=True)
+                d is not None and d != n for d, n in zip(dims, array.shape, strict=True)
             )
         ):
             raise ValueError(
@@ -188,5 +187,3 @@ def _generator_dataset(
         next_func=following.attr,
         finalize_func=last.attr,
     )
-
-

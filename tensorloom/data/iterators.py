@@ -49,8 +49,9 @@ class Iterator:
         output_classes: Any,
     ) -> None:
         if output_types is None or output_shapes is None or output_classes is None:
-            raise ValueError("All of output_types, output_shapes and output_classes "
-                             "must be given.")
+            raise ValueError(
+                "All of output_types, output_shapes and output_classes must be given."
+            )
         self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._element_spec = specs.legacy_structure(
@@ -72,7 +73,9 @@ class Iterator:
         Raises:
           TypeError: the structures of types, shapes and classes differ.
         """
-        types, shapes, classes = _structures(output_types, output_shapes, output_classes)
+        types, shapes, classes = _structures(
+            output_types, output_shapes, output_classes
+        )
         structure = specs.legacy_structure(types, shapes, classes)
         with on_cpu_by_default():
             resource = apply_op(
@@ -92,7 +95,9 @@ class Iterator:
         output_classes: Any = None,
     ) -> Iterator:
         """The iterator that a string (of `string_handle()`) names at run time."""
-        types, shapes, classes = _structures(output_types, output_shapes, output_classes)
+        types, shapes, classes = _structures(
+            output_types, output_shapes, output_classes
+        )
         structure = specs.legacy_structure(types, shapes, classes)
         handle = convert_to_tensor(string_handle, dtype=dtypes.string)
         with on_cpu_by_default():

@@ -110,5 +110,3 @@ def get_next_as_optional(iterator: Any) -> Optional:
         ),
         structure,
     )
-
-

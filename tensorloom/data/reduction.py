@@ -9,6 +9,7 @@ from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import normalize_element
 from tensorloom.framework.export import export
+from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def relaxed_function(
         made = StructuredFunction(function, name, make_arguments(state))
         result = state_of(made.output_structure)
         for what in ("classes", "types"):
-            mine = nest.map_structure(lambda s, w=what: getattr(s, f"legacy_{w}"), state)
+            mine = nest.map_structure(
+                lambda s, w=what: getattr(s, f"legacy_{w}"), state
+            )
             theirs = nest.map_structure(
                 lambda s, w=what: getattr(s, f"legacy_{w}"), result
             )
@@ -68,7 +71,8 @@ def reduce_dataset(
     dataset: Dataset, initial_state: Any, reduce_func: Callable[..., Any]
 ) -> Any:
     """The last state of a function over all elements."""
-    initial_state = normalize_element(initial_state)
+    with name_scope("initial_state"):
+        initial_state = normalize_element(initial_state)
     first = specs.structure_of_value(initial_state)
     function, state = relaxed_function(
         reduce_func,

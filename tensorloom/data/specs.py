@@ -150,7 +150,7 @@ class _ShapedSpec(TypeSpec):
         return self.with_shape(shape)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._shape}, {self._dtype!r})"
+        return f"{type(self).__name__}({self._shape!r}, {self._dtype!r})"
 
 
 @export("TensorSpec")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-
 from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import batched_tensors, normalize_element
@@ -66,7 +65,6 @@ def seeds(seed: Any) -> tuple[Tensor, Tensor]:
 
 def _second_seed(first: Tensor, second: Any) -> Tensor:
     """(0, 0) would ask for random seeds; it becomes (0, 2^31 - 1)."""
-    from tensorloom.framework.graph import name_scope
     from tensorloom.ops import math_ops, selection_ops
     from tensorloom.ops.constant_op import constant
 
@@ -447,5 +445,3 @@ def interleave(
             num_parallel_calls, "num_parallel_calls"
         )
     return make_with(op, function, inner_structure(function), dataset, **arguments)
-
-

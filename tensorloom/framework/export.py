@@ -38,6 +38,20 @@ def export_value(value: Any, *names: str) -> None:
             raise ValueError(f"public name 'tf.{name}' is declared twice")
 
 
+def wrap(name: str, wrapper: Callable[[Any], Any]) -> Any:
+    """Puts what a wrapper makes of an object under all of its public names.
+
+    Raises:
+      KeyError: there is no such name.
+    """
+    value = _EXPORTS[name]
+    wrapped = wrapper(value)
+    for other, known in _EXPORTS.items():
+        if known is value:
+            _EXPORTS[other] = wrapped
+    return wrapped
+
+
 def exports() -> dict[str, Any]:
     """All public names with what they stand for (a copy)."""
     return dict(_EXPORTS)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import re
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -308,5 +309,9 @@ def _decode_literal(kind: str, value: Any) -> Any:
     if kind == "shape":
         return TensorShape.of(tuple(value))
     if kind == "float":
-        return float(value)
+        return _float32(value)  # as it is in an AttrValue
     return value
+
+
+def _float32(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])

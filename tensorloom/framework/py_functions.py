@@ -29,6 +29,16 @@ def insert(function: Callable[..., Any]) -> str:
     return token
 
 
+def insert_kept(function: Callable[..., Any]) -> str:
+    """Stores what nobody else holds (a bound method, say) and gives its token."""
+    global _next_id
+    with _lock:
+        token = f"pyfunc_{_next_id}"
+        _next_id += 1
+    _kept[token] = function
+    return token
+
+
 def find(token: str) -> Callable[..., Any]:
     """The function of a token.
 

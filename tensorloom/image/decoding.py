@@ -15,7 +15,7 @@ from tensorloom.ops import (
     control_flow_ops,
     image_codec_ops,
     math_ops,
-    string_ops,
+    string_transform_ops,
 )
 
 
@@ -23,13 +23,13 @@ from tensorloom.ops import (
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     """Whether contents look like a JPEG file's; scalar bool."""
     with name_scope(name, "is_jpeg"):
-        first = string_ops.substr(contents, 0, 3)
+        first = string_transform_ops.substr(contents, 0, 3)
         return math_ops.equal(first, b"\xff\xd8\xff", name=name)
 
 
 def _is_png(contents: Any) -> Tensor:
     with name_scope(None, "is_png"):
-        first = string_ops.substr(contents, 0, 3)
+        first = string_transform_ops.substr(contents, 0, 3)
         return math_ops.equal(first, b"\x89PN", name=None)
 
 
@@ -48,7 +48,7 @@ class _Decoder:
         self._channels = 0 if channels is None else channels
         self._dtype = dtype
         self._expands = expands
-        self._first = string_ops.substr(contents, 0, 3)
+        self._first = string_transform_ops.substr(contents, 0, 3)
 
     def _under(self, checks: list[Any], decode: Callable[[], Tensor]) -> Tensor:
         with control_dependencies(checks):
@@ -100,7 +100,7 @@ class _Decoder:
             return frames if self._expands else array_ops.gather(frames, 0)
 
     def _bmp(self) -> Tensor:
-        signature = string_ops.substr(self._contents, 0, 2)
+        signature = string_transform_ops.substr(self._contents, 0, 2)
         is_bmp = math_ops.equal(signature, "BM", name="is_bmp")
         message = "Unable to decode bytes as JPEG, PNG, GIF, or BMP"
         is_image = control_flow_ops.Assert(is_bmp, [message])

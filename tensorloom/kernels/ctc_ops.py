@@ -232,7 +232,9 @@ def _loss_and_gradient(
     skipped = torch.from_numpy(labels.skipped).to(inputs.device)
     active = torch.arange(steps, device=inputs.device)[:, None] < counts
     active &= ~skipped
-    gradient = torch.where(active[:, :, None], gradient, 0.0)
+    # TensorFlow's loss for dense labels leaves the softmax in steps past the length.
+    beyond = log_probs.exp() if loss.blank_first else torch.zeros_like(gradient)
+    gradient = torch.where(active[:, :, None], gradient, beyond)
     return torch.where(skipped, 0.0, -total), gradient
 
 

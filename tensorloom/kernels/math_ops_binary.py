@@ -14,8 +14,10 @@ from tensorloom.kernels.host.math_ops_binary import check_select_v2, select
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
     check_broadcast,
+    clip_checked,
     division_by_zero,
     negative_exponent,
+    same_shapes,
 )
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
@@ -226,7 +228,7 @@ _equality("NotEqual", torch.ne)
 @kernel("ApproximateEqual", types={"T": NUMBERS})
 def _approximate_equal(c: OpKernelConstruction) -> Compute:
     tolerance = c["tolerance"]
-    return broadcasting(c, lambda x, y: torch.sub(x, y).abs() < tolerance)
+    return same_shapes(c, lambda x, y: torch.sub(x, y).abs() < tolerance)
 
 
 @kernel("Select")
@@ -251,7 +253,7 @@ def _select_v2(c: OpKernelConstruction) -> Compute:
 
 @kernel("ClipByValue", types={"T": REALS})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
-    return torch.clamp
+    return clip_checked(c, torch.clamp)
 
 
 @kernel("Complex")

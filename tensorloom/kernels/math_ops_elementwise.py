@@ -32,6 +32,14 @@ def _square(x: torch.Tensor) -> torch.Tensor:
     return torch.mul(x, x)
 
 
+def _complex_expm1(x: torch.Tensor) -> torch.Tensor:
+    # Eigen's formula, which leaves the strip of principal logarithms, as it is.
+    u = torch.exp(x)
+    um1 = u - 1
+    result = torch.where(um1 == -1, um1, um1 * x / torch.log(u))
+    return torch.where(u == 1, x, result)
+
+
 _FLOAT_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Sin", torch.sin),
     ("Cos", torch.cos),
@@ -46,7 +54,6 @@ _FLOAT_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Acosh", torch.acosh),
     ("Atanh", torch.atanh),
     ("Exp", torch.exp),
-    ("Expm1", torch.expm1),
     ("Log", torch.log),
     ("Log1p", torch.log1p),
     ("Sqrt", torch.sqrt),
@@ -71,6 +78,8 @@ _REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
 )
 for _op, _function in _FLOAT_FUNCTIONS:
     _unary(_op, _function)
+_unary("Expm1", torch.expm1, REAL_FLOATS)
+_unary("Expm1", _complex_expm1, COMPLEX)
 for _op, _function in _REAL_FUNCTIONS:
     _unary(_op, _function, REAL_FLOATS)
 _unary("Round", torch.round, INTEGERS)
@@ -139,11 +148,15 @@ _sigmoid_backward = torch.ops.aten.sigmoid_backward.default
 
 @kernel("TanhGrad", types={"T": FLOATS})
 def _tanh_grad(c: OpKernelConstruction) -> Compute:
+    if c["T"].is_complex:  # torch would conjugate
+        return lambda y, dy: dy * (1 - y * y)
     return lambda y, dy: _tanh_backward(dy, y)
 
 
 @kernel("SigmoidGrad", types={"T": FLOATS})
 def _sigmoid_grad(c: OpKernelConstruction) -> Compute:
+    if c["T"].is_complex:
+        return lambda y, dy: dy * ((1 - y) * y)
     return lambda y, dy: _sigmoid_backward(dy, y)
 
 

@@ -133,8 +133,11 @@ def _euclidean_norm(c: OpKernelConstruction) -> _Reduce:
     to, is_complex = TORCH_DTYPES[c["T"]], c["T"].is_complex
 
     def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        if all(x.shape[axis] == 1 for axis in axes):
+            # TensorFlow then copies, signs and all.
+            return x.clone() if keep else x.squeeze(tuple(axes)).clone()
         squares = x * torch.conj_physical(x) if is_complex else x * x
-        return torch.sqrt(torch.sum(squares, axes, keep)).to(to)
+        return torch.sqrt(torch.sum(squares, axes, keep, dtype=to)).to(to)
 
     return reduce
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
@@ -27,6 +28,16 @@ def _combine(
     return out.scatter_reduce_(0, wide, data, how)
 
 
+def least(dtype: DType) -> int | float:
+    """The least finite value, as a Python number."""
+    return float(dtype.min) if dtype.is_floating else int(dtype.min)
+
+
+def greatest(dtype: DType) -> int | float:
+    """The greatest finite value, as a Python number."""
+    return float(dtype.max) if dtype.is_floating else int(dtype.max)
+
+
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
     @kernel(op, types={"T": NUMBERS})
     def _factory(c: OpKernelConstruction) -> Compute:
@@ -45,7 +56,7 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
             if op == "SegmentMean":
                 return (
                     out.div_(counts.clamp_(min=1))
-                    if out.is_floating_point()
+                    if out.is_floating_point() or out.is_complex()
                     else (
                         torch.div(out, counts.clamp_(min=1), rounding_mode="trunc").to(
                             data.dtype
@@ -60,8 +71,8 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
 _sorted_segments("SegmentSum", "sum", lambda dtype: 0, 0)
 _sorted_segments("SegmentMean", "sum", lambda dtype: 0, 0)
 _sorted_segments("SegmentProd", "prod", lambda dtype: 1, 1)
-_sorted_segments("SegmentMax", "amax", lambda dtype: dtype.min, 0)
-_sorted_segments("SegmentMin", "amin", lambda dtype: dtype.max, 0)
+_sorted_segments("SegmentMax", "amax", least, 0)
+_sorted_segments("SegmentMin", "amin", greatest, 0)
 
 
 def _unsorted_segments(op: str, how: str, start: _Start) -> None:
@@ -89,8 +100,8 @@ def _unsorted_segments(op: str, how: str, start: _Start) -> None:
 
 _unsorted_segments("UnsortedSegmentSum", "sum", lambda dtype: 0)
 _unsorted_segments("UnsortedSegmentProd", "prod", lambda dtype: 1)
-_unsorted_segments("UnsortedSegmentMax", "amax", lambda dtype: dtype.min)
-_unsorted_segments("UnsortedSegmentMin", "amin", lambda dtype: dtype.max)
+_unsorted_segments("UnsortedSegmentMax", "amax", least)
+_unsorted_segments("UnsortedSegmentMin", "amin", greatest)
 
 
 # --- segments of gathered rows -----------------------------------------------
@@ -134,6 +145,8 @@ def _sparse_segments(op: str, kind: str) -> None:
         ids: torch.Tensor,
         num_segments: Any = None,
     ) -> torch.Tensor:
+        if data.dtype is torch.uint16:  # torch does not add those
+            return compute(data.int(), indices, ids, num_segments).to(torch.uint16)
         _check_sparse(data, indices, ids)
         rows = int(ids[-1]) + 1 if ids.numel() else 0
         if num_segments is not None:
@@ -147,8 +160,9 @@ def _sparse_segments(op: str, kind: str) -> None:
             return out
         return (out / _divisor(ids, rows, kind == "sqrt_n", data.dim())).to(data.dtype)
 
-    kernel(op, types={"T": NUMBERS})(lambda c: compute)
-    kernel(op + "WithNumSegments", types={"T": NUMBERS}, host_inputs=("num_segments",))(
+    types = {"T": NUMBERS | {dtypes.uint16}}
+    kernel(op, types=types)(lambda c: compute)
+    kernel(op + "WithNumSegments", types=types, host_inputs=("num_segments",))(
         lambda c: compute
     )
 

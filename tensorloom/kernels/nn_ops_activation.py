@@ -80,11 +80,15 @@ def _gradient(op: str, function: _Gradient, types: frozenset[dtypes.DType]) -> N
 
 
 def _relu_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+    # Zero where the feature is NaN, which threshold_backward would let pass.
+    if features.is_floating_point():
+        return _leaky_relu_backward(gradients, features, 0, False)  # type: ignore[no-any-return]
     return _threshold_backward(gradients, features, 0)  # type: ignore[no-any-return]
 
 
 def _relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    return _hardtanh_backward(gradients, features, 0, 6)  # type: ignore[no-any-return]
+    passed = _hardtanh_backward(gradients, features, 0, 6)
+    return passed.masked_fill_(features.isnan(), 0)  # type: ignore[no-any-return]
 
 
 def _integer_relu6_grad(

@@ -165,3 +165,179 @@ register_op(
     stateful=True,
     doc="All keys and their values, in no order.",
 )
+
+
+# --- the ops of graphs from before resources: a table is a reference ----------------
+
+
+def _reference_shape(c: InferenceContext) -> TensorShape:
+    return TensorShape.of((2,))
+
+
+def _reference_only(c: InferenceContext) -> tuple[TensorShape, ...]:
+    _check_reference(c)
+    return ()
+
+
+def _check_reference(c: InferenceContext) -> None:
+    dims = c.with_rank(0, 1).dims_tuple
+    if dims is not None and dims[0] not in (None, 2):
+        c.fail(f"Dimension must be 2 but is {dims[0]}")
+
+
+def _reference_find_shape(c: InferenceContext) -> TensorShape:
+    _check_reference(c)
+    return UNKNOWN
+
+
+def _reference_size_shape(c: InferenceContext) -> TensorShape:
+    _check_reference(c)
+    return SCALAR
+
+
+def _reference_export_shape(c: InferenceContext) -> list[TensorShape]:
+    _check_reference(c)
+    return [UNKNOWN, UNKNOWN]
+
+
+def _reference_initialize_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    _check_reference(c)
+    c.merge(c.with_rank(1, 1), c.input_shape(2))
+    return ()
+
+
+def _reference_file_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    _check_reference(c)
+    c.with_rank(1, 0)
+    return ()
+
+
+_REFERENCE = "table_handle: Ref(string)"
+for _name, _attrs, _inputs, _doc in (
+    ("HashTable", [], [], "A table that is filled once."),
+    ("MutableHashTable", [], [], "A table from keys to single values."),
+    ("MutableHashTableOfTensors", [_VALUE_SHAPE], [], "A table from keys to tensors."),
+    (
+        "MutableDenseHashTable",
+        [
+            _VALUE_SHAPE,
+            "initial_num_buckets: int = 131072",
+            "max_load_factor: float = 0.8",
+        ],
+        ["empty_key: key_dtype"],
+        "A table with a key that may not be used.",
+    ),
+):
+    register_op(
+        _name,
+        inputs=_inputs,
+        outputs=[_REFERENCE],
+        attrs=[*_PLACE, *_attrs],
+        shape_fn=_reference_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc=_doc,
+    )
+for _name, _inputs, _outputs, _attrs, _shape, _doc in (
+    (
+        "LookupTableFind",
+        ["keys: Tin", "default_value: Tout"],
+        ["values: Tout"],
+        ["Tin: type", "Tout: type"],
+        _reference_find_shape,
+        "The values of keys, and a default for keys that are not there.",
+    ),
+    (
+        "LookupTableInsert",
+        ["keys: Tin", "values: Tout"],
+        [],
+        ["Tin: type", "Tout: type"],
+        _reference_only,
+        "Adds or replaces the values of keys.",
+    ),
+    (
+        "LookupTableImport",
+        ["keys: Tin", "values: Tout"],
+        [],
+        ["Tin: type", "Tout: type"],
+        _reference_only,
+        "Replaces all contents.",
+    ),
+    (
+        "LookupTableSize",
+        [],
+        ["size: int64"],
+        [],
+        _reference_size_shape,
+        "The number of keys.",
+    ),
+    (
+        "LookupTableExport",
+        [],
+        ["keys: Tkeys", "values: Tvalues"],
+        ["Tkeys: type", "Tvalues: type"],
+        _reference_export_shape,
+        "All keys and their values, in no order.",
+    ),
+    (
+        "InitializeTable",
+        ["keys: Tkey", "values: Tval"],
+        [],
+        ["Tkey: type", "Tval: type"],
+        _reference_initialize_shape,
+        "Fills a table, once.",
+    ),
+    (
+        "InitializeTableFromTextFile",
+        ["filename: string"],
+        [],
+        [
+            "key_index: int >= -2",
+            "value_index: int >= -2",
+            "vocab_size: int >= -1 = -1",
+            "delimiter: string = '\t'",
+        ],
+        _reference_file_shape,
+        "Fills a table from the lines of a file, once.",
+    ),
+):
+    register_op(
+        _name,
+        inputs=[_REFERENCE, *_inputs],
+        outputs=_outputs,
+        attrs=_attrs,
+        shape_fn=_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        # Not so in TensorFlow; here no pass may take a table's contents for constant.
+        stateful=True,
+        doc=_doc,
+    )
+
+
+# --- tables of no name, which end with their handle ---------------------------------
+
+for _name, _attrs, _inputs, _doc in (
+    ("HashTable", [], [], "A table that is filled once."),
+    ("MutableHashTable", [], [], "A table from keys to single values."),
+    ("MutableHashTableOfTensors", [_VALUE_SHAPE], [], "A table from keys to tensors."),
+    (
+        "MutableDenseHashTable",
+        [
+            _VALUE_SHAPE,
+            "initial_num_buckets: int = 131072",
+            "max_load_factor: float = 0.8",
+        ],
+        ["empty_key: key_dtype", "deleted_key: key_dtype"],
+        "A table with two keys that may not be used.",
+    ),
+):
+    register_op(
+        f"Anonymous{_name}",
+        inputs=_inputs,
+        outputs=["table_handle: resource"],
+        attrs=["key_dtype: type", "value_dtype: type", *_attrs],
+        shape_fn=_table_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        stateful=True,
+        doc=f"{_doc} It ends with the handle.",
+    )

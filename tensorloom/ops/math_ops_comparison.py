@@ -88,7 +88,8 @@ not_equal = _equality("NotEqual", "x != y, elementwise.", "not_equal")
 
 
 def _merged_shape(c: InferenceContext) -> TensorShape:
-    return c.merge(c.input_shape(0), c.input_shape(1))
+    c.merge(c.input_shape(0), c.input_shape(1))
+    return c.input_shape(0)
 
 
 register_op(

@@ -88,7 +88,7 @@ def _arg_shape(c: InferenceContext) -> TensorShape:
     dims = c.input_shape(0).dims_tuple
     if dims is None:
         return UNKNOWN
-    if not dims:
+    if len(dims) <= 1:  # whatever the axis is; the kernel looks at it
         return TensorShape.of(())
     value = c.input_value(1)
     if value is None:

@@ -17,6 +17,7 @@ from tensorloom.ops.ragged_functional_ops import assert_splits_match
 from tensorloom.ops.ragged_gather_ops import gather
 from tensorloom.ops.ragged_math_ops import ragged_range
 from tensorloom.ops.ragged_segment_ids import lengths_to_splits, splits_to_lengths
+from tensorloom.ops.shape_ops import broadcast_static_shape
 from tensorloom.ops.ragged_tensor import RaggedTensor, is_ragged, row_splits_dtype
 
 
@@ -44,7 +45,11 @@ def broadcast_flat_values(x: Any, y: Any) -> tuple[Any, Any, RaggedTensor]:
         other, other_uniform = _deep(y, rank, depth, kind)
         uniform = list(zip(one_uniform, other_uniform, strict=True))
         result = _align(_whole(one), _whole(other), uniform)
-        return result[0].flat_values, result[1].flat_values, result[0].values
+        rows = result[0].values
+        count = broadcast_static_shape(one.shape[:1], other.shape[:1]).dims_tuple
+        if count and count[0] is not None:
+            rows.row_splits.set_shape([count[0] + 1])
+        return result[0].flat_values, result[1].flat_values, rows
 
 
 def _same_dimensions(x: RaggedTensor, y: RaggedTensor) -> bool:

@@ -12,6 +12,21 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import unknown_shapes
 
+register_op(
+    "EagerPyFunc",
+    inputs=["input: Tin"],
+    outputs=["output: Tout"],
+    attrs=[
+        "token: string",
+        "is_async: bool = false",
+        "Tin: list(type) >= 0",
+        "Tout: list(type) >= 0",
+    ],
+    shape_fn=unknown_shapes,
+    stateful=True,
+    doc="Calls a Python function of this process over tensors that have values.",
+)
+
 for _name, _stateful in (("PyFunc", True), ("PyFuncStateless", False)):
     register_op(
         _name,
@@ -25,20 +40,23 @@ for _name, _stateful in (("PyFunc", True), ("PyFuncStateless", False)):
     )
 
 
+def keep(graph: Any, function: Callable[..., Any]) -> None:
+    """Lets a function live as long as the outermost graph that calls it."""
+    while graph.building_function:
+        graph = graph.outer_graph
+    if not hasattr(graph, "_py_funcs_used_in_graph"):
+        graph._py_funcs_used_in_graph = []
+    graph._py_funcs_used_in_graph.append(function)
+
+
 def _py_func(
     func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool, name: str | None
 ) -> Any:
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     is_list = isinstance(Tout, list | tuple)
-    graph = get_default_graph()
-    while graph.building_function:
-        graph = graph.outer_graph  # type: ignore[attr-defined]
     token = py_functions.insert(func)
-    # The function lives as long as the outermost graph that calls it.
-    if not hasattr(graph, "_py_funcs_used_in_graph"):
-        graph._py_funcs_used_in_graph = []  # type: ignore[attr-defined]
-    graph._py_funcs_used_in_graph.append(func)  # type: ignore[attr-defined]
+    keep(get_default_graph(), func)
     result = apply_op(
         "PyFunc" if stateful else "PyFuncStateless",
         input=list(inp),

@@ -13,7 +13,6 @@ from tensorloom.framework.shape_inference import unchanged_shape
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops import array_ops
 from tensorloom.ops.argument_aliases import either
 
 if TYPE_CHECKING:
@@ -141,26 +140,19 @@ def _sparse(parts: Any) -> SparseTensor:
     return SparseTensor(indices, values, shape)
 
 
-@export("string_split")
 def string_split(
     source: Any,
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,
-    result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
-    """Strings [n] split at any byte of a delimiter, " " by default.
-
-    Raises:
-      ValueError: a `result_type` other than "SparseTensor".
-    """
+    """Strings [n] split at any byte of a delimiter, " " by default."""
     delimiter = either("sep", sep, "delimiter", delimiter)
     delimiter = " " if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         delimiter = convert_to_tensor(delimiter, dtype=dtypes.string)
         source = convert_to_tensor(source, dtype=dtypes.string)
-        _check_result_type(result_type)
         return _sparse(
             apply_op(
                 "StringSplit", input=source, delimiter=delimiter, skip_empty=skip_empty
@@ -168,35 +160,18 @@ def string_split(
         )
 
 
-@export("strings.split")
 def string_split_v2(
-    input: Any = None,
+    source: Any,
     sep: Any = None,
     maxsplit: int = -1,
-    result_type: str = "SparseTensor",
-    source: Any = None,
     name: str | None = None,
 ) -> SparseTensor:
-    """Strings [n] split at a separator; at runs of white space when it is None.
-
-    Raises:
-      ValueError: a `result_type` other than "SparseTensor".
-    """
-    source = either("input", input, "source", source)
-    with name_scope(name, "StringSplit", [source]):
-        source = convert_to_tensor(source, dtype=dtypes.string, name="input")
-        _check_result_type(result_type)
-        if source.shape.rank == 0:
-            source = array_ops.stack([source])
-        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
-        return _sparse(
-            apply_op("StringSplitV2", input=source, sep=sep, maxsplit=maxsplit)
-        )
-
-
-def _check_result_type(result_type: str) -> None:
-    if result_type != "SparseTensor":
-        raise ValueError("result_type must be 'SparseTensor'")
+    """Strings [n] split at a separator; at runs of white space when it is None."""
+    sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+    source = convert_to_tensor(source, dtype=dtypes.string)
+    return _sparse(
+        apply_op("StringSplitV2", name, input=source, sep=sep, maxsplit=maxsplit)
+    )
 
 
 @export("strings.unicode_transcode")

@@ -7,11 +7,11 @@ are checked before memory is asked for, checksums on every read.
 
 from __future__ import annotations
 
-import functools
 import math
 import struct
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.protos import tensor_bundle_pb2
 
+T = TypeVar("T")
+
 _MAX_RANK = 254  # TensorFlow's
 
 
@@ -47,16 +49,16 @@ class BundleReader:
         self._index = index_name(prefix)
         self._table = TableReader(self._index)
         self._files: dict[int, ShardFile] = {}
-        self._header = self._read_header()
+        self._rows = dict(self._table.items())
+        self._header = self._read_header(self._rows.pop(b"", None))
 
-    def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
+    def _read_header(self, row: bytes | None) -> tensor_bundle_pb2.BundleHeaderProto:
         from tensorloom.protos import tensor_bundle_pb2
 
+        if row is None:
+            raise data_loss(self._index, None, "Unable to read header")
         header = tensor_bundle_pb2.BundleHeaderProto()
-        try:
-            self._parse(header, self._table.get(b""))
-        except errors.NotFoundError:
-            raise data_loss(self._index, None, "Unable to read header") from None
+        self._parse(header, row)
         if header.endianness:
             raise errors.UnimplementedError(
                 None,
@@ -88,13 +90,14 @@ class BundleReader:
             file.close()
         self._files.clear()
 
-    # --- the index -------------------------------------------------------------------
+    def is_replaced(self) -> bool:
+        """Whether the index is another one by now, whose shards these are not."""
+        try:
+            return filesystem.read_file(self._index) != self._table.data
+        except errors.OpError:
+            return True
 
-    @functools.cached_property
-    def _rows(self) -> dict[bytes, bytes]:
-        rows = dict(self._table.items())
-        del rows[b""]
-        return rows
+    # --- the index -------------------------------------------------------------------
 
     def _parse(self, message: Any, data: bytes) -> None:
         from google.protobuf.message import DecodeError
@@ -117,20 +120,24 @@ class BundleReader:
     @property
     def names(self) -> list[bytes]:
         """The names of the tensors, in order."""
-        return [key for key in self._rows if key[0]]
+        keys = list(self._rows)
+        return keys[bisect_left(keys, b"\1") :]  # slices have keys with a 0 before
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._rows
 
     def entry(self, key: bytes) -> tensor_bundle_pb2.BundleEntryProto:
         """What the index says of a key. Raises NotFoundError."""
-        from tensorloom.protos import tensor_bundle_pb2
-
         data = self._rows.get(key)
         if data is None:
             raise errors.NotFoundError(
                 None, None, f"Key {key_text(key)} not found in checkpoint"
             )
+        return self._parsed(data)
+
+    def _parsed(self, data: bytes) -> tensor_bundle_pb2.BundleEntryProto:
+        from tensorloom.protos import tensor_bundle_pb2
+
         entry = tensor_bundle_pb2.BundleEntryProto()
         self._parse(entry, data)
         return entry
@@ -165,27 +172,26 @@ class BundleReader:
 
     def shapes(self) -> dict[bytes, Shape]:
         """The shape of every tensor."""
-        return {name: facts[1] for name, facts in self._facts()}
+        return self._facts(self._shape)
 
     def dtypes(self) -> dict[bytes, DType]:
         """The dtype of every tensor."""
-        return {name: facts[0] for name, facts in self._facts()}
+        return self._facts(self._dtype)
 
-    def _facts(self) -> Iterator[tuple[bytes, tuple[DType, Shape]]]:
-        # Entries begin with dtype and shape, of which there are few different ones.
-        seen: dict[bytes, tuple[DType, Shape]] = {}
-        for key, data in self._rows.items():
-            if not key[0]:
-                continue
-            # Field 1 as one byte, then field 2 with a length of one byte.
-            end = 4 + data[3] if data[2:3] == b"\x12" and data[0] == 8 else 0
-            facts = seen.get(data[:end])
-            if facts is None:
-                entry = self.entry(key)
-                facts = self._dtype(entry), self._shape(entry)
-                if 4 < end < len(data) and data[1] < 128 and data[3] < 128:
-                    seen[data[:end]] = facts
-            yield key, facts
+    def _facts(self, fact: Callable[[Any], T]) -> dict[bytes, T]:
+        """What the entries say, of each tensor."""
+        names = self.names
+        rows = list(self._rows.values())[len(self._rows) - len(names) :]
+        try:
+            # Entries begin with dtype and shape, of which there are few different
+            # ones. Those fields have a tag and a byte, and a tag, a length and so much.
+            heads = [row[: 4 + row[3]] for row in rows]
+            known = {
+                head: fact(self._parsed(head)) for head in set(heads) if _is_head(head)
+            }
+            return dict(zip(names, [known[head] for head in heads], strict=True))
+        except (IndexError, KeyError, errors.DataLossError):
+            return {name: fact(self.entry(name)) for name in names}
 
     # --- values ----------------------------------------------------------------------
 
@@ -333,6 +339,15 @@ class BundleReader:
         if crc != entry.crc32c:
             raise _mismatch(key, file, entry, entry.crc32c, crc)
         return _string_array(data, at + 4, lengths, shape)
+
+
+def _is_head(data: bytes) -> bool:
+    return (
+        len(data) == 4 + data[3]
+        and data[0] == 8
+        and data[2] == 18
+        and data[1] | data[3] < 128
+    )
 
 
 def _string_array(data: bytes, at: int, lengths: Sequence[int], shape: Shape) -> Any:

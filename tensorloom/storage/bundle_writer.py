@@ -199,9 +199,8 @@ def merge_bundles(prefixes: Sequence[str], destination: str) -> None:
             entry = reader.entry(key)
             earlier = entries.get(key)
             if earlier is None:
-                if not entry.slices:
-                    name = data_name(prefix, entry.shard_id, reader.shards)
-                    entry.shard_id = shards.setdefault(name, len(shards))
+                name = data_name(prefix, entry.shard_id, reader.shards)
+                entry.shard_id = shards.setdefault(name, len(shards))
                 entries[key] = entry
             else:
                 _merge_slices(key, earlier, entry, prefix)

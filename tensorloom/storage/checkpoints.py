@@ -14,6 +14,8 @@ from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1
 T = TypeVar("T")
 Reader = BundleReader | CheckpointReaderV1
 
+# How often a checkpoint may be replaced while it is opened.
+_REPLACED_TRIES = 20
 # Errors of the first site that the mirror may not have.
 _LOST = (
     errors.NotFoundError,
@@ -55,8 +57,7 @@ def with_checkpoint(prefix: str, use: Callable[[Reader], T]) -> T:
     When the checkpoint is lost or damaged and has a mirror, the mirror's is used.
     """
     try:
-        with open_checkpoint(prefix) as reader:
-            return use(reader)
+        return _use(prefix, use)
     except _LOST:
         for other in mirror.copies_of(prefix):
             try:
@@ -65,6 +66,19 @@ def with_checkpoint(prefix: str, use: Callable[[Reader], T]) -> T:
             except _LOST:
                 continue
         raise
+
+
+def _use(prefix: str, use: Callable[[Reader], T]) -> T:
+    """Calls `use`, again if the checkpoint was replaced meanwhile."""
+    for _ in range(_REPLACED_TRIES):
+        with open_checkpoint(prefix) as reader:
+            try:
+                return use(reader)
+            except (errors.DataLossError, errors.NotFoundError):
+                if not isinstance(reader, BundleReader) or not reader.is_replaced():
+                    raise
+    with open_checkpoint(prefix) as reader:
+        return use(reader)
 
 
 def read_tensor(prefix: str, key: bytes) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tensorloom.framework import errors
@@ -15,6 +15,14 @@ from tensorloom.storage.slices import shape_text
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
+
+
+def _texts(names: Collection[bytes]) -> list[str]:
+    """Many names at once, which is faster."""
+    if not names:
+        return []
+    texts = _text(b"\0".join(names)).split("\0")
+    return texts if len(texts) == len(names) else [_text(name) for name in names]
 
 
 class CheckpointReader:
@@ -46,11 +54,12 @@ class CheckpointReader:
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shape of every tensor, by name."""
         shapes = self._reader.shapes()
-        return {_text(name): list(shape) for name, shape in shapes.items()}
+        return dict(zip(_texts(shapes), map(list, shapes.values()), strict=True))
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtype of every tensor, by name."""
-        return {_text(name): dtype for name, dtype in self._reader.dtypes().items()}
+        dtypes = self._reader.dtypes()
+        return dict(zip(_texts(dtypes), dtypes.values(), strict=True))
 
     def debug_string(self) -> bytes:
         """A line for each entry: name, dtype, shape."""

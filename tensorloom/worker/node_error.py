@@ -48,6 +48,8 @@ def to_op_error(error: Exception) -> errors.OpError:
         return errors.UnimplementedError(None, None, text)
     if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
         return errors.InvalidArgumentError(None, None, text)
+    if isinstance(error, TypeError) and "0-dimensional" in text:  # of a size or axis
+        return errors.InvalidArgumentError(None, None, text)
     return errors.InternalError(None, None, f"{type(error).__name__}: {text}")
 
 

@@ -19,7 +19,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from runner import import_tensorflow
 
-MODULES = ["recurrent", "decoding", "arrays", "models", "functions"]
+MODULES = [
+    "recurrent",
+    "decoding",
+    "arrays",
+    "models",
+    "functions",
+    "random_programs",
+]
 
 
 def plain(value):

@@ -148,17 +148,22 @@ class _Search:
             chances[beam.label] = log_probs[beam.label] + blank
         # The threshold only rises, so what is below it now will not come in.
         floor = heap[0][0] if len(heap) >= self.width else _ZERO
-        for label in np.flatnonzero(chances > floor).tolist():
+        possible = chances > floor
+        possible[list(beam.children)] = True
+        for label in np.flatnonzero(possible).tolist():
             child = beam.children.get(label)
             if child is not None and child.total != _ZERO:
                 continue
             chance = float(chances[label])
             if not self._accepts(chance, heap):
+                if child is not None:
+                    # If it was a branch of this step, it has no children any more.
+                    child.old = (_ZERO, _ZERO)
                 continue
             if child is None:
                 child = beam.children[label] = _Beam(beam, label)
             child.total = child.mixed = chance
-            child.blank, child.old = _ZERO, (_ZERO, _ZERO)
+            child.blank = _ZERO
             if len(heap) >= self.width:
                 dropped = heapq.heappop(heap)[2]
                 dropped.total = dropped.blank = dropped.mixed = _ZERO

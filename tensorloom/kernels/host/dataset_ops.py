@@ -8,10 +8,22 @@ from tensorloom.kernels.host.datasets import (
     csv,
     mapping,
     nesting,
+    optimize,
     readers,
     selection,
     shuffle,
     sources,
 )
 
-_ = batching, buffering, csv, mapping, nesting, readers, selection, shuffle, sources
+_FAMILIES = (
+    batching,
+    buffering,
+    csv,
+    mapping,
+    nesting,
+    optimize,
+    readers,
+    selection,
+    shuffle,
+    sources,
+)

@@ -43,26 +43,67 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
     return find
 
 
-@host_kernel("HashTableV2", large=True)
+def _anonymous(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any]:
+    """Makes a table in each step."""
+    value_shape = c.get("value_shape")
+    dims = () if value_shape is None else value_shape.dims_tuple
+    types = c["key_dtype"], c["value_dtype"]
+    return lambda: kind("localhost", f"_anonymous/{c.node_name}", *types, dims)
+
+
+@host_kernel(["HashTable", "HashTableV2"], large=True)
 def hash_table(c: OpKernelConstruction) -> Compute:
     """A table to fill once."""
     return _table(c, HashTable)
 
 
-@host_kernel(["MutableHashTableV2", "MutableHashTableOfTensorsV2"], large=True)
+@host_kernel("AnonymousHashTable", large=True)
+def anonymous_hash_table(c: OpKernelConstruction) -> Compute:
+    """A table to fill once, of no name."""
+    return _anonymous(c, HashTable)
+
+
+@host_kernel(
+    [
+        "MutableHashTable",
+        "MutableHashTableV2",
+        "MutableHashTableOfTensors",
+        "MutableHashTableOfTensorsV2",
+    ],
+    large=True,
+)
 def mutable_hash_table(c: OpKernelConstruction) -> Compute:
     """A table that changes."""
     return _table(c, MutableHashTable)
 
 
-@host_kernel("MutableDenseHashTableV2", large=True)
-def mutable_dense_hash_table(c: OpKernelConstruction) -> Compute:
-    """A table with two reserved keys."""
-    find = _table(c, DenseHashTable)
+@host_kernel(
+    ["AnonymousMutableHashTable", "AnonymousMutableHashTableOfTensors"], large=True
+)
+def anonymous_mutable_hash_table(c: OpKernelConstruction) -> Compute:
+    """A table that changes, of no name."""
+    return _anonymous(c, MutableHashTable)
 
-    def compute(empty_key: Any, deleted_key: Any) -> Any:
+
+@host_kernel(
+    [
+        "MutableDenseHashTable",
+        "MutableDenseHashTableV2",
+        "AnonymousMutableDenseHashTable",
+    ],
+    large=True,
+)
+def mutable_dense_hash_table(c: OpKernelConstruction) -> Compute:
+    """A table with reserved keys."""
+    is_anonymous = c.op.startswith("Anonymous")
+    find = (_anonymous if is_anonymous else _table)(c, DenseHashTable)
+
+    def compute(empty_key: Any, deleted_key: Any = None) -> Any:
         table = find()
-        table.reserved = np.asarray(empty_key).item(), np.asarray(deleted_key).item()
+        table.reserved = tuple(
+            None if key is None else np.asarray(key).item()
+            for key in (empty_key, deleted_key)
+        )
         if table.reserved[0] == table.reserved[1]:
             raise invalid_argument("Empty and deleted keys cannot be equal")
         return table
@@ -70,7 +111,7 @@ def mutable_dense_hash_table(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("LookupTableFindV2", large=True)
+@host_kernel(["LookupTableFind", "LookupTableFindV2"], large=True)
 def find(c: OpKernelConstruction) -> Compute:
     """The values of keys."""
     key_type, value_type = c["Tin"], c["Tout"]
@@ -82,10 +123,16 @@ def find(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(["LookupTableInsertV2", "LookupTableImportV2"], large=True)
+@host_kernel(
+    [
+        *("LookupTableInsert", "LookupTableInsertV2"),
+        *("LookupTableImport", "LookupTableImportV2"),
+    ],
+    large=True,
+)
 def insert(c: OpKernelConstruction) -> Compute:
     """Adds pairs, or replaces all."""
-    replaces = c.op == "LookupTableImportV2"
+    replaces = c.op.startswith("LookupTableImport")
     key_type, value_type = c["Tin"], c["Tout"]
 
     def compute(table: LookupTable, keys: Any, values: Any) -> None:
@@ -117,19 +164,19 @@ def remove(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("LookupTableSizeV2", large=True)
+@host_kernel(["LookupTableSize", "LookupTableSizeV2"], large=True)
 def size(c: OpKernelConstruction) -> Compute:
     """The number of keys."""
     return lambda table: np.int64(table.size())
 
 
-@host_kernel("LookupTableExportV2", large=True)
+@host_kernel(["LookupTableExport", "LookupTableExportV2"], large=True)
 def export(c: OpKernelConstruction) -> Compute:
     """All pairs."""
     return lambda table: table.export()
 
 
-@host_kernel("InitializeTableV2", large=True)
+@host_kernel(["InitializeTable", "InitializeTableV2"], large=True)
 def initialize(c: OpKernelConstruction) -> Compute:
     """Fills a table."""
 
@@ -143,7 +190,7 @@ def initialize(c: OpKernelConstruction) -> Compute:
 # --- from a file ------------------------------------------------------------------
 
 
-@host_kernel("InitializeTableFromTextFileV2", large=True)
+@host_kernel(["InitializeTableFromTextFile", "InitializeTableFromTextFileV2"], large=True)
 def initialize_from_file(c: OpKernelConstruction) -> Compute:
     """Fills a table from the lines of a file."""
     key_index, value_index = c["key_index"], c["value_index"]

@@ -13,9 +13,11 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.math_ops_elementwise import NATIVE_FLOATS
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
+    clip_checked,
     division_by_zero,
     invalid_argument,
     negative_exponent,
+    same_shapes,
     shape_text,
 )
 
@@ -228,7 +230,7 @@ def _approximate_equal(c: OpKernelConstruction) -> Compute:
     def compute(x: Any, y: Any) -> Any:
         return abs(x - y) < tolerance
 
-    return broadcasting(c, compute)
+    return same_shapes(c, compute)
 
 
 @host_kernel("Select")
@@ -306,7 +308,7 @@ def check_select_v2(
 
 @host_kernel("ClipByValue", types={"T": REAL_FLOATS["T"] | INTEGERS["T"]})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
-    return lambda t, low, high: np.minimum(np.maximum(t, low), high)
+    return clip_checked(c, lambda t, low, high: np.minimum(np.maximum(t, low), high))
 
 
 @host_kernel("Complex")

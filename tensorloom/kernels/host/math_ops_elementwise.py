@@ -47,11 +47,11 @@ def _square(x: Any) -> Any:
 
 
 def _tanh_grad(y: Any, dy: Any) -> Any:
-    return dy * np.conj(1 - y * y) if np.iscomplexobj(y) else dy * (1 - y * y)
+    return dy * (1 - y * y)
 
 
 def _sigmoid_grad(y: Any, dy: Any) -> Any:
-    return dy * np.conj((1 - y) * y) if np.iscomplexobj(y) else dy * ((1 - y) * y)
+    return dy * ((1 - y) * y)
 
 
 def _sqrt_grad(y: Any, dy: Any) -> Any:
@@ -68,8 +68,10 @@ def _reciprocal_grad(y: Any, dy: Any) -> Any:
     return -dy * (y * y)
 
 
-for _op in ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Exp", "Expm1", "Log"):
+for _op in ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Exp", "Log"):
     _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
+host_kernel("Expm1", types=NATIVE_FLOATS, inline="np.expm1({0})")(lambda c: np.expm1)
+host_kernel("Expm1", types={"T": _FLOATS["T"] - _COMPLEX["T"]})(lambda c: np.expm1)
 for _op in ("Log1p", "Sqrt", "Floor", "Ceil"):
     _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
 _unary("Rint", np.rint, "np.rint({0})")

@@ -54,6 +54,38 @@ def broadcasting(c: OpKernelConstruction, function: Compute) -> Compute:
     return compute
 
 
+def same_shapes(c: OpKernelConstruction, function: Compute) -> Compute:
+    """`function` of two tensors that may not broadcast."""
+
+    def compute(x: Any, y: Any) -> Any:
+        if x.shape != y.shape:
+            raise invalid_argument(
+                "x and y must be of the same shape. "
+                f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}"
+            )
+        return function(x, y)
+
+    return compute
+
+
+def clip_checked(c: OpKernelConstruction, function: Compute) -> Compute:
+    """ClipByValue's function: its bounds are scalars or of the value's shape."""
+    if c.input_shapes[1].dims_tuple == c.input_shapes[2].dims_tuple == ():
+        return function
+
+    def compute(t: Any, low: Any, high: Any) -> Any:
+        if any(b.shape not in ((), t.shape) for b in (low, high)):
+            raise invalid_argument(
+                "clip_value_min and clip_value_max must be either of the same shape "
+                f"as input, or a scalar. input shape: {shape_text(t.shape)}"
+                f"clip_value_min shape: {shape_text(low.shape)}"
+                f"clip_value_max shape: {shape_text(high.shape)}"
+            )
+        return function(t, low, high)
+
+    return compute
+
+
 def check_broadcast(a: Sequence[int], b: Sequence[int]) -> None:
     """Raises InvalidArgumentError unless two shapes broadcast."""
     try:

@@ -120,6 +120,9 @@ def _euclidean_norm(dtype: DType) -> Reduction:
     to = dtype.np_dtype
 
     def reduce(x: Any, axes: Axes, keep: bool) -> Any:
+        if all(x.shape[axis] == 1 for axis in axes):
+            # TensorFlow then copies, signs and all.
+            return x if keep else x.squeeze(tuple(axes))
         squares = x * np.conj(x) if dtype.is_complex else x * x
         return np.sqrt(_add(squares, axes, to, keepdims=keep)).astype(to)
 

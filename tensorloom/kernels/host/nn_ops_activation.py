@@ -19,7 +19,8 @@ def _relu(x: Any) -> Any:
 
 
 def _relu6(x: Any) -> Any:
-    return np.clip(x, x.dtype.type(0), x.dtype.type(6))
+    # Not clip, which makes float32 of bfloat16.
+    return np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6))
 
 
 def _elu(x: Any) -> Any:

@@ -26,7 +26,7 @@ _ERRORS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 )
 
 
-@host_kernel(["PyFunc", "PyFuncStateless"], large=True)
+@host_kernel(["PyFunc", "PyFuncStateless", "EagerPyFunc"], large=True)
 def py_func(c: OpKernelConstruction) -> Compute:
     """Calls the function over NumPy values and checks what it returns."""
     token = c["token"].decode()

@@ -13,6 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+from tensorloom.kernels.host.unicode_scripts import script_ranges
 
 _Splitter = Callable[[bytes], list[bytes]]
 _WHITE_SPACE = b" \t\n\r\x0b\x0c"
@@ -278,5 +279,18 @@ def string_ngrams(c: OpKernelConstruction) -> Compute:
         new_splits[1:] = np.cumsum([len(row) for row in rows])
         flat = [gram for row in rows for gram in row]
         return to_strings(flat, (len(flat),)), new_splits
+
+    return compute
+
+
+@host_kernel("UnicodeScript", large=True)
+def unicode_script(c: OpKernelConstruction) -> Compute:
+    """The script of each code point."""
+
+    def compute(codes: Any) -> Any:
+        starts, scripts = script_ranges()
+        values = np.asarray(codes)
+        found = scripts[np.searchsorted(starts, values, side="right") - 1]
+        return np.where((values < 0) | (values > 0x10FFFF), np.int32(-1), found)[()]
 
     return compute

@@ -125,10 +125,8 @@ def tables(tf):
     words = tf.placeholder(tf.string, [None], name="words")
     vocabulary = tf.constant(["the", "cat", "sat"])
     keys = tf.constant(["a", "b"])
-    if hasattr(tf, "contrib"):
-        from tensorflow.python.ops import lookup_ops
-    else:
-        from tensorflow.python.ops import lookup_ops
+    from tensorflow.python.ops import lookup_ops
+
     index = lookup_ops.index_table_from_tensor(vocabulary, num_oov_buckets=2)
     back = lookup_ops.index_to_string_table_from_tensor(vocabulary, default_value="<unk>")
     table = tf.lookup.StaticHashTable(

@@ -77,8 +77,10 @@ def error_differences(ours: Answer, theirs: Answer) -> list[str]:
     ]
 
 
-def step_differences(ours: Answer, theirs: Answer, spec: Spec) -> list[str]:
-    """What the steps fetched."""
+def step_differences(
+    ours: Answer, theirs: Answer, spec: Spec, invalid: bool = False
+) -> list[str]:
+    """What the steps fetched; of an invalid case up to the first error."""
     if outcome(ours) != outcome(theirs):
         return error_differences(ours, theirs)
     lines: list[str] = []
@@ -89,6 +91,8 @@ def step_differences(ours: Answer, theirs: Answer, spec: Spec) -> list[str]:
             a, b = mine.get("error", ["none"]), real.get("error", ["none"])
             if a[0] != b[0]:
                 lines.append(f"step {number}: ours {a}, TensorFlow's {b}")
+            if invalid:  # what a failed update leaves behind is not defined
+                break
             continue
         lines += list_differences(
             mine["values"], real["values"], spec, f"step {number} output"

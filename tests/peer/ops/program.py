@@ -289,9 +289,23 @@ def infer_attrs(
         if arg.type_attr and refs:
             inferred.setdefault(arg.type_attr, refs[0].dtype.base_dtype)
     inferred |= attrs
-    return {
+    complete = {
         name: coerced(op_def.attrs.get(name), value) for name, value in inferred.items()
     }
+    # Not what is the default anyway: 1.15 may not know the attr.
+    defaults = op_def.fill_defaults({})
+    return {
+        name: value
+        for name, value in complete.items()
+        if name not in defaults or not same(defaults[name], value)
+    }
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality of two values of attrs."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return False
+    return type(a) is type(b) and bool(a == b)
 
 
 def coerced(attr: AttrDef | None, value: Any) -> Any:

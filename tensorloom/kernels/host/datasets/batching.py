@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     check_positive,
     dataset_kernel,
     invalid,
+    numpy_type,
     signature,
 )
 from tensorloom.kernels.host.datasets.sources import ElementDataset, row_of
@@ -38,8 +39,18 @@ def text_of(shape: Sequence[int]) -> str:
 # --- stacking ------------------------------------------------------------------
 
 
+def _mismatch(index: int, number: int, first: Any, other: Any) -> str:
+    return (
+        f"Cannot batch tensors with different shapes in component {index}. First "
+        f"element had shape {text_of(first)} and element {number} had shape "
+        f"{text_of(other)}."
+    )
+
+
 def stack_elements(
-    elements: Sequence[Element], types: Sequence[DType]
+    elements: Sequence[Element],
+    types: Sequence[DType],
+    mismatch: Callable[[int, int, Any, Any], str] = _mismatch,
 ) -> tuple[np.ndarray[Any, Any], ...]:
     """One array for each component.
 
@@ -48,7 +59,7 @@ def stack_elements(
     """
     return tuple(
         [
-            stack_values(values, dtype, index)
+            stack_values(values, dtype, index, mismatch)
             for index, (values, dtype) in enumerate(
                 zip(zip(*elements, strict=True), types, strict=True)
             )
@@ -57,7 +68,10 @@ def stack_elements(
 
 
 def stack_values(
-    values: Sequence[Any], dtype: DType, index: int
+    values: Sequence[Any],
+    dtype: DType,
+    index: int,
+    mismatch: Callable[[int, int, Any, Any], str] = _mismatch,
 ) -> np.ndarray[Any, Any]:
     """The values of one component in an array with one more dimension."""
     if not hasattr(values[0], "shape"):  # variants: datasets, optionals, lists
@@ -67,15 +81,11 @@ def stack_values(
     shape = values[0].shape
     for number, value in enumerate(values):
         if value.shape != shape:
-            raise invalid(
-                "Cannot batch tensors with different shapes in component "
-                f"{index}. First element had shape {text_of(shape)} and element "
-                f"{number} had shape {text_of(value.shape)}."
-            )
-    numpy_type = dtype.as_numpy_dtype
-    if not shape and numpy_type is not object and numpy_type != np.object_:
-        return np.array(values, numpy_type)
-    stacked = np.empty((len(values), *shape), numpy_type)
+            raise invalid(mismatch(index, number, shape, value.shape))
+    kind = numpy_type(dtype)
+    if not shape and kind is not object:
+        return np.array(values, kind)
+    stacked = np.empty((len(values), *shape), kind)
     for number, value in enumerate(values):
         stacked[number] = value if shape else value[()]
     return stacked
@@ -96,6 +106,16 @@ class BatchDataset(Dataset):
     ) -> None:
         super().__init__(types, shapes, source)
         self._size, self._drop = size, drop
+
+    @property
+    def size(self) -> int:
+        """Elements in a batch."""
+        return self._size
+
+    @property
+    def drops_remainder(self) -> bool:
+        """Whether a last, smaller batch is left out."""
+        return self._drop
 
     @property
     def cardinality(self) -> int:
@@ -241,9 +261,9 @@ def pad_and_stack(
             )
     shape = (len(values), *sizes)
     if all(value.shape == tuple(sizes) for value in values):
-        stacked = np.empty(shape, dtype.as_numpy_dtype)
+        stacked = np.empty(shape, numpy_type(dtype))
     else:
-        stacked = np.full(shape, fill, dtype.as_numpy_dtype)
+        stacked = np.full(shape, fill, numpy_type(dtype))
     for row, value in enumerate(values):
         if value.shape:
             stacked[(row, *map(slice, value.shape))] = value

@@ -53,7 +53,9 @@ def prefetch_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, buffer_size: Any) -> Dataset:
         size = int(buffer_size)
         if size < -1:
-            raise invalid("buffer_size must be >= 0 or set to -1 for auto-tuning")
+            raise invalid(
+                "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
+            )
         return PrefetchDataset(
             as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size
         )

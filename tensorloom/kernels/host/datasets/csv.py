@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -170,7 +171,15 @@ class _Columns:
                 raise invalid(f"Field {index} is required but missing in record!")
             value: Any = default[0]
         else:
-            value = csv_number(text, dtype, index, 0)
+            value = self._number(text, dtype, index)
         if dtype.name == "string":
             return scalar_string(value)
         return np.dtype(dtype.as_numpy_dtype).type(value)
+
+    def _number(self, text: bytes, dtype: Any, index: int) -> Any:
+        try:
+            return csv_number(text, dtype, index, 0)
+        except errors.InvalidArgumentError as error:
+            # Records of a dataset have no number.
+            message = error.message.replace(" in record 0 ", " in record ", 1)
+            raise invalid(message) from None

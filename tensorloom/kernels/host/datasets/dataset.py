@@ -156,6 +156,13 @@ def as_dataset(value: Any) -> Dataset:
     raise errors.InvalidArgumentError(None, None, "Tensor must be a Dataset object.")
 
 
+def numpy_type(dtype: DType) -> Any:
+    """The dtype of an array of such values; object for strings and variants."""
+    if dtype.name in ("string", "variant", "resource"):
+        return object
+    return dtype.as_numpy_dtype
+
+
 def check_positive(value: Any, text: str) -> int:
     """A number that must be above zero.
 

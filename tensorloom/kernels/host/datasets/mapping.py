@@ -11,12 +11,12 @@ from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.batching import (
+    BatchDataset,
     cardinality_of_batches,
     stack_elements,
     text_of,
 )
 from tensorloom.kernels.host.datasets.dataset import (
-    UNKNOWN,
     Dataset,
     DatasetIterator,
     Element,
@@ -64,8 +64,7 @@ class MapDataset(Dataset):
 
     @property
     def cardinality(self) -> int:
-        # A function may end the sequence, unless the node says that it does not.
-        return self.inputs[0].cardinality if self._preserve else UNKNOWN
+        return self.inputs[0].cardinality
 
     def iterate(self, env: Environment) -> DatasetIterator:
         source = self.inputs[0]
@@ -143,7 +142,7 @@ def threads_of(value: Any, name: str) -> int:
     return background.parallelism(number)
 
 
-class _MapAndBatchDataset(MapDataset):
+class MapAndBatchDataset(MapDataset):
     """Batches of a function of the elements."""
 
     def __init__(
@@ -159,6 +158,20 @@ class _MapAndBatchDataset(MapDataset):
     ) -> None:
         super().__init__(types, shapes, source, function, threads, preserve)
         self._size, self._drop = size, drop
+
+    @staticmethod
+    def fused(mapped: MapDataset, batches: BatchDataset) -> MapAndBatchDataset:
+        """One dataset for the batches of a mapped dataset."""
+        return MapAndBatchDataset(
+            batches.types,
+            batches.shapes,
+            mapped.inputs[0],
+            mapped._function,
+            mapped._threads,
+            mapped._preserve,
+            batches.size,
+            batches.drops_remainder,
+        )
 
     @property
     def cardinality(self) -> int:
@@ -193,7 +206,15 @@ class _BatchOfMapped(DatasetIterator):
             raise failure
         if not elements or (self._drop and len(elements) < self._size):
             raise StopIteration
-        return stack_elements(elements, self._types)
+        return stack_elements(elements, self._types, _mismatch)
+
+
+def _mismatch(index: int, number: int, first: Any, other: Any) -> str:
+    """What a fused map and batch says of elements of different shapes."""
+    return (
+        "Cannot add tensor to the batch: number of elements does not match. Shapes "
+        f"are: [tensor]: {text_of(other)}, [batch]: {text_of(first)}"
+    )
 
 
 @dataset_kernel(
@@ -209,7 +230,7 @@ def map_and_batch_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(source: Any, *rest: Any) -> Dataset:
         *captured, batch_size, parallel, drop = rest
-        return _MapAndBatchDataset(
+        return MapAndBatchDataset(
             types,
             shapes,
             as_dataset(source),
@@ -342,7 +363,7 @@ class _ScanDataset(Dataset):
 
     @property
     def cardinality(self) -> int:
-        return self.inputs[0].cardinality if self._preserve else UNKNOWN
+        return self.inputs[0].cardinality
 
     def iterate(self, env: Environment) -> DatasetIterator:
         source = self.inputs[0].iterate(env)

@@ -165,7 +165,7 @@ def _cycle_length(value: Any) -> int:
     number = int(value)
     if number == -1:
         return background.parallelism(-1)
-    return check_positive(number, "`cycle_length` must be > 0")
+    return check_positive(number, "cycle_length must be greater than zero.")
 
 
 @dataset_kernel("InterleaveDataset", retains=("other_arguments",))
@@ -182,7 +182,7 @@ def interleave_dataset(c: OpKernelConstruction) -> Compute:
             as_dataset(source),
             bind(tuple(captured)),
             _cycle_length(cycle),
-            check_positive(block, "`block_length` must be > 0"),
+            check_positive(block, "block_length must be greater than zero."),
         )
 
     return compute
@@ -203,8 +203,8 @@ def parallel_interleave_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, *rest: Any) -> Dataset:
         cycle, block = rest[captures : captures + 2]
         # V4 has two sizes of buffers between block length and parallel calls.
-        threads_of(rest[-1], "`num_parallel_calls`")
-        size = check_positive(block, "`block_length` must be > 0")
+        threads_of(rest[-1], "num_parallel_calls")
+        size = check_positive(block, "block_length must be greater than zero.")
         return _InterleaveDataset(
             types,
             shapes,

@@ -158,9 +158,10 @@ def _open_lines(compression: bytes, buffer_size: int) -> _Open:
 
         stream = ByteStream(name, compression, buffer_size or 256 * 1024)
         rest: list[bytes] = []  # the beginning of a line, in blocks
+        ended: list[bool] = []
 
         def read() -> list[bytes]:
-            while block := stream.read_block():
+            while not ended and (block := stream.read_block()):
                 head, newline, tail = block.rpartition(b"\n")
                 if not newline:
                     rest.append(block)
@@ -168,6 +169,7 @@ def _open_lines(compression: bytes, buffer_size: int) -> _Open:
                 text = b"".join([*rest, head])
                 rest[:] = [tail] if tail else []
                 return _without_returns(text).split(b"\n")
+            ended.append(True)
             stream.close()
             last = b"".join(rest)
             rest.clear()

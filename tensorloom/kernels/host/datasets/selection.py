@@ -19,6 +19,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
     invalid,
+    numpy_type,
     signature,
 )
 
@@ -40,19 +41,19 @@ class TakeDataset(Dataset):
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
-        self._source, self._count = source, count
+        self._count = count
 
     @property
     def cardinality(self) -> int:
-        n = self._source.cardinality
+        n = self.inputs[0].cardinality
         if self._count < 0:
-            return n
+            return INFINITE  # as TensorFlow 1.15 says
         if n == UNKNOWN:
             return UNKNOWN
         return self._count if n == INFINITE else min(n, self._count)
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        source = self._source.iterate(env)
+        source = self.inputs[0].iterate(env)
         return source if self._count < 0 else _TakeIterator(source, self._count)
 
 
@@ -86,11 +87,11 @@ class SkipDataset(Dataset):
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
-        self._source, self._count = source, count
+        self._count = count
 
     @property
     def cardinality(self) -> int:
-        n = self._source.cardinality
+        n = self.inputs[0].cardinality
         if self._count < 0:
             return 0
         return n if n < 0 else max(0, n - self._count)
@@ -98,7 +99,7 @@ class SkipDataset(Dataset):
     def iterate(self, env: Environment) -> DatasetIterator:
         if self._count < 0:
             return DatasetIterator()
-        source = self._source.iterate(env)
+        source = self.inputs[0].iterate(env)
         if isinstance(source, RowIterator):
             source.skip(self._count)
             return source
@@ -143,11 +144,16 @@ class RepeatDataset(Dataset):
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
-        self._source, self._count = source, count
+        self._count = count
+
+    @property
+    def count(self) -> int:
+        """How often; negative for ever."""
+        return self._count
 
     @property
     def cardinality(self) -> int:
-        n = self._source.cardinality
+        n = self.inputs[0].cardinality
         if self._count < 0:
             return 0 if n == 0 else INFINITE
         if self._count == 0:
@@ -158,8 +164,8 @@ class RepeatDataset(Dataset):
         if self._count == 0:
             return DatasetIterator()
         if self._count == 1:
-            return self._source.iterate(env)
-        return _RepeatIterator(self._source, self._count, env)
+            return self.inputs[0].iterate(env)
+        return _RepeatIterator(self.inputs[0], self._count, env)
 
 
 class _RepeatIterator(DatasetIterator):
@@ -199,7 +205,7 @@ class _RepeatIterator(DatasetIterator):
             if missing:
                 self._next_round()
         if not parts:
-            return [np.empty((0,), t.as_numpy_dtype) for t in self._dataset.types]
+            return [np.empty((0,), numpy_type(t)) for t in self._dataset.types]
         if len(parts) == 1:
             return parts[0]
         return [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -219,17 +225,17 @@ class ShardDataset(Dataset):
 
     def __init__(self, source: Dataset, shards: int, index: int) -> None:
         super().__init__(*like(source))
-        self._source, self._shards, self._index = source, shards, index
+        self._shards, self._index = shards, index
 
     @property
     def cardinality(self) -> int:
-        n = self._source.cardinality
+        n = self.inputs[0].cardinality
         if n < 0:
             return n
         return n // self._shards + (1 if self._index < n % self._shards else 0)
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _ShardIterator(self._source.iterate(env), self._shards, self._index)
+        return _ShardIterator(self.inputs[0].iterate(env), self._shards, self._index)
 
 
 class _ShardIterator(DatasetIterator):

@@ -66,6 +66,14 @@ class ShuffleDataset(Dataset):
             return INFINITE
         return n if n < 0 else n * self._count
 
+    def repeated(self, count: int) -> ShuffleDataset | None:
+        """This dataset repeated without a break; None if each round is the same."""
+        if self._reshuffle is None or self._count != 1:
+            return None
+        return ShuffleDataset(
+            self.inputs[0], self._buffer_size, self._seeds, None, count
+        )
+
     def iterate(self, env: Environment) -> DatasetIterator:
         seeds = self._reshuffle.next() if self._reshuffle else self._seeds
         draw = _Draw(RandomWords(*seeds), self._buffer_size, self._count)
@@ -143,12 +151,18 @@ class _ShuffleIterator(DatasetIterator):
 
     def _end_round(self) -> None:
         count = self._draw.count
+        if count < 0 and not self._produced:
+            self._source = None
+            return
         self._round += 1
-        if (count < 0 and not self._produced) or self._round == count:
+        # TensorFlow makes an iterator behind the last round too: one that nobody uses,
+        # but which takes seeds of a shuffle further up.
+        source = self._dataset.iterate(self._env)
+        if self._round == count:
             self._source = None
         else:
             self._draw.begin_round()
-            self._source = self._dataset.iterate(self._env)
+            self._source = source
 
 
 class _ShuffledRows(DatasetIterator):

@@ -313,7 +313,6 @@ class ElementDataset(Dataset):
 
 @dataset_kernel(
     "ModelDataset",
-    "OptimizeDataset",
     "OptimizeDatasetV2",
     "OptionsDataset",
     "FinalizeDataset",

@@ -41,7 +41,7 @@ NO_QUANTIZED = ["qint8", "quint8", "qint32"]
 spec("Sum Mean", reduction(), bad=BAD, tolerance=SUMS, without=NO_QUANTIZED)
 spec("Prod", reduction(-2, 2), bad=BAD, tolerance=SUMS, without=NO_QUANTIZED)
 spec("Max Min", reduction(), bad=BAD, without=NO_QUANTIZED)
-spec("EuclideanNorm", reduction(), bad=BAD, tolerance=SUMS, without=NO_QUANTIZED)
+spec("EuclideanNorm", reduction(-2, 2), bad=BAD, tolerance=SUMS, without=NO_QUANTIZED)
 
 
 def boolean_reduction(d: Draw) -> Any:
@@ -118,7 +118,8 @@ def sparse_segments(d: Draw) -> Any:
     data = d.array((5, *d.shape(0, 2)), low=-2, high=2)
     count = d.integer(1, 6)
     ids = np.sort(d.rng.integers(0, 4, count)).astype(np.int32)
-    return data, d.indices((count,), 5), ids
+    # Kernels for int64 indices came later.
+    return data, d.indices((count,), 5, np.int32), ids
 
 
 def sparse_segments_count(d: Draw) -> Any:
@@ -139,7 +140,7 @@ def sparse_segments_grad(d: Draw) -> Any:
     grad = d.array((4, *d.shape(0, 2)))
     count = d.integer(1, 6)
     ids = np.sort(d.rng.integers(0, 4, count)).astype(np.int32)
-    return grad, d.indices((count,), 5), ids, K(5, "int32")
+    return grad, d.indices((count,), 5, np.int32), ids, K(5, "int32")
 
 
 spec("SparseSegmentMeanGrad SparseSegmentSqrtNGrad", sparse_segments_grad, tolerance=SUMS)

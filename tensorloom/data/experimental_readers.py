@@ -1,0 +1,455 @@
+"""`tf.data.experimental`: CSV files and files of Examples."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import io
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tensorloom.data import specs
+from tensorloom.data.dataset import AUTOTUNE, Dataset, DatasetV1Adapter, flat_structure
+from tensorloom.data.experimental import (
+    Transformation,
+    shuffle_and_repeat,
+)
+from tensorloom.data.experimental import (
+    ignore_errors as ignoring_errors,
+)
+from tensorloom.data.experimental_nesting import parallel_interleave
+from tensorloom.data.options import Options
+from tensorloom.data.readers import TFRecordDatasetV1
+from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import constant_value
+from tensorloom.framework.export import export
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor_conversion import (
+    convert_n_to_tensor,
+    convert_to_tensor,
+)
+
+_CSV_BUFFER = 4 * 1024 * 1024
+_CSV_TYPES = (
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.string,
+)
+
+
+def _defaults(values: Sequence[Any]) -> list[Any]:
+    """Defaults of columns: a dtype says that the column is required."""
+    from tensorloom.ops.constant_op import constant
+
+    def one(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value
+        try:
+            is_type = value in _CSV_TYPES
+        except (TypeError, ValueError):
+            is_type = False
+        return constant([], dtype=value) if is_type else value
+
+    return [one(value) for value in values]
+
+
+@export("data.experimental.CsvDataset")
+class CsvDatasetV1(DatasetV1Adapter):
+    """The records of CSV files, a tuple of scalars each.
+
+    Args:
+      filenames: a string tensor of rank 0 or 1.
+      record_defaults: for each column its default [1], or the dtype of a required one.
+      header: True when the first line of each file is none of the records.
+      na_value: text that stands for a missing value.
+      select_cols: ascending numbers of the columns to parse; all by default.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_defaults: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        header: Any = False,
+        field_delim: Any = ",",
+        use_quote_delim: Any = True,
+        na_value: Any = "",
+        select_cols: Any = None,
+    ) -> None:
+        def argument(name: str, value: Any, default: Any, dtype: Any) -> Any:
+            value = default if value is None else value
+            return convert_to_tensor(value, dtype=dtype, name=name)
+
+        string = dtypes.string
+        names = argument("filenames", filenames, None, string)
+        compression = argument("compression_type", compression_type, "", string)
+        given = convert_n_to_tensor(_defaults(record_defaults), name="record_defaults")
+        structure = tuple(specs.TensorSpec([], t.dtype) for t in given)
+        variant = apply_op(
+            "CSVDataset",
+            filenames=names,
+            compression_type=compression,
+            record_defaults=given,
+            buffer_size=argument("buffer_size", buffer_size, _CSV_BUFFER, dtypes.int64),
+            header=argument("header", header, None, dtypes.bool),
+            field_delim=argument("field_delim", field_delim, None, string),
+            use_quote_delim=argument(
+                "use_quote_delim", use_quote_delim, None, dtypes.bool
+            ),
+            na_value=argument("na_value", na_value, None, string),
+            select_cols=argument("select_cols", select_cols, [], dtypes.int64),
+            output_shapes=flat_structure(structure)["output_shapes"],
+        )
+        super().__init__(variant, structure)
+
+
+def _shuffled_and_repeated(
+    dataset: Dataset, num_epochs: Any, shuffle: bool, buffer_size: Any, seed: Any
+) -> Dataset:
+    if num_epochs != 1 and shuffle:
+        return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
+    if shuffle:
+        return dataset.shuffle(buffer_size, seed)
+    return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
+
+
+def _interleaved(
+    dataset: Dataset, records: Callable[[Any], Dataset], threads: Any, sloppy: bool
+) -> Dataset:
+    """The records of files; the names of the files are the dataset's elements."""
+    if threads == AUTOTUNE:
+        made = dataset.interleave(records, num_parallel_calls=threads)
+        options = Options()
+        options.experimental_deterministic = not sloppy
+        return made.with_options(options)
+    return dataset.apply(
+        parallel_interleave(records, cycle_length=threads, sloppy=sloppy)
+    )
+
+
+# --- Examples -----------------------------------------------------------------------------
+
+
+@export("data.experimental.parse_example_dataset")
+def parse_example_dataset(features: Any, num_parallel_calls: Any = 1) -> Transformation:
+    """Parses batches of serialized Examples [n] into dicts of features.
+
+    Raises:
+      ValueError: `features` is empty.
+      TypeError: the elements are not vectors of strings.
+    """
+    if not features:
+        raise ValueError("Missing: features was %s." % features)  # noqa: UP031
+
+    def apply(dataset: Dataset) -> Dataset:
+        from tensorloom.ops.parsing_features import parse_example
+
+        spec = dataset.element_spec
+        if not (
+            isinstance(spec, specs.TensorSpec)
+            and spec.is_compatible_with(specs.TensorSpec([None], dtypes.string))
+        ):
+            raise TypeError("Input dataset should be a dataset of vectors of strings")
+        return dataset.map(
+            lambda serialized: parse_example(serialized, features), num_parallel_calls
+        )
+
+    return apply
+
+
+@export("data.experimental.make_batched_features_dataset")
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    features: Any,
+    reader: Any = TFRecordDatasetV1,
+    label_key: str | None = None,
+    reader_args: Any = None,
+    num_epochs: Any = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: Any = 10000,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    reader_num_threads: Any = None,
+    parser_num_threads: Any = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Batches of the features of Examples in files.
+
+    Args:
+      features: as of `tf.io.parse_example`.
+      label_key: a feature to be given apart, as in (features, label).
+      num_epochs: passes over the files; endless by default.
+
+    Raises:
+      ValueError: `label_key` is no feature.
+    """
+    dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    arguments = reader_args or []
+    threads = 1 if reader_num_threads is None else reader_num_threads
+    dataset = _interleaved(
+        dataset, lambda name: reader(name, *arguments), threads, sloppy_ordering
+    )
+    if dataset.output_types == (dtypes.string, dtypes.string):
+        dataset = dataset.map(lambda _, value: value)
+    dataset = _shuffled_and_repeated(
+        dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed
+    )
+    dataset = dataset.batch(
+        batch_size, drop_remainder=drop_final_batch or num_epochs is None
+    )
+    parsers = 2 if parser_num_threads is None else parser_num_threads
+    dataset = dataset.apply(parse_example_dataset(features, parsers))
+    if label_key:
+        if label_key not in features:
+            raise ValueError(
+                f"The `label_key` provided ({label_key!r}) must be one of the "
+                "`features` keys."
+            )
+        dataset = dataset.map(lambda x: (x, x.pop(label_key)))
+    return dataset.prefetch(
+        AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
+    )
+
+
+# --- CSV with names -----------------------------------------------------------------------
+
+
+@export("data.experimental.make_csv_dataset")
+def make_csv_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    column_names: Any = None,
+    column_defaults: Any = None,
+    label_name: str | None = None,
+    select_columns: Any = None,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
+    num_epochs: Any = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: Any = 10000,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
+    sloppy: bool = False,
+    num_rows_for_inference: int | None = 100,
+    compression_type: Any = None,
+    ignore_errors: bool = False,
+) -> Dataset:
+    """Batches of the columns of CSV files, as dicts by their names.
+
+    Names come from the header and types from the first rows, where they are not given.
+
+    Raises:
+      ValueError: no file, no header, or names and columns that do not fit.
+    """
+    names = _file_names(file_pattern)
+    dataset = Dataset.from_tensor_slices(names)
+    if shuffle:
+        dataset = dataset.shuffle(len(names), shuffle_seed)
+    probe = _CsvProbe(names, field_delim, use_quote_delim, compression_type)
+    if column_names is None:
+        if not header:
+            raise ValueError("Cannot infer column names without a header line.")
+        column_names = probe.column_names()
+    if len(column_names) != len(set(column_names)):
+        raise ValueError("Cannot have duplicate column names.")
+    chosen = (
+        None
+        if select_columns is None
+        else _column_numbers(list(select_columns), column_names)
+    )
+    if column_defaults is None:
+        column_defaults = probe.column_defaults(
+            len(column_names), na_value, header, num_rows_for_inference, chosen
+        )
+    else:
+        column_defaults = _defaults(column_defaults)
+    if chosen is not None:
+        if len(column_defaults) != len(chosen):
+            raise ValueError(
+                "If specified, column_defaults and select_columns must have same "
+                "length."
+            )
+        column_names = [column_names[i] for i in chosen]
+    if label_name is not None and label_name not in column_names:
+        raise ValueError("`label_name` provided must be one of the columns.")
+
+    def records(name: Any) -> Dataset:
+        made: Dataset = CsvDatasetV1(
+            name,
+            record_defaults=column_defaults,
+            field_delim=field_delim,
+            use_quote_delim=use_quote_delim,
+            na_value=na_value,
+            select_cols=chosen,
+            header=header,
+            compression_type=compression_type,
+        )
+        return made.apply(ignoring_errors()) if ignore_errors else made
+
+    def named(*columns: Any) -> Any:
+        features = collections.OrderedDict(zip(column_names, columns, strict=True))
+        if label_name is None:
+            return features
+        label = features.pop(label_name)
+        return features, label
+
+    threads = 1 if num_parallel_reads is None else num_parallel_reads
+    dataset = _interleaved(dataset, records, threads, sloppy)
+    dataset = _shuffled_and_repeated(
+        dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed
+    )
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(named)
+    return dataset.prefetch(
+        AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
+    )
+
+
+def _file_names(pattern: Any) -> list[str]:
+    """The files that match patterns, sorted.
+
+    Raises:
+      ValueError: none, or no pattern.
+    """
+    from tensorloom.storage import filesystem
+
+    patterns = pattern if isinstance(pattern, list) else [pattern]
+    if not patterns:
+        raise ValueError("File pattern is empty.")
+    names = sorted(itertools.chain(*(filesystem.glob(p) for p in patterns)))
+    if not names:
+        raise ValueError(f"No files match {pattern}.")
+    return names
+
+
+def _column_numbers(chosen: list[Any], names: Sequence[str]) -> list[int]:
+    numbers = {name: number for number, name in enumerate(names)}
+    for index, value in enumerate(chosen):
+        if isinstance(value, int):
+            if not 0 <= value < len(names):
+                raise ValueError(
+                    f"Column index {value} specified in select_columns out of valid "
+                    "range."
+                )
+        elif value not in numbers:
+            raise ValueError(
+                f"Value '{value}' specified in select_columns not a valid column index "
+                "or name."
+            )
+        else:
+            chosen[index] = numbers[value]
+    result = sorted(set(chosen))
+    if len(result) != len(chosen):
+        raise ValueError("select_columns contains duplicate columns")
+    return result
+
+
+class _CsvProbe:
+    """Looks into CSV files while the graph is built."""
+
+    def __init__(
+        self, names: list[str], delimiter: str, quoted: bool, compression: Any
+    ) -> None:
+        self._names = names
+        self._options: dict[str, Any] = {
+            "delimiter": delimiter,
+            "quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        }
+        self._compression = compression
+
+    def _rows(self, name: str) -> Iterator[list[str]]:
+        from tensorloom.storage import filesystem
+
+        kind = self._compression
+        kind = constant_value(kind).item() if isinstance(kind, Tensor) else kind  # type: ignore[union-attr]
+        kind = kind.decode() if isinstance(kind, bytes) else kind or ""
+        if kind == "ZLIB":
+            raise ValueError(
+                f"compression_type ({kind}) is not supported for probing columns"
+            )
+        file: Any = filesystem.open_file(name)
+        if kind == "GZIP":
+            import gzip
+
+            file = gzip.open(file)
+        elif kind:
+            raise ValueError(f"compression_type ({kind}) is not supported")
+        with file:
+            yield from csv.reader(io.TextIOWrapper(file), **self._options)
+
+    def column_names(self) -> list[str]:
+        """The names in the header, which all files share."""
+        headers = [next(self._rows(name), None) for name in self._names]
+        for name, found in zip(self._names, headers, strict=True):
+            if found is None:
+                raise ValueError(
+                    "Received StopIteration when reading the header line of "
+                    f"{name}.  Empty file?"
+                )
+            if found != headers[0]:
+                raise ValueError("Files have different column names in the header row.")
+        assert headers[0] is not None
+        return headers[0]
+
+    def column_defaults(
+        self,
+        width: int,
+        missing: str,
+        header: bool,
+        limit: int | None,
+        chosen: list[int] | None,
+    ) -> list[Any]:
+        """Defaults of the types that fit the first rows."""
+        from tensorloom.ops.constant_op import constant
+
+        numbers = list(range(width)) if chosen is None else chosen
+        found: list[int] = [-1] * len(numbers)
+        rows = itertools.chain.from_iterable(
+            itertools.islice(self._rows(name), 1 if header else 0, None)
+            for name in self._names
+        )
+        for row in itertools.islice(rows, limit):
+            if len(row) != width:
+                raise ValueError(
+                    "Problem inferring types: CSV row has different number of fields "
+                    "than expected."
+                )
+            for index, number in enumerate(numbers):
+                found[index] = max(found[index], _kind_of(row[number], missing))
+        types = [_KINDS[kind] if kind >= 0 else dtypes.string for kind in found]
+        return [constant(["" if t == dtypes.string else 0], dtype=t) for t in types]
+
+
+# From the least to the most permissive.
+_KINDS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
+
+
+def _kind_of(text: str, missing: str) -> int:
+    """The number of the first kind that a text fits; -1 for a missing value."""
+    if text in ("", missing):
+        return -1
+    try:
+        number = int(text)
+    except ValueError:
+        pass
+    else:
+        if -(2**31) <= number < 2**31:
+            return 0
+        if -(2**63) <= number < 2**63:
+            return 1
+    try:
+        value = float(text)
+    except ValueError:
+        return 4
+    if value != value or abs(value) == float("inf"):
+        return 2
+    return 2 if abs(value) <= dtypes.float32.max else 3

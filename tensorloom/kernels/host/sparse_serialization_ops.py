@@ -1,0 +1,314 @@
+"""Host kernels of serialized sparse tensors, and of maps of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.sparse_ops import check_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tensorloom.framework.dtypes import DType
+
+# (indices, values, shape)
+Parts = tuple[Any, Any, Any]
+
+
+# --- rows and stacks ---------------------------------------------------------
+
+
+def _rows(indices: Any, values: Any, shape: Any) -> list[Parts]:
+    """Each row of a sparse tensor as one of a dimension less."""
+    check_parts(indices, values, shape)
+    if len(shape) < 2:
+        raise invalid_argument(
+            f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
+        )
+    first, count = indices[:, 0], int(shape[0])
+    outside = (first < 0) | (first >= count)
+    if outside.any():
+        row = int(first[int(np.argmax(outside))])
+        raise invalid_argument(
+            f"Received unexpected row index {row}: it is not in [0, {count})"
+        )
+    order = np.argsort(first, kind="stable")
+    bounds = np.searchsorted(first[order], np.arange(count + 1))
+    result = []
+    for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+        here = order[start:end]
+        result.append((indices[here, 1:], values[here], shape[1:]))
+    return result
+
+
+def _stack(parts: Sequence[Parts], dtype: DType) -> Parts:
+    """Sparse tensors of one rank as one of a dimension more."""
+    if not parts:
+        empty = np.empty(0, dtype.as_numpy_dtype)
+        return np.zeros((0, 0), np.int64), empty, np.zeros(0, np.int64)
+    rank = len(parts[0][2])
+    for i, (_, _, shape) in enumerate(parts):
+        if len(shape) != rank:
+            raise invalid_argument(
+                "Inconsistent shape across SparseTensors: rank prior to SparseTensor["
+                f"{i}] was: {rank} but rank of SparseTensor[{i}] is: {len(shape)}"
+            )
+    indices = np.concatenate(
+        [
+            np.concatenate([np.full((len(places), 1), i), places], axis=1)
+            for i, (places, _, _) in enumerate(parts)
+        ]
+    )
+    values = np.concatenate([values for _, values, _ in parts])
+    largest = np.max([shape for _, _, shape in parts], axis=0)
+    shape = np.concatenate([[len(parts)], largest]).astype(np.int64)
+    return indices.astype(np.int64), values, shape
+
+
+# --- serialized --------------------------------------------------------------
+
+
+def _encode(array: Any, dtype: DType) -> bytes:
+    """A TensorProto whose contents are bytes, as TensorFlow's kernels write it."""
+    array = np.asarray(array)
+    dims = b"".join(
+        b"\x12" + _prefixed(b"\x08" + _varint(d) if d else b"") for d in array.shape
+    )
+    if dtype == dtypes.string:
+        texts = array.reshape(-1).tolist()
+        content = b"".join([_varint(len(t)) for t in texts] + texts)
+    else:
+        content = np.ascontiguousarray(array).tobytes()
+    result = b"\x08" + _varint(dtype.as_datatype_enum) + b"\x12" + _prefixed(dims)
+    return result + (b"\x22" + _prefixed(content) if content else b"")
+
+
+def _prefixed(data: bytes) -> bytes:
+    return _varint(len(data)) + data
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _serialized(parts: Parts, kind: DType, as_variant: bool) -> list[Any]:
+    types = (dtypes.int64, kind, dtypes.int64)
+    if as_variant:
+        return list(parts)
+    return [_encode(part, t) for part, t in zip(parts, types, strict=True)]
+
+
+def _decode(row: Sequence[Any], number: int, wanted: DType) -> Parts:
+    """One sparse tensor from three strings or variants.
+
+    Raises:
+      InvalidArgumentError: they are not that, or of another dtype.
+    """
+    parts = [_part(value) for value in row]
+    indices, values, shape = (array for array, _ in parts)
+    if parts[1][1] != wanted:
+        raise invalid_argument(
+            f"Requested SparseTensor of type {_name(wanted)} but SparseTensor[{number}]"
+            f".values.dtype() == {_name(parts[1][1])}"
+        )
+    for array, kind in (parts[0], parts[2]):
+        if kind != dtypes.int64:
+            raise invalid_argument(
+                f"Expected int64 indices and shape of SparseTensor[{number}], got "
+                f"{shape_text(array.shape)} of {kind.name}"
+            )
+    check_parts(indices, values, shape)
+    return indices, values, shape
+
+
+def _name(dtype: DType) -> str:
+    return "float" if dtype == dtypes.float32 else dtype.name
+
+
+def _part(value: Any) -> tuple[Any, DType]:
+    if not isinstance(value, bytes):
+        array = np.asarray(value)
+        return array, dtypes.as_dtype(array.dtype)
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.framework.tensor_proto import decode_tensor
+    from tensorloom.protos import tensor_pb2
+
+    try:
+        proto = tensor_pb2.TensorProto.FromString(value)
+    except DecodeError:
+        raise invalid_argument("Could not parse serialized proto") from None
+    return decode_tensor(proto), dtypes.as_dtype(proto.dtype)
+
+
+@host_kernel("SerializeSparse", large=True)
+def serialize_sparse(c: OpKernelConstruction) -> Compute:
+    """The parts of a sparse tensor."""
+    kind, as_variant = c["T"], c["out_type"] == dtypes.variant
+
+    def compute(indices: Any, values: Any, shape: Any) -> Any:
+        check_parts(indices, values, shape)
+        return _vector(_serialized((indices, values, shape), kind, as_variant))
+
+    return compute
+
+
+def _vector(items: list[Any]) -> Any:
+    result = np.empty(len(items), object)
+    for i, item in enumerate(items):
+        result[i] = item
+    return result
+
+
+@host_kernel("SerializeManySparse", large=True)
+def serialize_many_sparse(c: OpKernelConstruction) -> Compute:
+    """The parts of each row."""
+    kind, as_variant = c["T"], c["out_type"] == dtypes.variant
+
+    def compute(indices: Any, values: Any, shape: Any) -> Any:
+        rows = _rows(indices, values, shape)
+        flat = [x for row in rows for x in _serialized(row, kind, as_variant)]
+        return _vector(flat).reshape(len(rows), 3)
+
+    return compute
+
+
+@host_kernel(["DeserializeSparse", "DeserializeManySparse"], large=True)
+def deserialize_sparse(c: OpKernelConstruction) -> Compute:
+    """A sparse tensor, or a stack of them."""
+    wanted = c["dtype"]
+    many = c.op == "DeserializeManySparse"
+
+    def compute(serialized: Any) -> Parts:
+        shape = serialized.shape
+        if many and len(shape) != 2:
+            raise invalid_argument(
+                "Serialized sparse should be a matrix but received shape "
+                + shape_text(shape)
+            )
+        if not shape or shape[-1] != 3:
+            raise invalid_argument(
+                "Serialized sparse should have 3 as the last dimension "
+                + shape_text(shape)
+            )
+        rows = serialized.reshape(-1, 3).tolist()
+        parts = [_decode(row, i, wanted) for i, row in enumerate(rows)]
+        if len(shape) == 1:
+            return parts[0]
+        indices, values, dense = _stack(parts, wanted)
+        if len(shape) == 2 or not len(dense):
+            return indices, values, dense
+        outer = np.stack(np.unravel_index(indices[:, 0], shape[:-1]), axis=1)
+        places = np.concatenate([outer, indices[:, 1:]], axis=1)
+        return places, values, np.concatenate([shape[:-1], dense[1:]])
+
+    return compute
+
+
+# --- maps --------------------------------------------------------------------
+
+
+class SparseTensorsMap(Resource):
+    """Sparse tensors by handle, each taken out once."""
+
+    def __init__(self, container: str, name: str) -> None:
+        super().__init__(container, name)
+        self._lock = threading.Lock()
+        self._tensors: dict[int, Parts] = {}
+        self._next = 0
+
+    def add(self, parts: Parts) -> int:
+        """The handle under which it is put."""
+        with self._lock:
+            handle = self._next
+            self._next += 1
+            self._tensors[handle] = parts
+        return handle
+
+    def take(self, handles: list[int]) -> list[Parts]:
+        """Takes tensors out.
+
+        Raises:
+          InvalidArgumentError: there is none with such a handle.
+        """
+        found = []
+        with self._lock:
+            for handle in handles:
+                if handle not in self._tensors:
+                    raise invalid_argument(
+                        f"Unable to find SparseTensor: {handle} in map: {self.name}"
+                    )
+                found.append(self._tensors.pop(handle))
+        return found
+
+
+def _map(c: OpKernelConstruction) -> Callable[[], SparseTensorsMap]:
+    assert c.resources is not None
+    resources = c.resources
+    container = c["container"].decode() or "localhost"
+    name = c["shared_name"].decode() or c.node_name
+
+    def find() -> SparseTensorsMap:
+        return resources.lookup_or_create(
+            container, name, SparseTensorsMap, lambda: SparseTensorsMap(container, name)
+        )
+
+    return find
+
+
+@host_kernel("AddSparseToTensorsMap", large=True)
+def add_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
+    """Puts a sparse tensor into a map."""
+    find = _map(c)
+
+    def compute(indices: Any, values: Any, shape: Any) -> Any:
+        check_parts(indices, values, shape)
+        # Kept beyond the step: copies that no one changes.
+        return np.int64(find().add((indices.copy(), values.copy(), shape.copy())))
+
+    return compute
+
+
+@host_kernel("AddManySparseToTensorsMap", large=True)
+def add_many_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
+    """Puts the rows of a sparse tensor into a map."""
+    find = _map(c)
+
+    def compute(indices: Any, values: Any, shape: Any) -> Any:
+        table = find()
+        rows = _rows(indices, values, shape.copy())
+        return np.array([table.add(row) for row in rows], np.int64)
+
+    return compute
+
+
+@host_kernel("TakeManySparseFromTensorsMap", large=True)
+def take_many_sparse_from_tensors_map(c: OpKernelConstruction) -> Compute:
+    """Takes sparse tensors out of a map."""
+    find, wanted = _map(c), c["dtype"]
+
+    def compute(handles: Any) -> Parts:
+        found = find().take(handles.tolist())
+        for i, (_, values, _) in enumerate(found):
+            if values.dtype != np.dtype(wanted.as_numpy_dtype):
+                raise invalid_argument(
+                    f"Requested SparseTensor of type {_name(wanted)} but SparseTensor["
+                    f"{i}].values.dtype() == {values.dtype}"
+                )
+        return _stack(found, wanted)
+
+    return compute
+

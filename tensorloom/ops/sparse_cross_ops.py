@@ -1,0 +1,125 @@
+"""Crosses of features: each combination of the values of a row as one value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops import math_ops
+from tensorloom.ops.sparse_builders import as_sparse
+from tensorloom.ops.sparse_shape_functions import MATRIX, VECTOR
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+_TYPES = "list({int64, string}) >= 0"
+_INPUTS = [
+    "indices: N * int64",
+    "values: sparse_types",
+    "shapes: N * int64",
+    "dense_inputs: dense_types",
+]
+_KINDS = ["N: int >= 0", f"sparse_types: {_TYPES}", f"dense_types: {_TYPES}"]
+
+
+def _cross_shape(c: InferenceContext) -> list[TensorShape]:
+    return [TensorShape.of((None, 2)), VECTOR, TensorShape.of((2,))]
+
+
+def _cross_v1_shape(c: InferenceContext) -> list[TensorShape]:
+    return [MATRIX, VECTOR, TensorShape.of((2,))]
+
+
+register_op(
+    "SparseCross",
+    inputs=_INPUTS,
+    outputs=["output_indices: int64", "output_values: out_type", "output_shape: int64"],
+    attrs=[
+        "N: int >= 0",
+        "hashed_output: bool",
+        "num_buckets: int >= 0",
+        "hash_key: int",
+        f"sparse_types: {_TYPES}",
+        f"dense_types: {_TYPES}",
+        "out_type: {int64, string}",
+        "internal_type: {int64, string}",
+    ],
+    shape_fn=_cross_v1_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Crosses of sparse and dense features, as strings or hashed.",
+)
+register_op(
+    "SparseCrossV2",
+    inputs=[*_INPUTS, "sep: string"],
+    outputs=["output_indices: int64", "output_values: string", "output_shape: int64"],
+    attrs=_KINDS,
+    shape_fn=_cross_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Crosses of sparse and dense features as strings with a separator.",
+)
+register_op(
+    "SparseCrossHashed",
+    inputs=[*_INPUTS, "num_buckets: int64", "strong_hash: bool", "salt: int64"],
+    outputs=["output_indices: int64", "output_values: int64", "output_shape: int64"],
+    attrs=_KINDS,
+    shape_fn=_cross_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Hashes of crosses of sparse and dense features.",
+)
+
+
+@export("sparse.cross")
+def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
+    """Crosses of SparseTensors [batch, ...] as strings joined with "_X_".
+
+    Raises:
+      TypeError: an input is not sparse.
+    """
+    return _cross(inputs, False, 0, None, name)
+
+
+@export("sparse.cross_hashed")
+def sparse_cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
+) -> SparseTensor:
+    """Hashes of crosses of SparseTensors [batch, ...], int64 below `num_buckets`.
+
+    Raises:
+      TypeError: an input is not sparse.
+    """
+    return _cross(inputs, True, num_buckets, hash_key, name)
+
+
+def _cross(
+    inputs: Any, hashed: bool, buckets: int, hash_key: int | None, name: Any
+) -> SparseTensor:
+    if not isinstance(inputs, list | tuple):
+        raise TypeError("Inputs must be a list")
+    if not all(is_sparse(x) for x in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    parts = [as_sparse(x) for x in inputs]
+    values = [
+        x.values if x.dtype == dtypes.string else math_ops.cast(x.values, dtypes.int64)
+        for x in parts
+    ]
+    kind = dtypes.int64 if hashed else dtypes.string
+    found = apply_op(
+        "SparseCross",
+        indices=[x.indices for x in parts],
+        values=values,
+        shapes=[x.dense_shape for x in parts],
+        dense_inputs=[],
+        hashed_output=hashed,
+        num_buckets=buckets,
+        hash_key=_DEFAULT_HASH_KEY if hash_key is None else hash_key,
+        out_type=kind,
+        internal_type=kind,
+        name=name,
+    )
+    return SparseTensor(*found)

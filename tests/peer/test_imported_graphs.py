@@ -1,0 +1,77 @@
+"""Graphs that TensorFlow makes now give its values; the stored ones are current.
+
+`python -m tests.peer.test_imported_graphs` stores those of 2.21 for the tests that run
+without TensorFlow.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client import recorded_graphs
+from tests.peer.peers import python_of
+
+RECORDER = Path(__file__).with_name("graph_recorder.py")
+STORED = RECORDER.parents[1] / "client/recorded/imported_graphs.json.xz"
+KINDS = ("1.15", "2.21", "2.21-functions")
+
+
+@cache
+def _recorded(kind: str) -> dict[str, Any]:
+    python = python_of(kind.split("-")[0])
+    if python is None:
+        pytest.skip(f"no environment for TensorFlow {kind}: make peer")
+    made = subprocess.run(
+        [python, RECORDER, kind, "/dev/stdout"],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    # What TensorFlow prints comes before.
+    text = made.stdout.decode()
+    recorded: dict[str, Any] = json.loads(text[text.index("{\n") :])
+    return recorded
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values(kind: str) -> None:
+    failures = []
+    for name, program in _recorded(kind).items():
+        try:
+            recorded_graphs.check(program)
+        except Exception as error:
+            failures.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+    assert not failures, "\n".join(failures)
+
+
+def test_the_stored_graphs_are_current() -> None:
+    stored = json.loads(lzma.decompress(STORED.read_bytes()))
+    fresh = _to_store()
+    assert fresh.keys() == stored.keys()
+    for name, program in fresh.items():
+        for run, known in zip(program["runs"], stored[name]["runs"], strict=True):
+            for value, wanted in zip(run["values"], known["values"], strict=True):
+                recorded_graphs.compare(
+                    name,
+                    recorded_graphs.array_of(value),
+                    recorded_graphs.array_of(wanted),
+                )
+
+
+def _to_store() -> dict[str, Any]:
+    return {
+        name: {**program, "exported": kind.endswith("functions")}
+        for kind in KINDS[1:]
+        for name, program in _recorded(kind).items()
+    }
+
+
+if __name__ == "__main__":
+    STORED.write_bytes(lzma.compress(json.dumps(_to_store()).encode(), preset=9))
