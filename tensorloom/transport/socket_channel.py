@@ -34,13 +34,14 @@ class NotConnected(Exception):
 class _Connection:
     """One connection with its reader."""
 
-    __slots__ = ("reader", "socket")
+    __slots__ = ("reader", "socket", "writer")
 
     def __init__(self, endpoint: str, token: bytes) -> None:
         try:
             self.socket = socket_address.connect(endpoint, _CONNECT_S)
             self.reader = frames.FrameReader(self.socket)
-            frames.send(self.socket, frames.HELLO, header=PROTOCOL + b"\0" + token)
+            self.writer = frames.FrameWriter(self.socket)
+            self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
             answer = self.reader.read(0)
         except (OSError, ValueError, frames.Closed) as error:
             raise NotConnected(f"{endpoint}: {error}") from None
@@ -63,6 +64,8 @@ class _Connection:
         with suppress(OSError):  # not connected any more
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
+        self.reader.close()
+        self.writer.close()
 
 
 class _SocketPending:
@@ -232,7 +235,7 @@ class SocketChannel:
         try:
             if timeout_s is not None:
                 connection.socket.settimeout(timeout_s)
-            frames.send(connection.socket, kind, number, header, body, size)
+            connection.writer.write(kind, number, header, body, size)
             reply = connection.reader.read()
             if timeout_s is not None:
                 connection.socket.settimeout(None)
@@ -305,11 +308,8 @@ class _TensorSubscriber:
         )
         try:
             with self._send_lock:
-                frames.send(
-                    self._connection.socket,
-                    frames.VALUES,
-                    value_methods.TENSORS,
-                    header,
+                self._connection.writer.write(
+                    frames.VALUES, value_methods.TENSORS, header
                 )
         except OSError as error:
             self._fail(str(error))

@@ -113,14 +113,15 @@ class SocketServer:
 
     def _serve(self, connection: socket.socket) -> None:
         call: list[_SocketCall] = []
+        reader = frames.FrameReader(connection)
+        writer = frames.FrameWriter(connection)
         try:
             if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            reader = frames.FrameReader(connection)
-            if not self._greet(connection, reader):
+            if not self._greet(connection, reader, writer):
                 return
             hangups.watch(connection, lambda: call[0].cancel() if call else None)
-            self._answer_all(connection, reader, call)
+            self._answer_all(reader, writer, call)
         except (OSError, frames.Closed, errors.InvalidArgumentError):
             return  # the caller is gone, or no peer of ours
         finally:
@@ -128,8 +129,15 @@ class SocketServer:
             with self._lock:
                 self._connections.discard(connection)
             _shut(connection)
+            reader.close()
+            writer.close()
 
-    def _greet(self, connection: socket.socket, reader: frames.FrameReader) -> bool:
+    def _greet(
+        self,
+        connection: socket.socket,
+        reader: frames.FrameReader,
+        writer: frames.FrameWriter,
+    ) -> bool:
         """Whether the caller may speak to us; nothing of it is parsed before."""
         if not _is_allowed(connection):
             return False
@@ -141,24 +149,23 @@ class SocketServer:
             and _same(hello.header, self._hello)
         )
         if not is_known:
-            frames.send(
-                connection,
+            writer.write(
                 frames.ERROR,
                 header=b"The hello is not one of this task's peers",
                 code=errors.UNAUTHENTICATED,
             )
             return False
         connection.settimeout(None)
-        frames.send(connection, frames.HELLO, header=PROTOCOL)
+        writer.write(frames.HELLO, header=PROTOCOL)
         return True
 
     def _answer_all(
         self,
-        connection: socket.socket,
         reader: frames.FrameReader,
+        writer: frames.FrameWriter,
         current: list[_SocketCall],
     ) -> None:
-        stream = _TensorStream(connection)
+        stream = _TensorStream(writer)
         while True:
             frame = reader.read()
             if frame.method == value_methods.TENSORS and frame.kind == frames.VALUES:
@@ -170,13 +177,9 @@ class SocketServer:
                 header, body, size = self._answer(frame, call)
             except Exception as error:
                 code, message = status.to_wire(error)
-                frames.send(
-                    connection, frames.ERROR, header=message.encode(), code=code
-                )
+                writer.write(frames.ERROR, header=message.encode(), code=code)
             else:
-                frames.send(
-                    connection, frames.REPLY, header=header, body=body, body_size=size
-                )
+                writer.write(frames.REPLY, header=header, body=body, body_size=size)
             finally:
                 call.end()
                 current.clear()
@@ -227,8 +230,8 @@ class SocketServer:
 class _TensorStream:
     """Sends tensors as they come to be, in the threads that made them."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, writer: frames.FrameWriter) -> None:
+        self._writer = writer
         self._lock = threading.Lock()
 
     def push(
@@ -249,14 +252,8 @@ class _TensorStream:
             header += b"\0" + message.encode()
         try:
             with self._lock:
-                frames.send(
-                    self._connection,
-                    kind,
-                    value_methods.TENSORS,
-                    header,
-                    body,
-                    size,
-                    code,
+                self._writer.write(
+                    kind, value_methods.TENSORS, header, body, size, code
                 )
         except OSError:
             return  # who asked is gone; its master will say so
