@@ -128,9 +128,33 @@ class RegisteredGraph(PreparedStep, Protocol):
     """
 
 
+class PendingReply(Protocol):
+    """A part of a step that runs on another task, as a socket to wait at."""
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        ...
+
+    def take(self) -> list[Any]:
+        """Waits for the end; returns the fetches.
+
+        Raises:
+          errors.OpError: the part failed, or was aborted.
+        """
+        ...
+
+
 @runtime_checkable
 class RemoteGraph(RegisteredGraph, Protocol):
     """A registered graph on another task: it runs beside the caller's thread."""
+
+    def begin(self, feeds: Sequence[Any], step: StepContext) -> PendingReply | None:
+        """Begins a step whose end the caller waits for; None where only `start` can.
+
+        Raises:
+          errors.OpError: the step could not be begun.
+        """
+        ...
 
     def start(
         self,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
+import select
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.framework.cancellation import CancellationManager, Deadline
+from tensorloom.framework.cancellation import CancellationManager, Deadline, following
 from tensorloom.framework.interfaces import (
     RegisteredGraph,
     RemoteGraph,
@@ -22,6 +23,7 @@ from tensorloom.transport import status
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.interfaces import PendingReply
 
 
 def new_step_id() -> int:
@@ -99,34 +101,20 @@ class _Run:
             else nullcontext()
         )
         self._cancellation.register(self._abort)
-        token = self._follow_outer()
         try:
-            with limit:
+            with following(self._outer, self._cancellation), limit:
                 self._run_parts(feeds)
         finally:
-            if self._outer is not None and token is not None:
-                self._outer.deregister(token)
             for part in self._parts:
                 part.worker.cleanup_step(self._context.step_id)
         if self._errors:
             raise self._cause()
         return [self._values[i] for i in range(len(self._values))]
 
-    def _follow_outer(self) -> int | None:
-        outer = self._outer
-        if outer is None:
-            return None
-
-        def follow() -> None:
-            assert outer is not None
-            self._cancellation.cancel(outer.cause or outer.error())
-
-        token = outer.register(follow)
-        if token is None:
-            follow()
-        return token
-
     def _run_parts(self, feeds: Sequence[Any]) -> None:
+        if self._can_wait_at_sockets():
+            self._run_at_sockets(feeds)
+            return
         last = self._parts[-1]
         for part in self._parts:
             values = [feeds[i] for i in part.args]
@@ -136,6 +124,49 @@ class _Run:
                 self._run_here(part, values)
             else:
                 threads.start(lambda p=part, v=values: self._run_here(p, v))  # type: ignore[misc]
+        with self._changed:
+            while self._pending:
+                self._changed.wait()
+
+    def _can_wait_at_sockets(self) -> bool:
+        """Whether this thread alone can run the step.
+
+        Not where its own part may wait for something outside of the step: then nobody
+        would hear of another part's failure.
+        """
+        here = [p for p in self._parts if not isinstance(p.registered, RemoteGraph)]
+        return len(here) <= 1 and not any(
+            getattr(part.registered, "may_block", True) for part in here
+        )
+
+    def _run_at_sockets(self, feeds: Sequence[Any]) -> None:
+        """Sends to the tasks elsewhere, runs the own part, then takes the replies."""
+        replies: dict[int, tuple[Part, PendingReply]] = {}
+        own: Part | None = None
+        for part in self._parts:
+            graph = part.registered
+            if not isinstance(graph, RemoteGraph):
+                own = part
+                continue
+            values = [feeds[i] for i in part.args]
+            try:
+                reply = graph.begin(values, self._context)
+            except errors.OpError as error:
+                self._ended(part, None, error)
+                continue
+            if reply is None:
+                self._start(part, graph, values)
+            else:
+                replies[reply.fileno()] = part, reply
+        if own is not None:
+            self._run_here(own, [feeds[i] for i in own.args])
+        while replies:
+            for number in _ready(replies):
+                part, reply = replies.pop(number)
+                try:
+                    self._ended(part, reply.take(), None)
+                except errors.OpError as error:
+                    self._ended(part, None, error)
         with self._changed:
             while self._pending:
                 self._changed.wait()
@@ -188,6 +219,16 @@ class _Run:
             return limit  # the deadline, or who asked for the step
         own = [e for e in self._errors if not _follows(e)]
         return own[0] if own else status.without_mark(self._errors[0])
+
+
+def _ready(replies: Mapping[int, object]) -> list[int]:
+    """Those of the sockets at which there is something."""
+    if len(replies) == 1:
+        return list(replies)
+    poll = select.poll()
+    for number in replies:
+        poll.register(number, select.POLLIN)
+    return [number for number, _ in poll.poll()]
 
 
 def _follows(error: errors.OpError) -> bool:

@@ -141,28 +141,23 @@ class SocketChannel:
         )
         return reply.header, packing.unpack(reply.body) if len(reply.body) else []
 
-    def start_values(
-        self,
-        number: int,
-        header: bytes,
-        values: Sequence[Any],
-        done: Callable[[list[Any] | None, errors.OpError | None], None],
-    ) -> _SocketPending:
-        """Calls a method with values without waiting."""
-        pending = _SocketPending()
+    def begin_values(
+        self, number: int, header: bytes, values: Sequence[Any]
+    ) -> SocketReply:
+        """Sends a call with values; the reply is taken by who waits for it.
 
-        def run() -> None:
-            try:
-                _, results = self.call_values(number, header, values, None, pending)
-            except errors.OpError as error:
-                done(None, error)
-            except NotConnected as error:
-                done(None, self._unavailable(str(error)))
-            else:
-                done(results, None)
-
-        threads.start(run)
-        return pending
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+          errors.OpError: the call could not be sent.
+        """
+        body, size = packing.pack(values) if values else ((), 0)
+        connection = self._take()
+        try:
+            connection.writer.write(frames.VALUES, number, header, body, size)
+        except OSError as error:
+            connection.close()
+            raise self._unavailable(str(error)) from None
+        return SocketReply(self, connection)
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
@@ -280,6 +275,46 @@ class SocketChannel:
         return errors.UnavailableError(
             None, None, f"{self._task} at {self._endpoint} cannot be reached: {reason}"
         )
+
+
+class SocketReply:
+    """The reply to a call that was sent: `take` waits for it."""
+
+    def __init__(self, channel: SocketChannel, connection: _Connection) -> None:
+        self._channel = channel
+        self._connection = connection
+        self._is_cancelled = False
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        return self._connection.socket.fileno()
+
+    def take(self) -> list[Any]:
+        """Waits for the reply; returns its values.
+
+        Raises:
+          errors.OpError: what the task answered; CancelledError after `cancel`.
+        """
+        connection = self._connection
+        try:
+            reply = connection.reader.read()
+        except (OSError, frames.Closed) as error:
+            connection.close()
+            if self._is_cancelled:
+                raise errors.CancelledError(
+                    None, None, "The call was cancelled"
+                ) from None
+            raise self._channel._unavailable(str(error) or "it hung up") from None
+        self._channel._give_back(connection)
+        if reply.kind == frames.ERROR:
+            raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
+        return packing.unpack(reply.body) if len(reply.body) else []
+
+    def cancel(self) -> None:
+        """Hangs up, before the reply or after."""
+        self._is_cancelled = True
+        with suppress(OSError):
+            self._connection.socket.shutdown(socket.SHUT_RDWR)
 
 
 class _TensorSubscriber:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
-from tensorloom.framework.cancellation import CancellationManager, Deadline
+from tensorloom.framework.cancellation import Deadline, following
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import ResourceManager
@@ -142,6 +142,11 @@ class RegisteredGraph:
         ]
 
     @property
+    def may_block(self) -> bool:
+        """Whether a step may wait for something outside of it, as at a queue."""
+        return any(piece.may_block for piece in self._pieces)
+
+    @property
     def source(self) -> str:
         """The generated Python source of all pieces."""
         return "\n".join(piece.source for piece in self._pieces)
@@ -166,14 +171,11 @@ class RegisteredGraph:
         limit = Deadline(step.cancellation, timeout) if timeout else nullcontext()
         self._session.begin(step)
         outer = asked.cancellation if asked is not None else None
-        token = _follow(outer, step) if outer is not None else None
         try:
-            with limit:
+            with following(outer, step.cancellation), limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         finally:
             self._session.end(step)
-            if outer is not None and token is not None:
-                outer.deregister(token)
         return [results[index] for index in sorted(results)]
 
     def _new_step(self, step_id: int) -> Step:
@@ -201,18 +203,6 @@ class RegisteredGraph:
             if self._traced is None:
                 self._traced = list(self._compile(traced=True))
             return self._traced
-
-
-def _follow(outer: CancellationManager, step: Step) -> int | None:
-    """Cancels the step when whoever asked for it cancels."""
-
-    def cancel() -> None:
-        step.cancellation.cancel(outer.cause or outer.error())
-
-    token = outer.register(cancel)
-    if token is None:
-        cancel()
-    return token
 
 
 def _keys_from_elsewhere(graph: GraphIR, task: str) -> list[str]:
