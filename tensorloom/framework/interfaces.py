@@ -194,13 +194,24 @@ class WorkerInterface(Protocol):
         """
         ...
 
+    @property
+    def takes_pushes(self) -> bool:
+        """Whether tasks can send it tensors that it did not ask for."""
+        ...
+
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        *,
+        pushes: bool = False,
     ) -> RegisteredGraph:
         """Compiles a graph whose nodes are all placed on devices of this task.
 
         Nodes come in the order of the whole step's one topological order. A stateful
         node of the same name in several graphs of a session is the same kernel.
+        `pushes` says that tensors for other tasks are pushed to them.
 
         Raises:
           errors.OpError: a node has no kernel, or cannot be compiled.

@@ -135,8 +135,18 @@ class RemoteWorker:
 
     # --- graphs ----------------------------------------------------------------------
 
+    @property
+    def takes_pushes(self) -> bool:
+        """Whether tasks can send it tensors that it did not ask for."""
+        return self._channel.values is not None
+
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        *,
+        pushes: bool = False,
     ) -> RemoteRegisteredGraph:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
@@ -147,6 +157,7 @@ class RemoteWorker:
             graph_def=graph_def.to_proto(part),
             create_worker_session_called=True,
             is_ordered=True,
+            pushes=pushes,
         )
         if config.proto is not None:
             request.graph_options.MergeFromString(
@@ -292,7 +303,8 @@ class GraphReply:
 
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""
-        return self._worker.take_reply(self._step_id, self._reply)
+        values = self._worker.take_reply(self._step_id, self._reply)
+        return [_scalar(value) for value in values]
 
 
 class RemoteRegisteredGraph:

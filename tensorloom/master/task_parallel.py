@@ -37,6 +37,7 @@ class Part:
 
     worker: WorkerInterface
     registered: RegisteredGraph
+    remote: RemoteGraph | None  # the same, on a task elsewhere
     args: list[int]  # which feeds of the step are its own
     results: list[int]  # which fetches
 
@@ -46,7 +47,11 @@ class Part:
     ) -> Part:
         """The part that a worker registered `graph` for."""
         return Part(
-            worker, registered, _indices(graph, "_Arg"), _indices(graph, "_Retval")
+            worker,
+            registered,
+            registered if isinstance(registered, RemoteGraph) else None,
+            _indices(graph, "_Arg"),
+            _indices(graph, "_Retval"),
         )
 
 
@@ -62,21 +67,28 @@ class TaskParallelStep:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         # Parts elsewhere are under way before this thread turns to its own.
-        self._parts = sorted(
-            parts, key=lambda part: not isinstance(part.registered, RemoteGraph)
+        self._parts = sorted(parts, key=lambda part: part.remote is None)
+        here = [part for part in self._parts if part.remote is None]
+        # This thread alone can run the step, but not where its own part may wait for
+        # something outside of it: nobody would hear of another part's failure.
+        self._waits_at_sockets = len(here) <= 1 and not any(
+            getattr(part.registered, "may_block", True) for part in here
         )
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs all parts; the first error of one cancels the others."""
         asked = step or StepContext(StepOptions())
-        return _Run(self._parts, asked).run(feeds)
+        return _Run(self._parts, asked, self._waits_at_sockets).run(feeds)
 
 
 class _Run:
     """One run of the parts."""
 
-    def __init__(self, parts: Sequence[Part], asked: StepContext) -> None:
+    def __init__(
+        self, parts: Sequence[Part], asked: StepContext, waits_at_sockets: bool
+    ) -> None:
         self._parts = parts
+        self._waits_at_sockets = waits_at_sockets
         self._timeout_s = asked.options.timeout_s
         self._outer = asked.cancellation
         # The whole step has one limit, kept here.
@@ -112,14 +124,14 @@ class _Run:
         return [self._values[i] for i in range(len(self._values))]
 
     def _run_parts(self, feeds: Sequence[Any]) -> None:
-        if self._can_wait_at_sockets():
+        if self._waits_at_sockets:
             self._run_at_sockets(feeds)
             return
         last = self._parts[-1]
         for part in self._parts:
             values = [feeds[i] for i in part.args]
-            if isinstance(part.registered, RemoteGraph):
-                self._start(part, part.registered, values)
+            if part.remote is not None:
+                self._start(part, part.remote, values)
             elif part is last:
                 self._run_here(part, values)
             else:
@@ -128,24 +140,13 @@ class _Run:
             while self._pending:
                 self._changed.wait()
 
-    def _can_wait_at_sockets(self) -> bool:
-        """Whether this thread alone can run the step.
-
-        Not where its own part may wait for something outside of the step: then nobody
-        would hear of another part's failure.
-        """
-        here = [p for p in self._parts if not isinstance(p.registered, RemoteGraph)]
-        return len(here) <= 1 and not any(
-            getattr(part.registered, "may_block", True) for part in here
-        )
-
     def _run_at_sockets(self, feeds: Sequence[Any]) -> None:
         """Sends to the tasks elsewhere, runs the own part, then takes the replies."""
         replies: dict[int, tuple[Part, PendingReply]] = {}
         own: Part | None = None
         for part in self._parts:
-            graph = part.registered
-            if not isinstance(graph, RemoteGraph):
+            graph = part.remote
+            if graph is None:
                 own = part
                 continue
             values = [feeds[i] for i in part.args]

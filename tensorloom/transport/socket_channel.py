@@ -110,6 +110,8 @@ class SocketChannel:
         self._idle: list[_Connection] = []
         self._lock = threading.Lock()
         self._tensors: _TensorSubscriber | None = None
+        self._pushes: _Connection | None = None
+        self._push_lock = threading.Lock()
         self._is_closed = False
 
     def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
@@ -179,6 +181,28 @@ class SocketChannel:
         threads.start(run)
         return pending
 
+    def push(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
+        """Sends a tensor of a step to the task, without waiting for an answer.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+          errors.OpError: the connection broke, or the value cannot be sent.
+        """
+        body, size = packing.pack([value])
+        header = value_methods.STEP_ID.pack(step_id) + bytes([is_dead]) + key.encode()
+        with self._push_lock:
+            if self._pushes is None:
+                self._pushes = _Connection(self._endpoint, self._token)
+            connection = self._pushes
+            try:
+                connection.writer.write(
+                    frames.VALUES, value_methods.PUSH, header, body, size
+                )
+            except OSError as error:
+                self._pushes = None
+                connection.close()
+                raise self._unavailable(str(error)) from None
+
     def recv_tensors(
         self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
     ) -> None:
@@ -207,10 +231,13 @@ class SocketChannel:
             self._is_closed = True
             idle, self._idle = self._idle, []
             subscriber, self._tensors = self._tensors, None
+            pushes, self._pushes = self._pushes, None
         for connection in idle:
             connection.close()
         if subscriber is not None:
             subscriber.close()
+        if pushes is not None:
+            pushes.close()
 
     # --- one exchange ----------------------------------------------------------------
 

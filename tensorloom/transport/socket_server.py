@@ -16,7 +16,11 @@ from tensorloom.transport import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Handlers
-    from tensorloom.transport.value_methods import TensorsHandler, ValueHandlers
+    from tensorloom.transport.value_methods import (
+        PushedHandler,
+        TensorsHandler,
+        ValueHandlers,
+    )
 
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-1"
@@ -63,6 +67,7 @@ class SocketServer:
         handlers: Handlers,
         value_handlers: ValueHandlers,
         send_tensors: TensorsHandler,
+        take_pushed: PushedHandler,
         token: bytes = b"",
     ) -> None:
         """Makes a server; `start` begins to answer.
@@ -72,12 +77,14 @@ class SocketServer:
           handlers: of the methods with messages.
           value_handlers: of the methods with values.
           send_tensors: answers requests for tensors.
+          take_pushed: gets the tensors that peers push.
           token: what a caller must say first; empty: nothing.
         """
         self._listener = listener
         self._handlers = {m.path.encode(): (m, h) for m, h in handlers.items()}
         self._value_handlers = value_handlers
         self._send_tensors = send_tensors
+        self._take_pushed = take_pushed
         self._hello = PROTOCOL + b"\0" + token
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -168,7 +175,10 @@ class SocketServer:
         stream = _TensorStream(writer)
         while True:
             frame = reader.read()
-            if frame.method == value_methods.TENSORS and frame.kind == frames.VALUES:
+            if frame.kind == frames.VALUES and frame.method == value_methods.PUSH:
+                self._take_pushed(*_pushed(frame))
+                continue
+            if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
                 self._start_tensors(frame, stream)
                 continue
             call = _SocketCall()
@@ -225,6 +235,19 @@ class SocketServer:
         except (struct.error, UnicodeDecodeError) as error:
             raise errors.InvalidArgumentError(None, None, str(error)) from None
         self._send_tensors(step_id, names.split("\0")[:-1], stream.push)
+
+
+def _pushed(frame: frames.Frame) -> tuple[int, str, Any, bool]:
+    """(step id, key, value, is_dead) of a pushed tensor."""
+    try:
+        (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
+        size = value_methods.STEP_ID.size
+        is_dead = bool(frame.header[size])
+        key = frame.header[size + 1 :].decode()
+        (value,) = packing.unpack(frame.body)
+    except (struct.error, LookupError, ValueError) as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    return step_id, key, value, is_dead
 
 
 class _TensorStream:

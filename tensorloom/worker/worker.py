@@ -75,7 +75,9 @@ class RegisteredGraph:
         session: WorkerSession,
         graph: GraphIR,
         ordered: bool = True,
+        pushes: bool = False,
     ) -> None:
+        self._pushes = pushes
         self._worker = worker
         self._session = session
         self._remote_keys = _keys_from_elsewhere(graph, worker.task)
@@ -187,7 +189,10 @@ class RegisteredGraph:
         rendezvous = steps.rendezvous(step_id)
         step = Step(resources, step_id, rendezvous)
         steps.attach(step_id, step)
-        rendezvous.pull(self._remote_keys)
+        if self._pushes:
+            rendezvous.pushes = True
+        else:
+            rendezvous.pull(self._remote_keys)
         return step
 
     def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
@@ -247,6 +252,11 @@ class Worker:
         """True: it knows the ops that our passes make."""
         return True
 
+    @property
+    def takes_pushes(self) -> bool:
+        """True: see `StepRendezvous.deliver`."""
+        return True
+
     def device_named(self, name: str) -> Device:
         """The device of that full name.
 
@@ -299,11 +309,13 @@ class Worker:
         graph: GraphIR,
         config: SessionConfig,
         ordered: bool = True,
+        pushes: bool = False,
     ) -> RegisteredGraph:
         """Compiles a placed graph; see `interfaces.WorkerInterface`.
 
         `ordered` says that the nodes of all tasks' parts come in one topological
         order, so that a part may wait for another's tensor in the order of its nodes.
+        `pushes` says that tensors for other tasks are pushed, and none is asked for.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -314,7 +326,7 @@ class Worker:
                 f"Session handle is not found: {session}. Possibly this worker "
                 f'("{self._task}") just restarted.',
             )
-        return RegisteredGraph(self, state, graph, ordered)
+        return RegisteredGraph(self, state, graph, ordered, pushes)
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""
