@@ -214,7 +214,8 @@ class RemoteStep:
             known = self._number = channel, self._prepare(channel)
         header = value_methods.RUN_STEP_HEADER.pack(known[1], timeout_s or 0.0)
         limit_s = timeout_s + _GRACE_S if timeout_s else None
-        return channel.call_values(value_methods.RUN_STEP, header, feeds, limit_s)[1]
+        _, values = channel.call_values(value_methods.RUN_STEP, header, feeds, limit_s)
+        return [_scalar(value) for value in values]
 
     def _prepare(self, channel: SocketChannel) -> int:
         request = self._method.request()
@@ -240,6 +241,11 @@ class RemoteStep:
 def _is_plain(options: StepOptions) -> bool:
     """Whether nothing but values is asked of a step."""
     return not options.trace and not options.output_partition_graphs
+
+
+def _scalar(value: Any) -> Any:
+    """A fetched value: rank 0 as a scalar, or bytes."""
+    return value[()] if getattr(value, "ndim", None) == 0 else value
 
 
 def _owned(value: Any) -> Any:

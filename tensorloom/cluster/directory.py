@@ -172,6 +172,26 @@ class ClusterDirectory:
 
         return cancel
 
+    def push_tensor(
+        self, task: str, step_id: int, key: str, value: Any, is_dead: bool
+    ) -> None:
+        """Sends a tensor to a task; see `worker.step_table.Peers.push_tensor`."""
+        worker = self._worker(task)
+        if worker.channel.values is None:
+            worker.refresh(_PROBE_S)
+        channel = worker.channel.values
+        if channel is None:
+            raise errors.UnavailableError(
+                None, None, f"{task} takes no tensors from {self._own_task}"
+            )
+        try:
+            channel.push(step_id, key, value, is_dead)
+        except NotConnected as error:
+            worker.channel.negotiate(None)  # the task is gone, or was restarted
+            raise errors.UnavailableError(
+                None, None, f"{task} cannot be reached: {error}"
+            ) from None
+
     def _recv_tensor(
         self,
         task: str,

@@ -108,7 +108,9 @@ class Server:
         values = {**masters.value_handlers(), **workers.value_handlers()}
         self._server = GrpcServer(handlers, self._address)
         self._socket_servers = [
-            SocketServer(listener, handlers, values, workers.send_tensors)
+            SocketServer(
+                listener, handlers, values, workers.send_tensors, workers.take_pushed
+            )
             for listener, _ in sockets
         ]
 

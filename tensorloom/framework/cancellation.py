@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from tensorloom.framework import errors
 
@@ -64,6 +65,28 @@ class CancellationManager:
         if isinstance(self.cause, errors.DeadlineExceededError):
             return errors.DeadlineExceededError(None, None, self.cause.message)
         return errors.CancelledError(None, None, "Step was cancelled")
+
+
+@contextmanager
+def following(
+    outer: CancellationManager | None, inner: CancellationManager
+) -> Iterator[None]:
+    """Cancels `inner` when `outer` is cancelled, within the block."""
+    if outer is None:
+        yield
+        return
+
+    def follow() -> None:
+        inner.cancel(outer.cause or outer.error())
+
+    token = outer.register(follow)
+    if token is None:
+        follow()
+    try:
+        yield
+    finally:
+        if token is not None:
+            outer.deregister(token)
 
 
 class Deadline:

@@ -202,7 +202,8 @@ def _arg_shapes(
     count = len(proto.signature.input_arg)
     shapes = attrs.pop("_input_shapes", None)
     if isinstance(shapes, list) and len(shapes) == count and shapes:
-        return tuple(shapes)
+        # What says nothing usable about an argument says nothing.
+        return tuple(s if isinstance(s, TensorShape) else UNKNOWN for s in shapes)
     found = {
         index: _shape_of_arg(arg.attr)
         for index, arg in proto.arg_attr.items()

@@ -128,9 +128,33 @@ class RegisteredGraph(PreparedStep, Protocol):
     """
 
 
+class PendingReply(Protocol):
+    """A part of a step that runs on another task, as a socket to wait at."""
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        ...
+
+    def take(self) -> list[Any]:
+        """Waits for the end; returns the fetches.
+
+        Raises:
+          errors.OpError: the part failed, or was aborted.
+        """
+        ...
+
+
 @runtime_checkable
 class RemoteGraph(RegisteredGraph, Protocol):
     """A registered graph on another task: it runs beside the caller's thread."""
+
+    def begin(self, feeds: Sequence[Any], step: StepContext) -> PendingReply | None:
+        """Begins a step whose end the caller waits for; None where only `start` can.
+
+        Raises:
+          errors.OpError: the step could not be begun.
+        """
+        ...
 
     def start(
         self,
@@ -170,13 +194,24 @@ class WorkerInterface(Protocol):
         """
         ...
 
+    @property
+    def takes_pushes(self) -> bool:
+        """Whether tasks can send it tensors that it did not ask for."""
+        ...
+
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        *,
+        pushes: bool = False,
     ) -> RegisteredGraph:
         """Compiles a graph whose nodes are all placed on devices of this task.
 
         Nodes come in the order of the whole step's one topological order. A stateful
         node of the same name in several graphs of a session is the same kernel.
+        `pushes` says that tensors for other tasks are pushed to them.
 
         Raises:
           errors.OpError: a node has no kernel, or cannot be compiled.

@@ -188,9 +188,15 @@ class Master:
         )
         placed = session.placer.place(optimize(functionalize(pruned), target))
         parts: list[Part] = []
-        for task, graph in self._partition(session, placed).items():
+        graphs = self._partition(session, placed)
+        pushes = len(graphs) > 1 and all(
+            session.workers[task].takes_pushes for task in graphs
+        )
+        for task, graph in graphs.items():
             worker = session.workers[task]
-            registered = worker.register_graph(session.handle, graph, session.config)
+            registered = worker.register_graph(
+                session.handle, graph, session.config, pushes=pushes
+            )
             session.registered.append((worker, registered))
             parts.append(Part.of(worker, registered, graph))
         if len(parts) == 1:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors, graph_def, run_metadata
+from tensorloom.framework import errors, graph_def, run_metadata, threads
+from tensorloom.framework.cancellation import (
+    CancellationManager,
+    Deadline,
+    following,
+)
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.master.client_ends import Ends, with_client_ends
 from tensorloom.master.task_parallel import new_step_id
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.socket_channel import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel, PendingCall
+    from tensorloom.transport.socket_channel import SocketReply
 
 # What a worker answers at once may take this long; then it is taken for lost.
 _CONTROL_TIMEOUT_S = 60.0
@@ -127,8 +135,18 @@ class RemoteWorker:
 
     # --- graphs ----------------------------------------------------------------------
 
+    @property
+    def takes_pushes(self) -> bool:
+        """Whether tasks can send it tensors that it did not ask for."""
+        return self._channel.values is not None
+
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        *,
+        pushes: bool = False,
     ) -> RemoteRegisteredGraph:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
@@ -139,6 +157,7 @@ class RemoteWorker:
             graph_def=graph_def.to_proto(part),
             create_worker_session_called=True,
             is_ordered=True,
+            pushes=pushes,
         )
         if config.proto is not None:
             request.graph_options.MergeFromString(
@@ -187,35 +206,43 @@ class RemoteWorker:
             if step_id in self._running:
                 self._running[step_id] = call
 
-    def run_graph_values(
-        self,
-        handle: int,
-        feeds: Sequence[Any],
-        step: StepContext,
-        done: Callable[[list[Any] | None, errors.OpError | None], None],
-    ) -> bool:
-        """Starts RunGraph with values; False where the channel takes messages only."""
+    def begin_graph(
+        self, handle: int, feeds: Sequence[Any], step: StepContext
+    ) -> GraphReply | None:
+        """Sends RunGraph with values; None where the channel takes messages only.
+
+        Raises:
+          errors.OpError: the task cannot be reached.
+        """
         channel = self._channel.values
         if channel is None:
-            return False
+            return None
         step_id = step.step_id
         with self._lock:
             over, self._over = self._over, []
-            self._running[step_id] = _NOT_YET
-        header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id) + b"".join(
-            map(value_methods.STEP_ID.pack, over)
-        )
+        header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
+        if over:
+            header += b"".join(map(value_methods.STEP_ID.pack, over))
+        try:
+            reply = channel.begin_values(value_methods.RUN_GRAPH, header, feeds)
+        except NotConnected:
+            self._channel.negotiate(None)  # the task is gone, or was restarted
+            return None
+        except errors.OpError as error:
+            raise self._from(error) from None
+        with self._lock:
+            self._running[step_id] = reply
+        return GraphReply(self, step_id, reply)
 
-        def ended(values: list[Any] | None, error: errors.OpError | None) -> None:
+    def take_reply(self, step_id: int, reply: SocketReply) -> list[Any]:
+        """Waits for the end of a part that `begin_graph` began."""
+        try:
+            return reply.take()
+        except errors.OpError as error:
+            raise self._from(error) from None
+        finally:
             with self._lock:
                 self._running.pop(step_id, None)
-            done(values, None if error is None else self._from(error))
-
-        call = channel.start_values(value_methods.RUN_GRAPH, header, feeds, ended)
-        with self._lock:
-            if step_id in self._running:
-                self._running[step_id] = call
-        return True
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
@@ -244,8 +271,40 @@ class _NotYet:
 _NOT_YET = _NotYet()
 
 
+def _take_into(
+    reply: GraphReply,
+    done: Callable[[list[Any] | None, errors.OpError | None], None],
+) -> None:
+    try:
+        values = reply.take()
+    except errors.OpError as error:
+        done(None, error)
+    else:
+        done(values, None)
+
+
 def _ignore(response: Any, error: errors.OpError | None) -> None:
     """For calls that nobody waits for."""
+
+
+class GraphReply:
+    """A part of a step under way on another task. Implements `PendingReply`."""
+
+    __slots__ = ("_reply", "_step_id", "_worker")
+
+    def __init__(self, worker: RemoteWorker, step_id: int, reply: SocketReply) -> None:
+        self._worker = worker
+        self._step_id = step_id
+        self._reply = reply
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        return self._reply.fileno()
+
+    def take(self) -> list[Any]:
+        """Waits for the end; returns the fetches."""
+        values = self._worker.take_reply(self._step_id, self._reply)
+        return [_scalar(value) for value in values]
 
 
 class RemoteRegisteredGraph:
@@ -257,12 +316,31 @@ class RemoteRegisteredGraph:
         self._worker = worker
         self._session = session
         self.handle = handle
+        self._number = int(handle, 16) if worker.is_tensorloom else 0
         self._ends = ends
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the part as a whole step and waits for it."""
         asked = step or StepContext(StepOptions())
         context = StepContext(asked.options, asked.metadata, new_step_id())
+        timeout_s = asked.options.timeout_s
+        inner = CancellationManager()
+        inner.register(lambda: self._worker.abort_step(context.step_id, inner.error()))
+        limit = Deadline(inner, timeout_s) if timeout_s else nullcontext()
+        try:
+            with following(asked.cancellation, inner), limit:
+                reply = self.begin(feeds, context)
+                if reply is not None:
+                    return reply.take()
+                return self._run_message(feeds, context)
+        except errors.OpError:
+            if isinstance(inner.cause, errors.OpError):
+                raise inner.cause from None
+            raise
+        finally:
+            self._worker.cleanup_step(context.step_id)
+
+    def _run_message(self, feeds: Sequence[Any], context: StepContext) -> list[Any]:
         ended = threading.Event()
         outcome: list[Any] = []
 
@@ -271,37 +349,19 @@ class RemoteRegisteredGraph:
             ended.set()
 
         self.start(feeds, context, done)
-        try:
-            self._wait(ended, context, asked)
-        finally:
-            self._worker.cleanup_step(context.step_id)
+        ended.wait()
         values, error = outcome
         if error is not None:
             raise error
         result: list[Any] = values
         return result
 
-    def _wait(
-        self, ended: threading.Event, context: StepContext, asked: StepContext
-    ) -> None:
-        outer = asked.cancellation
-        token = None
-        if outer is not None:
-            stop = outer
-            token = outer.register(
-                lambda: self._worker.abort_step(context.step_id, stop.error())
-            )
-        is_over = ended.wait(asked.options.timeout_s)
-        if outer is not None and token is not None:
-            outer.deregister(token)
-        if is_over:
-            return
-        error = errors.DeadlineExceededError(
-            None, None, f"{self._worker.task} did not end the step in time"
-        )
-        self._worker.abort_step(context.step_id, error)
-        ended.wait()
-        raise error
+    def begin(self, feeds: Sequence[Any], step: StepContext) -> GraphReply | None:
+        """Begins a step with values; see `RemoteGraph.begin`."""
+        options = step.options
+        if options.trace or options.output_partition_graphs:
+            return None
+        return self._worker.begin_graph(self._number, feeds, step)
 
     def start(
         self,
@@ -310,11 +370,14 @@ class RemoteRegisteredGraph:
         done: Callable[[list[Any] | None, errors.OpError | None], None],
     ) -> None:
         """Begins a step; see `RemoteGraph.start`."""
-        options = step.options
-        if not options.trace and not options.output_partition_graphs:
-            handle = int(self.handle, 16)
-            if self._worker.run_graph_values(handle, feeds, step, done):
-                return
+        try:
+            reply = self.begin(feeds, step)
+        except errors.OpError as error:
+            done(None, error)
+            return
+        if reply is not None:
+            threads.start(lambda: _take_into(reply, done))
+            return
         try:
             request = self._request(feeds, step)
         except errors.OpError as error:

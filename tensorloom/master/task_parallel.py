@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
+import select
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.framework.cancellation import CancellationManager, Deadline
+from tensorloom.framework.cancellation import CancellationManager, Deadline, following
 from tensorloom.framework.interfaces import (
     RegisteredGraph,
     RemoteGraph,
@@ -22,6 +23,7 @@ from tensorloom.transport import status
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.interfaces import PendingReply
 
 
 def new_step_id() -> int:
@@ -35,6 +37,7 @@ class Part:
 
     worker: WorkerInterface
     registered: RegisteredGraph
+    remote: RemoteGraph | None  # the same, on a task elsewhere
     args: list[int]  # which feeds of the step are its own
     results: list[int]  # which fetches
 
@@ -44,7 +47,11 @@ class Part:
     ) -> Part:
         """The part that a worker registered `graph` for."""
         return Part(
-            worker, registered, _indices(graph, "_Arg"), _indices(graph, "_Retval")
+            worker,
+            registered,
+            registered if isinstance(registered, RemoteGraph) else None,
+            _indices(graph, "_Arg"),
+            _indices(graph, "_Retval"),
         )
 
 
@@ -60,21 +67,28 @@ class TaskParallelStep:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         # Parts elsewhere are under way before this thread turns to its own.
-        self._parts = sorted(
-            parts, key=lambda part: not isinstance(part.registered, RemoteGraph)
+        self._parts = sorted(parts, key=lambda part: part.remote is None)
+        here = [part for part in self._parts if part.remote is None]
+        # This thread alone can run the step, but not where its own part may wait for
+        # something outside of it: nobody would hear of another part's failure.
+        self._waits_at_sockets = len(here) <= 1 and not any(
+            getattr(part.registered, "may_block", True) for part in here
         )
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs all parts; the first error of one cancels the others."""
         asked = step or StepContext(StepOptions())
-        return _Run(self._parts, asked).run(feeds)
+        return _Run(self._parts, asked, self._waits_at_sockets).run(feeds)
 
 
 class _Run:
     """One run of the parts."""
 
-    def __init__(self, parts: Sequence[Part], asked: StepContext) -> None:
+    def __init__(
+        self, parts: Sequence[Part], asked: StepContext, waits_at_sockets: bool
+    ) -> None:
         self._parts = parts
+        self._waits_at_sockets = waits_at_sockets
         self._timeout_s = asked.options.timeout_s
         self._outer = asked.cancellation
         # The whole step has one limit, kept here.
@@ -99,43 +113,61 @@ class _Run:
             else nullcontext()
         )
         self._cancellation.register(self._abort)
-        token = self._follow_outer()
         try:
-            with limit:
+            with following(self._outer, self._cancellation), limit:
                 self._run_parts(feeds)
         finally:
-            if self._outer is not None and token is not None:
-                self._outer.deregister(token)
             for part in self._parts:
                 part.worker.cleanup_step(self._context.step_id)
         if self._errors:
             raise self._cause()
         return [self._values[i] for i in range(len(self._values))]
 
-    def _follow_outer(self) -> int | None:
-        outer = self._outer
-        if outer is None:
-            return None
-
-        def follow() -> None:
-            assert outer is not None
-            self._cancellation.cancel(outer.cause or outer.error())
-
-        token = outer.register(follow)
-        if token is None:
-            follow()
-        return token
-
     def _run_parts(self, feeds: Sequence[Any]) -> None:
+        if self._waits_at_sockets:
+            self._run_at_sockets(feeds)
+            return
         last = self._parts[-1]
         for part in self._parts:
             values = [feeds[i] for i in part.args]
-            if isinstance(part.registered, RemoteGraph):
-                self._start(part, part.registered, values)
+            if part.remote is not None:
+                self._start(part, part.remote, values)
             elif part is last:
                 self._run_here(part, values)
             else:
                 threads.start(lambda p=part, v=values: self._run_here(p, v))  # type: ignore[misc]
+        with self._changed:
+            while self._pending:
+                self._changed.wait()
+
+    def _run_at_sockets(self, feeds: Sequence[Any]) -> None:
+        """Sends to the tasks elsewhere, runs the own part, then takes the replies."""
+        replies: dict[int, tuple[Part, PendingReply]] = {}
+        own: Part | None = None
+        for part in self._parts:
+            graph = part.remote
+            if graph is None:
+                own = part
+                continue
+            values = [feeds[i] for i in part.args]
+            try:
+                reply = graph.begin(values, self._context)
+            except errors.OpError as error:
+                self._ended(part, None, error)
+                continue
+            if reply is None:
+                self._start(part, graph, values)
+            else:
+                replies[reply.fileno()] = part, reply
+        if own is not None:
+            self._run_here(own, [feeds[i] for i in own.args])
+        while replies:
+            for number in _ready(replies):
+                part, reply = replies.pop(number)
+                try:
+                    self._ended(part, reply.take(), None)
+                except errors.OpError as error:
+                    self._ended(part, None, error)
         with self._changed:
             while self._pending:
                 self._changed.wait()
@@ -188,6 +220,16 @@ class _Run:
             return limit  # the deadline, or who asked for the step
         own = [e for e in self._errors if not _follows(e)]
         return own[0] if own else status.without_mark(self._errors[0])
+
+
+def _ready(replies: Mapping[int, object]) -> list[int]:
+    """Those of the sockets at which there is something."""
+    if len(replies) == 1:
+        return list(replies)
+    poll = select.poll()
+    for number in replies:
+        poll.register(number, select.POLLIN)
+    return [number for number, _ in poll.poll()]
 
 
 def _follows(error: errors.OpError) -> bool:

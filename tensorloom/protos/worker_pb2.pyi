@@ -205,6 +205,7 @@ class RegisterGraphRequest(_message.Message):
     COLLECTIVE_GRAPH_KEY_FIELD_NUMBER: _builtins.int
     CONFIG_PROTO_FIELD_NUMBER: _builtins.int
     IS_ORDERED_FIELD_NUMBER: _builtins.int
+    PUSHES_FIELD_NUMBER: _builtins.int
     session_handle: _builtins.str
     has_control_flow: _builtins.bool
     create_worker_session_called: _builtins.bool
@@ -213,6 +214,8 @@ class RegisterGraphRequest(_message.Message):
     """Said by tensorloom's masters: the nodes of all tasks' parts come in one topological
     order, so that a part may wait for tensors in the order of its nodes.
     """
+    pushes: _builtins.bool
+    """Tensors for other tasks are pushed to them; nobody asks for them."""
     @_builtins.property
     def graph_def(self) -> _graph_pb2.GraphDef: ...
     @_builtins.property
@@ -235,10 +238,11 @@ class RegisterGraphRequest(_message.Message):
         collective_graph_key: _builtins.int = ...,
         config_proto: _config_pb2.ConfigProto | None = ...,
         is_ordered: _builtins.bool = ...,
+        pushes: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["config_proto", b"config_proto", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "is_ordered", b"is_ordered", "session_handle", b"session_handle"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "is_ordered", b"is_ordered", "pushes", b"pushes", "session_handle", b"session_handle"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,6 +8,8 @@ no frame needs a number, and the thread that sends a request also takes the repl
 
 from __future__ import annotations
 
+import os
+import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.transport import shared_memory
 
 if TYPE_CHECKING:
-    import socket
-
     from tensorloom.transport.packing import Buffer
 
 _HEAD: Final = struct.Struct("<BBHIQ")
@@ -36,6 +37,8 @@ CALL: Final = 2  # header: a protobuf request
 VALUES: Final = 3  # header: as the method has it; body: packed values
 REPLY: Final = 4
 ERROR: Final = 5  # code: the status; header: the message
+#: Beside a kind: the body is in shared memory, and a reference to it stands here.
+SHARED: Final = 0x80
 
 
 @dataclass(slots=True)
@@ -53,28 +56,63 @@ class Closed(Exception):
     """The other side has closed the connection."""
 
 
-def send(
-    connection: socket.socket,
-    kind: int,
-    method: int = 0,
-    header: bytes = b"",
-    body: Sequence[Buffer] = (),
-    body_size: int = 0,
-    code: int = 0,
-) -> None:
-    """Sends a frame.
+class FrameWriter:
+    """Sends frames on a connection. One thread at a time."""
 
-    Raises:
-      OSError: the connection is broken, or its timeout passed.
-    """
-    first = _HEAD.pack(kind, code, method, len(header), body_size) + header
-    if not body:
-        connection.sendall(first)
-        return
-    buffers = [memoryview(first), *[memoryview(part) for part in body]]
-    while buffers:
-        sent = connection.sendmsg(buffers[:_MAX_BUFFERS])
-        buffers = _rest(buffers, sent)
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        is_local = connection.family == socket.AF_UNIX
+        self._outbox = shared_memory.Outbox() if is_local else None
+
+    def write(
+        self,
+        kind: int,
+        method: int = 0,
+        header: bytes = b"",
+        body: Sequence[Buffer] = (),
+        body_size: int = 0,
+        code: int = 0,
+    ) -> None:
+        """Sends a frame.
+
+        Raises:
+          OSError: the connection is broken, or its timeout passed.
+        """
+        if body and self._outbox is not None:
+            shared = self._outbox.put(body, body_size)
+            if shared is not None:
+                self._write_shared(kind, method, header, code, *shared)
+                return
+        first = _HEAD.pack(kind, code, method, len(header), body_size) + header
+        if not body:
+            self._connection.sendall(first)
+            return
+        buffers = [memoryview(first), *[memoryview(part) for part in body]]
+        while buffers:
+            sent = self._connection.sendmsg(buffers[:_MAX_BUFFERS])
+            buffers = _rest(buffers, sent)
+
+    def _write_shared(
+        self,
+        kind: int,
+        method: int,
+        header: bytes,
+        code: int,
+        reference: bytes,
+        file: int | None,
+    ) -> None:
+        head = _HEAD.pack(kind | SHARED, code, method, len(header), len(reference))
+        content = head + header + reference
+        if file is not None:
+            sent = socket.send_fds(self._connection, [content], [file])
+            content = content[sent:]
+        if content:
+            self._connection.sendall(content)
+
+    def close(self) -> None:
+        """Lets go of shared memory; the connection stays its owner's."""
+        if self._outbox is not None:
+            self._outbox.close()
 
 
 def _rest(buffers: list[memoryview], sent: int) -> list[memoryview]:
@@ -91,6 +129,9 @@ class FrameReader:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._left = b""  # what came behind the last frame
+        is_local = connection.family == socket.AF_UNIX
+        self._inbox = shared_memory.Inbox() if is_local else None
+        self._files: list[int] = []  # that came with the last bytes
 
     def read(self, max_body: int = _MAX_BODY) -> Frame:
         """Waits for a frame.
@@ -104,15 +145,14 @@ class FrameReader:
         while len(start) < _HEAD.size:
             start += self._chunk()
         kind, code, method, header_size, body_size = _HEAD.unpack_from(start)
-        if (
-            not HELLO <= kind <= ERROR
-            or header_size > MAX_HEADER
-            or body_size > max_body
-        ):
+        is_shared = bool(kind & SHARED)
+        kind &= ~SHARED
+        is_known = HELLO <= kind <= ERROR
+        if not is_known or header_size > MAX_HEADER or body_size > max_body:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Malformed frame of kind {kind} with {header_size} + {body_size} bytes",
+                f"Malformed frame of kind {kind}: {header_size} + {body_size} bytes",
             )
         header_end = _HEAD.size + header_size
         header = start[_HEAD.size : header_end]
@@ -124,14 +164,33 @@ class FrameReader:
             body[: len(there)] = np.frombuffer(there, np.uint8)
         _receive_into(self._connection, body.data[len(there) :])
         self._left = start[header_end + body_size :]
+        if is_shared:
+            body = self._shared_body(body.tobytes())
         return Frame(kind, code, method, header, body)
 
+    def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any]:
+        if self._inbox is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Shared memory is only for connections on one machine"
+            )
+        return self._inbox.take(reference, self._files)
+
     def _chunk(self) -> bytes:
-        # A small frame is there whole.
-        chunk = self._connection.recv(_FIRST_READ)
+        # A small frame is there whole. A file comes with the first byte of its frame.
+        if self._inbox is None:
+            chunk = self._connection.recv(_FIRST_READ)
+        else:
+            chunk, files, _, _ = socket.recv_fds(self._connection, _FIRST_READ, 1)
+            self._files.extend(files)
         if not chunk:
             raise Closed
         return chunk
+
+    def close(self) -> None:
+        """Lets go of files that were not used; the connection stays its owner's."""
+        for file in self._files:
+            os.close(file)
+        self._files.clear()
 
 
 def _receive_exactly(connection: socket.socket, size: int) -> bytes:

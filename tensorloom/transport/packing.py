@@ -110,6 +110,9 @@ def _as_bytes(item: Any) -> bytes:
 def unpack(body: np.ndarray[Any, Any]) -> list[Any]:
     """The values in received bytes; arrays share their memory.
 
+    A number of rank 0 is a NumPy scalar, a string of rank 0 an array, as kernels take
+    them.
+
     Raises:
       errors.InvalidArgumentError: the bytes are malformed.
     """
@@ -188,8 +191,6 @@ def _strings(content: bytes, count: int, sizes: tuple[int, ...]) -> Any:
     ends = (np.cumsum(lengths) + count * 8).tolist()
     if count and ends[-1] != len(content):
         raise ValueError(f"strings end at {ends[-1]} of {len(content)} bytes")
-    if not sizes:
-        return content[8:]
     array = np.empty(count, object)
     start = count * 8
     for index, end in enumerate(ends):

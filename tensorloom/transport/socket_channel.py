@@ -34,13 +34,14 @@ class NotConnected(Exception):
 class _Connection:
     """One connection with its reader."""
 
-    __slots__ = ("reader", "socket")
+    __slots__ = ("reader", "socket", "writer")
 
     def __init__(self, endpoint: str, token: bytes) -> None:
         try:
             self.socket = socket_address.connect(endpoint, _CONNECT_S)
             self.reader = frames.FrameReader(self.socket)
-            frames.send(self.socket, frames.HELLO, header=PROTOCOL + b"\0" + token)
+            self.writer = frames.FrameWriter(self.socket)
+            self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
             answer = self.reader.read(0)
         except (OSError, ValueError, frames.Closed) as error:
             raise NotConnected(f"{endpoint}: {error}") from None
@@ -63,6 +64,8 @@ class _Connection:
         with suppress(OSError):  # not connected any more
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
+        self.reader.close()
+        self.writer.close()
 
 
 class _SocketPending:
@@ -107,6 +110,8 @@ class SocketChannel:
         self._idle: list[_Connection] = []
         self._lock = threading.Lock()
         self._tensors: _TensorSubscriber | None = None
+        self._pushes: _Connection | None = None
+        self._push_lock = threading.Lock()
         self._is_closed = False
 
     def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
@@ -138,28 +143,23 @@ class SocketChannel:
         )
         return reply.header, packing.unpack(reply.body) if len(reply.body) else []
 
-    def start_values(
-        self,
-        number: int,
-        header: bytes,
-        values: Sequence[Any],
-        done: Callable[[list[Any] | None, errors.OpError | None], None],
-    ) -> _SocketPending:
-        """Calls a method with values without waiting."""
-        pending = _SocketPending()
+    def begin_values(
+        self, number: int, header: bytes, values: Sequence[Any]
+    ) -> SocketReply:
+        """Sends a call with values; the reply is taken by who waits for it.
 
-        def run() -> None:
-            try:
-                _, results = self.call_values(number, header, values, None, pending)
-            except errors.OpError as error:
-                done(None, error)
-            except NotConnected as error:
-                done(None, self._unavailable(str(error)))
-            else:
-                done(results, None)
-
-        threads.start(run)
-        return pending
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+          errors.OpError: the call could not be sent.
+        """
+        body, size = packing.pack(values) if values else ((), 0)
+        connection = self._take()
+        try:
+            connection.writer.write(frames.VALUES, number, header, body, size)
+        except OSError as error:
+            connection.close()
+            raise self._unavailable(str(error)) from None
+        return SocketReply(self, connection)
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
@@ -180,6 +180,28 @@ class SocketChannel:
 
         threads.start(run)
         return pending
+
+    def push(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
+        """Sends a tensor of a step to the task, without waiting for an answer.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+          errors.OpError: the connection broke, or the value cannot be sent.
+        """
+        body, size = packing.pack([value])
+        header = value_methods.STEP_ID.pack(step_id) + bytes([is_dead]) + key.encode()
+        with self._push_lock:
+            if self._pushes is None:
+                self._pushes = _Connection(self._endpoint, self._token)
+            connection = self._pushes
+            try:
+                connection.writer.write(
+                    frames.VALUES, value_methods.PUSH, header, body, size
+                )
+            except OSError as error:
+                self._pushes = None
+                connection.close()
+                raise self._unavailable(str(error)) from None
 
     def recv_tensors(
         self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
@@ -209,10 +231,13 @@ class SocketChannel:
             self._is_closed = True
             idle, self._idle = self._idle, []
             subscriber, self._tensors = self._tensors, None
+            pushes, self._pushes = self._pushes, None
         for connection in idle:
             connection.close()
         if subscriber is not None:
             subscriber.close()
+        if pushes is not None:
+            pushes.close()
 
     # --- one exchange ----------------------------------------------------------------
 
@@ -232,7 +257,7 @@ class SocketChannel:
         try:
             if timeout_s is not None:
                 connection.socket.settimeout(timeout_s)
-            frames.send(connection.socket, kind, number, header, body, size)
+            connection.writer.write(kind, number, header, body, size)
             reply = connection.reader.read()
             if timeout_s is not None:
                 connection.socket.settimeout(None)
@@ -279,6 +304,46 @@ class SocketChannel:
         )
 
 
+class SocketReply:
+    """The reply to a call that was sent: `take` waits for it."""
+
+    def __init__(self, channel: SocketChannel, connection: _Connection) -> None:
+        self._channel = channel
+        self._connection = connection
+        self._is_cancelled = False
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        return self._connection.socket.fileno()
+
+    def take(self) -> list[Any]:
+        """Waits for the reply; returns its values.
+
+        Raises:
+          errors.OpError: what the task answered; CancelledError after `cancel`.
+        """
+        connection = self._connection
+        try:
+            reply = connection.reader.read()
+        except (OSError, frames.Closed) as error:
+            connection.close()
+            if self._is_cancelled:
+                raise errors.CancelledError(
+                    None, None, "The call was cancelled"
+                ) from None
+            raise self._channel._unavailable(str(error) or "it hung up") from None
+        self._channel._give_back(connection)
+        if reply.kind == frames.ERROR:
+            raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
+        return packing.unpack(reply.body) if len(reply.body) else []
+
+    def cancel(self) -> None:
+        """Hangs up, before the reply or after."""
+        self._is_cancelled = True
+        with suppress(OSError):
+            self._connection.socket.shutdown(socket.SHUT_RDWR)
+
+
 class _TensorSubscriber:
     """One connection on which a task's tensors come, as they come to be."""
 
@@ -305,11 +370,8 @@ class _TensorSubscriber:
         )
         try:
             with self._send_lock:
-                frames.send(
-                    self._connection.socket,
-                    frames.VALUES,
-                    value_methods.TENSORS,
-                    header,
+                self._connection.writer.write(
+                    frames.VALUES, value_methods.TENSORS, header
                 )
         except OSError as error:
             self._fail(str(error))

@@ -16,7 +16,11 @@ from tensorloom.transport import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Handlers
-    from tensorloom.transport.value_methods import TensorsHandler, ValueHandlers
+    from tensorloom.transport.value_methods import (
+        PushedHandler,
+        TensorsHandler,
+        ValueHandlers,
+    )
 
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-1"
@@ -63,6 +67,7 @@ class SocketServer:
         handlers: Handlers,
         value_handlers: ValueHandlers,
         send_tensors: TensorsHandler,
+        take_pushed: PushedHandler,
         token: bytes = b"",
     ) -> None:
         """Makes a server; `start` begins to answer.
@@ -72,12 +77,14 @@ class SocketServer:
           handlers: of the methods with messages.
           value_handlers: of the methods with values.
           send_tensors: answers requests for tensors.
+          take_pushed: gets the tensors that peers push.
           token: what a caller must say first; empty: nothing.
         """
         self._listener = listener
         self._handlers = {m.path.encode(): (m, h) for m, h in handlers.items()}
         self._value_handlers = value_handlers
         self._send_tensors = send_tensors
+        self._take_pushed = take_pushed
         self._hello = PROTOCOL + b"\0" + token
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -113,14 +120,15 @@ class SocketServer:
 
     def _serve(self, connection: socket.socket) -> None:
         call: list[_SocketCall] = []
+        reader = frames.FrameReader(connection)
+        writer = frames.FrameWriter(connection)
         try:
             if connection.family == socket.AF_INET:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            reader = frames.FrameReader(connection)
-            if not self._greet(connection, reader):
+            if not self._greet(connection, reader, writer):
                 return
             hangups.watch(connection, lambda: call[0].cancel() if call else None)
-            self._answer_all(connection, reader, call)
+            self._answer_all(reader, writer, call)
         except (OSError, frames.Closed, errors.InvalidArgumentError):
             return  # the caller is gone, or no peer of ours
         finally:
@@ -128,8 +136,15 @@ class SocketServer:
             with self._lock:
                 self._connections.discard(connection)
             _shut(connection)
+            reader.close()
+            writer.close()
 
-    def _greet(self, connection: socket.socket, reader: frames.FrameReader) -> bool:
+    def _greet(
+        self,
+        connection: socket.socket,
+        reader: frames.FrameReader,
+        writer: frames.FrameWriter,
+    ) -> bool:
         """Whether the caller may speak to us; nothing of it is parsed before."""
         if not _is_allowed(connection):
             return False
@@ -141,27 +156,29 @@ class SocketServer:
             and _same(hello.header, self._hello)
         )
         if not is_known:
-            frames.send(
-                connection,
+            writer.write(
                 frames.ERROR,
                 header=b"The hello is not one of this task's peers",
                 code=errors.UNAUTHENTICATED,
             )
             return False
         connection.settimeout(None)
-        frames.send(connection, frames.HELLO, header=PROTOCOL)
+        writer.write(frames.HELLO, header=PROTOCOL)
         return True
 
     def _answer_all(
         self,
-        connection: socket.socket,
         reader: frames.FrameReader,
+        writer: frames.FrameWriter,
         current: list[_SocketCall],
     ) -> None:
-        stream = _TensorStream(connection)
+        stream = _TensorStream(writer)
         while True:
             frame = reader.read()
-            if frame.method == value_methods.TENSORS and frame.kind == frames.VALUES:
+            if frame.kind == frames.VALUES and frame.method == value_methods.PUSH:
+                self._take_pushed(*_pushed(frame))
+                continue
+            if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
                 self._start_tensors(frame, stream)
                 continue
             call = _SocketCall()
@@ -170,13 +187,9 @@ class SocketServer:
                 header, body, size = self._answer(frame, call)
             except Exception as error:
                 code, message = status.to_wire(error)
-                frames.send(
-                    connection, frames.ERROR, header=message.encode(), code=code
-                )
+                writer.write(frames.ERROR, header=message.encode(), code=code)
             else:
-                frames.send(
-                    connection, frames.REPLY, header=header, body=body, body_size=size
-                )
+                writer.write(frames.REPLY, header=header, body=body, body_size=size)
             finally:
                 call.end()
                 current.clear()
@@ -224,11 +237,24 @@ class SocketServer:
         self._send_tensors(step_id, names.split("\0")[:-1], stream.push)
 
 
+def _pushed(frame: frames.Frame) -> tuple[int, str, Any, bool]:
+    """(step id, key, value, is_dead) of a pushed tensor."""
+    try:
+        (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
+        size = value_methods.STEP_ID.size
+        is_dead = bool(frame.header[size])
+        key = frame.header[size + 1 :].decode()
+        (value,) = packing.unpack(frame.body)
+    except (struct.error, LookupError, ValueError) as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    return step_id, key, value, is_dead
+
+
 class _TensorStream:
     """Sends tensors as they come to be, in the threads that made them."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, writer: frames.FrameWriter) -> None:
+        self._writer = writer
         self._lock = threading.Lock()
 
     def push(
@@ -249,14 +275,8 @@ class _TensorStream:
             header += b"\0" + message.encode()
         try:
             with self._lock:
-                frames.send(
-                    self._connection,
-                    kind,
-                    value_methods.TENSORS,
-                    header,
-                    body,
-                    size,
-                    code,
+                self._writer.write(
+                    kind, value_methods.TENSORS, header, body, size, code
                 )
         except OSError:
             return  # who asked is gone; its master will say so

@@ -23,6 +23,8 @@ RUN_GRAPH: Final = 3
 #: Header: `STEP_ID`, then keys, each ended by a zero byte. Replies come one by one, in
 #: any order: `STEP_ID`, a byte for dead, and the key; one value.
 TENSORS: Final = 4
+#: Header: `STEP_ID`, a byte for dead, and the key; one value. No reply.
+PUSH: Final = 5
 
 STEP_NUMBER: Final = struct.Struct("<Q")
 RUN_STEP_HEADER: Final = struct.Struct("<Qd")  # step number, limit in s (0: none)
@@ -35,5 +37,7 @@ ValueHandlers = Mapping[int, ValueHandler]
 
 # Sends one tensor, or an error, to who asked: (step id, key, value, is_dead, error).
 Push = Callable[[int, str, Any, bool, "Exception | None"], None]
+# Takes a pushed tensor: (step id, key, value, is_dead).
+PushedHandler = Callable[[int, str, Any, bool], None]
 # Answers TENSORS: (step id, keys, push).
 TensorsHandler = Callable[[int, Sequence[str], Push], None]

@@ -31,6 +31,7 @@ class DataflowPiece:
     """
 
     uses_context = True
+    may_block = True  # any node may be one that waits
 
     def __init__(
         self,

@@ -93,7 +93,9 @@ def emit_ref_select(emitter: Emitter, scope: Scope, node: Node) -> None:
 def _selected(index: Any, holders: tuple[Any, ...]) -> Any:
     if not 0 <= index < len(holders):
         raise errors.InvalidArgumentError(
-            None, None, f"Index must be in the range [0, {len(holders)}) but got {index}"
+            None,
+            None,
+            f"Index must be in the range [0, {len(holders)}) but got {index}",
         )
     return holders[int(index)]
 

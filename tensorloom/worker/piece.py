@@ -93,6 +93,7 @@ class Piece:
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
         self.result_indices = sorted(emitter.results)
         self.arg_indices = [n.attrs["index"] for n in ordered if n.op == "_Arg"]
+        self.may_block = any(plan.blocks)
         self.uses_torch = emitter.uses_torch
         self.uses_context = emitter.uses_context or len(plan.members) > 1
         self.traced_nodes = emitter.traced_nodes

@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
 from tensorloom.worker.rendezvous import Receiver, Rendezvous
+from tensorloom.worker.runtime import received_host
 
 if TYPE_CHECKING:
     from tensorloom.worker.step import Step
@@ -46,6 +48,16 @@ class Peers(Protocol):
         """
         ...
 
+    def push_tensor(
+        self, task: str, step_id: int, key: str, value: Any, is_dead: bool
+    ) -> None:
+        """Sends a tensor to a task that did not ask for it.
+
+        Raises:
+          errors.UnavailableError: the task cannot be reached.
+        """
+        ...
+
 
 class StepRendezvous(Rendezvous):
     """The rendezvous of a step on one task; what other tasks send is pulled."""
@@ -55,9 +67,23 @@ class StepRendezvous(Rendezvous):
         self._task = task
         self._step_id = step_id
         self._peers = peers
+        #: Whether what other tasks need is pushed to them, and nothing is pulled.
+        self.pushes = False
         self._pulled: set[str] = set()
         self._cancels: list[Callable[[], None]] = []
         self._pull_lock = threading.Lock()
+
+    def send(self, key: str, value: Any, is_dead: bool = False) -> None:
+        """Leaves a value here, or pushes it to the task that needs it."""
+        if self.pushes:
+            target = task_of(key.split(";", 3)[2])
+            if target != self._task:
+                assert self._peers is not None
+                if hasattr(value, "cpu"):
+                    value = received_host(value)
+                self._peers.push_tensor(target, self._step_id, key, value, is_dead)
+                return
+        super().send(key, value, is_dead)
 
     def pull(self, keys: Iterable[str]) -> None:
         """Asks the senders of `keys`, so that the values are here when needed."""
@@ -72,7 +98,7 @@ class StepRendezvous(Rendezvous):
         """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
         super().recv_async(key, receiver)
         source = task_of(key.partition(";")[0])
-        if source != self._task:
+        if source != self._task and not self.pushes:
             self._pull([key], source)
 
     def _pull(self, keys: Sequence[str], source: str) -> None:
@@ -97,15 +123,14 @@ class StepRendezvous(Rendezvous):
             if error is not None:
                 self.abort(error)
             else:
-                self._deliver(key, value, is_dead)
+                self.deliver(key, value, is_dead)
 
         return take
 
-    def _deliver(self, key: str, value: Any, is_dead: bool) -> None:
-        try:
-            self.send(key, value, is_dead)
-        except errors.OpError:
-            return  # the step is over
+    def deliver(self, key: str, value: Any, is_dead: bool) -> None:
+        """Takes what another task sent."""
+        with suppress(errors.OpError):  # the step is over
+            super().send(key, value, is_dead)
 
     def abort(self, error: errors.OpError) -> None:
         """Ends the step here; requests under way are given up."""

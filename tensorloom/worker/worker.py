@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
-from tensorloom.framework.cancellation import CancellationManager, Deadline
+from tensorloom.framework.cancellation import Deadline, following
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import ResourceManager
@@ -75,7 +75,9 @@ class RegisteredGraph:
         session: WorkerSession,
         graph: GraphIR,
         ordered: bool = True,
+        pushes: bool = False,
     ) -> None:
+        self._pushes = pushes
         self._worker = worker
         self._session = session
         self._remote_keys = _keys_from_elsewhere(graph, worker.task)
@@ -142,6 +144,11 @@ class RegisteredGraph:
         ]
 
     @property
+    def may_block(self) -> bool:
+        """Whether a step may wait for something outside of it, as at a queue."""
+        return any(piece.may_block for piece in self._pieces)
+
+    @property
     def source(self) -> str:
         """The generated Python source of all pieces."""
         return "\n".join(piece.source for piece in self._pieces)
@@ -166,14 +173,11 @@ class RegisteredGraph:
         limit = Deadline(step.cancellation, timeout) if timeout else nullcontext()
         self._session.begin(step)
         outer = asked.cancellation if asked is not None else None
-        token = _follow(outer, step) if outer is not None else None
         try:
-            with limit:
+            with following(outer, step.cancellation), limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         finally:
             self._session.end(step)
-            if outer is not None and token is not None:
-                outer.deregister(token)
         return [results[index] for index in sorted(results)]
 
     def _new_step(self, step_id: int) -> Step:
@@ -185,7 +189,10 @@ class RegisteredGraph:
         rendezvous = steps.rendezvous(step_id)
         step = Step(resources, step_id, rendezvous)
         steps.attach(step_id, step)
-        rendezvous.pull(self._remote_keys)
+        if self._pushes:
+            rendezvous.pushes = True
+        else:
+            rendezvous.pull(self._remote_keys)
         return step
 
     def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
@@ -201,18 +208,6 @@ class RegisteredGraph:
             if self._traced is None:
                 self._traced = list(self._compile(traced=True))
             return self._traced
-
-
-def _follow(outer: CancellationManager, step: Step) -> int | None:
-    """Cancels the step when whoever asked for it cancels."""
-
-    def cancel() -> None:
-        step.cancellation.cancel(outer.cause or outer.error())
-
-    token = outer.register(cancel)
-    if token is None:
-        cancel()
-    return token
 
 
 def _keys_from_elsewhere(graph: GraphIR, task: str) -> list[str]:
@@ -255,6 +250,11 @@ class Worker:
     @property
     def is_tensorloom(self) -> bool:
         """True: it knows the ops that our passes make."""
+        return True
+
+    @property
+    def takes_pushes(self) -> bool:
+        """True: see `StepRendezvous.deliver`."""
         return True
 
     def device_named(self, name: str) -> Device:
@@ -309,11 +309,13 @@ class Worker:
         graph: GraphIR,
         config: SessionConfig,
         ordered: bool = True,
+        pushes: bool = False,
     ) -> RegisteredGraph:
         """Compiles a placed graph; see `interfaces.WorkerInterface`.
 
         `ordered` says that the nodes of all tasks' parts come in one topological
         order, so that a part may wait for another's tensor in the order of its nodes.
+        `pushes` says that tensors for other tasks are pushed, and none is asked for.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -324,7 +326,7 @@ class Worker:
                 f"Session handle is not found: {session}. Possibly this worker "
                 f'("{self._task}") just restarted.',
             )
-        return RegisteredGraph(self, state, graph, ordered)
+        return RegisteredGraph(self, state, graph, ordered, pushes)
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""

@@ -6,6 +6,7 @@ import itertools
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ class WorkerService:
         config = _config_of(request)
         ends = with_arguments(graph)
         registered = self._worker.register_graph(
-            session, ends.graph, config, request.is_ordered
+            session, ends.graph, config, request.is_ordered, request.pushes
         )
         held = _HeldGraph(
             session,
@@ -260,6 +261,11 @@ class WorkerService:
                 push(step_id, key, None, False, error)
                 continue
             rendezvous.recv_async(key, _pusher(step_id, key, push))
+
+    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
+        """Takes a tensor that a peer pushed; a step that is over needs it no more."""
+        with suppress(errors.OpError):
+            self._worker.steps.rendezvous(step_id).deliver(key, value, is_dead)
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)

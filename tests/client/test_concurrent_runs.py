@@ -113,7 +113,7 @@ def test_a_variable_is_updated_in_place_where_nobody_else_holds_it() -> None:
 def find_variable(sess: Any, name: str) -> Any:
     from tensorloom.framework.resource import Variable
 
-    (worker,) = sess._master._workers.values()
+    (worker,) = sess._master._directory.known()
     return worker._shared.lookup("localhost", name, Variable)
 
 
@@ -227,7 +227,7 @@ def test_closing_the_session_cancels_the_step(build: Callable[[], Any]) -> None:
 
 def wait_running(sess: Any, count: int) -> None:
     """Waits until that many steps run."""
-    (worker,) = sess._master._workers.values()
+    (worker,) = sess._master._directory.known()
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if sum(len(s._running) for s in list(worker._sessions.values())) >= count:

@@ -47,6 +47,7 @@ class FakeWorker:
         self.graphs: list[GraphIR] = []
 
     is_tensorloom = True
+    takes_pushes = False
 
     def devices(self) -> Sequence[DeviceInfo]:
         return [DeviceInfo(f"{self.task}/device:CPU:0", "CPU", 1, 7)]
@@ -58,7 +59,12 @@ class FakeWorker:
         self.calls.append("delete_session")
 
     def register_graph(
-        self, session: str, graph: GraphIR, config: SessionConfig
+        self,
+        session: str,
+        graph: GraphIR,
+        config: SessionConfig,
+        *,
+        pushes: bool = False,
     ) -> RegisteredGraph:
         self.calls.append("register_graph")
         self.graphs.append(graph)
@@ -238,8 +244,8 @@ def test_the_first_error_of_a_part_ends_the_step() -> None:
     workers = [Releasing(), Releasing()]
     step = TaskParallelStep(
         [
-            Part(workers[0], Waiting(), [], []),
-            Part(workers[1], Failing(), [], []),
+            Part(workers[0], Waiting(), None, [], []),
+            Part(workers[1], Failing(), None, [], []),
         ]
     )
     with pytest.raises(InternalError, match="broken"):

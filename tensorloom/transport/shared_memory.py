@@ -1,0 +1,162 @@
+"""Large bodies through memory that both ends of a local connection map.
+
+A segment is an anonymous file (memfd): it has no name and goes away with the last
+process that maps it, so a task that is killed leaves nothing behind. Its first bytes
+say whether the receiver still uses it; the sender fills a segment anew only once the
+receiver has let go of every array in it.
+
+    byte 0: 1 while the receiver uses the body | 63 bytes unused | body
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tensorloom.framework import errors
+
+if TYPE_CHECKING:
+    from tensorloom.transport.packing import Buffer
+
+#: Smaller bodies go through the socket.
+MIN_BYTES: Final = 256 * 1024
+_BODY_START: Final = 64
+_MAX_SEGMENTS: Final = 8  # of one connection; beyond them the socket carries bodies
+_MIN_SEGMENT: Final = 1 << 20
+
+#: What stands for the body in the frame: segment number, body bytes, bytes of the file,
+#: and 1 if the file comes with the frame.
+REFERENCE: Final = struct.Struct("<QQQB")
+
+
+class _Segment:
+    def __init__(self, size: int) -> None:
+        self.file = os.memfd_create("tensorloom", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(self.file, size)
+            self.memory = mmap.mmap(self.file, size)
+        except OSError:
+            os.close(self.file)
+            raise
+        self.size = size
+
+    @property
+    def is_used(self) -> bool:
+        return self.memory[0] != 0
+
+    def fill(self, buffers: Sequence[Buffer]) -> None:
+        target = np.frombuffer(self.memory, np.uint8)
+        position = _BODY_START
+        for buffer in buffers:
+            size = len(buffer)
+            target[position : position + size] = np.frombuffer(buffer, np.uint8)
+            position += size
+        self.memory[0] = 1
+
+    def close(self) -> None:
+        os.close(self.file)
+
+
+class Outbox:
+    """The segments that one end of a connection fills. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._segments: dict[int, _Segment] = {}
+
+    def put(
+        self, buffers: Sequence[Buffer], size: int
+    ) -> tuple[bytes, int | None] | None:
+        """Puts a body into a segment.
+
+        Returns:
+          The reference for the frame, and the file that the receiver does not know
+          yet; None when the socket is to carry the body.
+        """
+        if size < MIN_BYTES:
+            return None
+        needed = size + _BODY_START
+        number, is_new = self._find(needed)
+        if number is None:
+            return None
+        segment = self._segments[number]
+        segment.fill(buffers)
+        reference = REFERENCE.pack(number, size, segment.size, is_new)
+        return reference, segment.file if is_new else None
+
+    def _find(self, needed: int) -> tuple[int | None, bool]:
+        """A free segment with room, made or made anew if need be."""
+        free = [n for n, segment in self._segments.items() if not segment.is_used]
+        fitting = [n for n in free if self._segments[n].size >= needed]
+        if fitting:
+            return min(fitting, key=lambda n: self._segments[n].size), False
+        if len(self._segments) < _MAX_SEGMENTS:
+            number = len(self._segments)
+        elif free:
+            number = free[0]
+            self._segments[number].close()
+        else:
+            return None, False
+        size = max(_MIN_SEGMENT, 1 << (needed - 1).bit_length())
+        try:
+            self._segments[number] = _Segment(size)
+        except OSError:
+            self._segments.pop(number, None)
+            return None, False
+        return number, True
+
+    def close(self) -> None:
+        """Lets go of all segments."""
+        for segment in self._segments.values():
+            segment.close()
+        self._segments.clear()
+
+
+class Inbox:
+    """The segments that the other end fills. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._memory: dict[int, mmap.mmap] = {}
+
+    def take(self, reference: bytes, files: list[int]) -> np.ndarray[Any, Any]:
+        """The body that a frame refers to; the segment is free again with the array.
+
+        Args:
+          reference: as the frame has it.
+          files: received files in their order; the frame's own is taken out.
+
+        Raises:
+          errors.InvalidArgumentError: the reference is malformed.
+        """
+        try:
+            number, size, total, has_file = REFERENCE.unpack(reference)
+            if has_file:
+                self._map(number, total, files.pop(0))
+            memory = self._memory[number]
+            if _BODY_START + size > len(memory):
+                raise ValueError(f"{size} bytes in a segment of {len(memory)}")
+        except (struct.error, LookupError, ValueError, OSError) as error:
+            raise errors.InvalidArgumentError(
+                None, None, f"Malformed reference to shared memory: {error}"
+            ) from None
+        body = np.frombuffer(memory, np.uint8, size, _BODY_START)
+        weakref.finalize(body, _release, memory)
+        return body
+
+    def _map(self, number: int, total: int, file: int) -> None:
+        # A file shorter than it says would kill us when it is read.
+        try:
+            if os.fstat(file).st_size < total:
+                raise ValueError(f"a file shorter than {total} bytes")
+            self._memory[number] = mmap.mmap(file, total)
+        finally:
+            os.close(file)
+
+
+def _release(memory: mmap.mmap) -> None:
+    memory[0] = 0
