@@ -3,10 +3,10 @@
 Python 3.7, since TensorFlow 1.15 runs them too.
 """
 
-from benchmarks.workloads import graphs, models, steps
+from benchmarks.workloads import checkpoints, graphs, models, steps
 
 WORKLOADS = {
     workload.name: workload
-    for module in (steps, models, graphs)
+    for module in (steps, models, graphs, checkpoints)
     for workload in module.table.workloads
 }

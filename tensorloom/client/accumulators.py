@@ -63,7 +63,9 @@ class ConditionalAccumulatorBase:
         )
         return result
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+    def set_global_step(
+        self, new_global_step: Any, name: str | None = None
+    ) -> Operation:
         """An operation that sets the step; gradients of older steps are dropped."""
         op: Operation = apply_op(
             f"{self._form}AccumulatorSetGlobalStep",
@@ -210,7 +212,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         return op
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Any:
-        """(indices, values, shape) of the mean (or sum); see `ConditionalAccumulator`."""
+        """(indices, values, shape) of the mean (or sum) of enough gradients."""
         return apply_op(
             "SparseAccumulatorTakeGradient",
             handle=self._accumulator_ref,

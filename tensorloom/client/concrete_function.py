@@ -11,12 +11,12 @@ from tensorloom.framework import nest
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.scopes import control_dependencies, uid
-from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import functional_ops, identity_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 # Stateful, but no effect that others could see before or after.
 _WITHOUT_EFFECT = frozenset(["Placeholder", "VarHandleOp", "Const", "_Arg"])

@@ -123,9 +123,7 @@ class CriticalSection:
             arguments = control_flow_ops.group(*sorted(used, key=lambda op: op._id))
             lock._add_control_input(arguments)
 
-    def _captured(
-        self, created: Iterable[Operation], exclusive: bool
-    ) -> list[Tensor]:
+    def _captured(self, created: Iterable[Operation], exclusive: bool) -> list[Tensor]:
         captured = list(
             dict.fromkeys(
                 i for op in created for i in op.inputs if i.dtype == dtypes.resource

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.client.concrete_function import ConcreteFunction, trace
-from tensorloom.framework import nest
+from tensorloom.framework import nest, nest_shallow
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.dtypes import DType
@@ -200,7 +200,7 @@ class Function:
 
     def _leaves_of_signature(self, bound: inspect.BoundArguments) -> list[Any]:
         specs = nest.flatten(self._input_signature)
-        given = nest.flatten(_arguments(bound), expand_composites=True)
+        given = self._flat_inputs(bound)
         leaves: list[Any] = []
         fits = len(given) == len(specs)
         for value, spec in zip(given, specs, strict=False):
@@ -221,6 +221,16 @@ class Function:
             )
         return leaves
 
+    def _flat_inputs(self, bound: inspect.BoundArguments) -> list[Any]:
+        """One value for each spec: a list where a tensor is due is one tensor."""
+        values = tuple(bound.arguments[name] for name in bound.arguments)
+        if len(bound.args) > len(values):  # of `*args`
+            values = bound.args
+        try:
+            return nest_shallow.flatten_up_to(self._input_signature, values)
+        except (ValueError, TypeError):
+            return []
+
     def _key(self, bound: inspect.BoundArguments, leaves: list[Any]) -> Any:
         if self._input_signature is not None:
             return ()
@@ -237,7 +247,12 @@ class Function:
         specs = leaves
         if self._input_signature is not None:
             specs = nest.flatten(self._input_signature)
-        names = _leaf_names(bound)
+        names = _leaf_names(bound) if self._input_signature is None else []
+        if self._input_signature is not None:
+            parameters = list(self._signature.parameters)
+            for position, spec in enumerate(self._input_signature):
+                name = parameters[min(position, len(parameters) - 1)]
+                names += [name] * len(nest.flatten(spec))
         tensor_names: list[str] = []
 
         def make_arguments(graph: FuncGraph) -> tuple[list[Any], dict[str, Any]]:
@@ -256,6 +271,8 @@ class Function:
                     )
                 else:
                     inside.append(spec.value if isinstance(spec, _Python) else spec)
+            if self._input_signature is not None:
+                return list(nest.pack_sequence_as(self._input_signature, inside)), {}
             packed = nest.pack_sequence_as(
                 _arguments(bound), inside, expand_composites=True
             )

@@ -36,7 +36,7 @@ python_gradients: dict[str, Callable[..., Any]] = {}
 @RegisterGradient("PartitionedCall")
 @RegisterGradient("StatefulPartitionedCall")
 def _call_grad(op: Operation, *grads: Any) -> Any:
-    """A call of the body's gradient; what that reads of the body, the call hands out."""
+    """A call of the body's gradient; what that reads of it, the call hands out."""
     name = op._attrs["f"].name
     if name in python_gradients or op.graph.functions[name].gradient:
         return of_call(name)(op, *grads)

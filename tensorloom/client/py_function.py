@@ -100,9 +100,7 @@ class Tape(Graph):
 class _EagerFunction:
     """What the op calls: the user's function over the tensors of a tape."""
 
-    def __init__(
-        self, func: Callable[..., Any], types: Sequence[dtypes.DType]
-    ) -> None:
+    def __init__(self, func: Callable[..., Any], types: Sequence[dtypes.DType]) -> None:
         self._func = func
         self._types = types
         self._lock = threading.Lock()
@@ -193,10 +191,12 @@ def _eager_py_func_grad(op: Operation, *grads: Any) -> list[Any]:
     types = [t.dtype.base_dtype for t in op.inputs]
     with op.graph.control_dependencies([op]):
         found = apply_op(
-            "EagerPyFunc", input=list(grads), token=token, Tout=types, name="EagerPyFunc"
+            "EagerPyFunc",
+            input=list(grads),
+            token=token,
+            Tout=types,
+            name="EagerPyFunc",
         )
     for tensor, x in zip(found, op.inputs, strict=True):
         tensor.set_shape(x.shape)
-    return [
-        g if g.dtype.is_floating or g.dtype.is_complex else None for g in found
-    ]
+    return [g if g.dtype.is_floating or g.dtype.is_complex else None for g in found]

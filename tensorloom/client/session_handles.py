@@ -25,7 +25,9 @@ class TensorHandle:
     When nobody holds it any more, the session drops the tensor.
     """
 
-    def __init__(self, handle: bytes, dtype: dtypes.DType, session: BaseSession) -> None:
+    def __init__(
+        self, handle: bytes, dtype: dtypes.DType, session: BaseSession
+    ) -> None:
         self._handle = handle.decode()
         self._dtype = dtype
         self._session = session

@@ -165,6 +165,11 @@ class _Loop:
                     "cond must return a tensor of bool, not of "
                     f"{test.dtype.base_dtype.name}"
                 )
+            if test.shape.rank not in (0, None):
+                raise ValueError(
+                    f"cond must return a scalar, not the shape {test.shape}: Shape "
+                    f"must be rank 0 but is rank {test.shape.rank}"
+                )
             if is_limited:
                 below = apply_op("Less", x=arguments[0], y=arguments[1])
                 test = apply_op("LogicalAnd", x=below, y=test)

@@ -36,7 +36,18 @@ def make_local_master(target: str, config: SessionConfig) -> Master:
     if config.intra_op_parallelism_threads and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
-    return Master(FixedWorkers([Worker(LOCAL_TASK, devices)]), environment())
+    return Master(FixedWorkers([_LocalWorker(LOCAL_TASK, devices)]), environment())
+
+
+class _LocalWorker(Worker):
+    """A worker of one session: what the session leaves behind is of no use to anyone.
+
+    Closing its resources ends the threads of pipelines and frees variables.
+    """
+
+    def delete_session(self, session: str) -> None:
+        super().delete_session(session)
+        self.cleanup_all(())
 
 
 def environment() -> MasterEnvironment:

@@ -101,7 +101,7 @@ class Dataset:
             "execution is enabled."
         )
 
-    # --- sources -------------------------------------------------------------------
+    # --- sources -----------------------------------------------------------------
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
@@ -150,12 +150,12 @@ class Dataset:
     def list_files(
         file_pattern: Any, shuffle: bool | None = None, seed: Any = None
     ) -> Dataset:
-        """The names of the files that match patterns, shuffled unless told otherwise."""
+        """The names of the files that match patterns; shuffled by default."""
         from tensorloom.data.readers import list_files
 
         return list_files(file_pattern, shuffle, seed)
 
-    # --- which elements ----------------------------------------------------------------
+    # --- which elements ----------------------------------------------------------
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """These elements, then those of another dataset."""
@@ -193,8 +193,8 @@ class Dataset:
             buffer_size=size,
             seed=first,
             seed2=second,
-            reshuffle_each_iteration=reshuffle_each_iteration is not False
-            and reshuffle_each_iteration != 0,
+            reshuffle_each_iteration=reshuffle_each_iteration is None
+            or bool(reshuffle_each_iteration),
         )
 
     def cache(self, filename: Any = "") -> Dataset:
@@ -246,7 +246,7 @@ class Dataset:
         """Runs of elements, each component's as a dataset."""
         return transformations.window(self, size, shift, stride, drop_remainder)
 
-    # --- functions -------------------------------------------------------------------
+    # --- functions ---------------------------------------------------------------
 
     def map(
         self, map_func: Callable[..., Any], num_parallel_calls: Any = None
@@ -303,7 +303,7 @@ class Dataset:
 
         return reduce_dataset(self, initial_state, reduce_func)
 
-    # --- options -----------------------------------------------------------------------
+    # --- options -----------------------------------------------------------------
 
     def options(self) -> Options:
         """What was said for this dataset and its inputs."""
@@ -333,10 +333,11 @@ class Dataset:
             number = getattr(threading, name)
             if number is not None:
                 argument = name.replace("private_threadpool_size", "num_threads")
-                value = transformations.int64(number, argument)
-                variant = apply_op(
-                    op, input_dataset=variant, **{argument: value}, **structure
-                )
+                inputs: dict[str, Any] = {
+                    "input_dataset": variant,
+                    argument: transformations.int64(number, argument),
+                }
+                variant = apply_op(op, **inputs, **structure)
         return self._optimized(variant, options, structure)
 
     def _optimized(
@@ -364,7 +365,7 @@ class Dataset:
             )
         return variant
 
-    # --- iterators -----------------------------------------------------------------------
+    # --- iterators ---------------------------------------------------------------
 
     def make_one_shot_iterator(self) -> Iterator:
         """An iterator that needs no initializer; each session begins once.
@@ -479,7 +480,7 @@ def to_variant(dataset: Dataset) -> Tensor:
     return dataset._variant_tensor
 
 
-# --- functions of both names ------------------------------------------------------------
+# --- functions of both names ----------------------------------------------------
 
 
 @export("data.make_one_shot_iterator")

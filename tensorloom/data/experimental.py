@@ -232,7 +232,7 @@ class RandomDatasetV1(DatasetV1Adapter):
         super().__init__(variant, spec)
 
 
-# --- devices and statistics -------------------------------------------------------------
+# --- devices and statistics -----------------------------------------------------
 
 
 @export("data.experimental.prefetch_to_device")
@@ -243,7 +243,7 @@ def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
 
 @export("data.experimental.copy_to_device")
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
-    """The same elements: a device gets them when an iterator's element is used there."""
+    """The same elements: a device gets them when they are used there."""
     return lambda dataset: DatasetV1Adapter(
         dataset._variant_tensor, dataset.element_spec, [dataset]
     )

@@ -78,7 +78,7 @@ def interleaved_in_parallel(
     )
 
 
-# --- a choice among datasets ------------------------------------------------------------
+# --- a choice among datasets ----------------------------------------------------
 
 
 def _directed_interleave(selector: Dataset, datasets: Sequence[Dataset]) -> Dataset:
@@ -191,7 +191,7 @@ def rejection_resample(
     return apply
 
 
-# --- a state ------------------------------------------------------------------------------
+# --- a state --------------------------------------------------------------------
 
 
 @export("data.experimental.scan")
@@ -235,7 +235,7 @@ def _first_of_pair(structure: Any) -> Any:
     return structure[0]
 
 
-# --- groups -------------------------------------------------------------------------------
+# --- groups ---------------------------------------------------------------------
 
 _INT64 = specs.TensorSpec([], dtypes.int64)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import csv
 import io
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from tensorloom.data import specs
@@ -132,7 +133,7 @@ def _interleaved(
     )
 
 
-# --- Examples -----------------------------------------------------------------------------
+# --- Examples -------------------------------------------------------------------
 
 
 @export("data.experimental.parse_example_dataset")
@@ -218,7 +219,7 @@ def make_batched_features_dataset(
     )
 
 
-# --- CSV with names -----------------------------------------------------------------------
+# --- CSV with names -------------------------------------------------------------
 
 
 @export("data.experimental.make_csv_dataset")
@@ -366,11 +367,11 @@ class _CsvProbe:
         }
         self._compression = compression
 
-    def _rows(self, name: str) -> Iterator[list[str]]:
+    def _rows(self, name: str) -> Generator[list[str], None, None]:
         from tensorloom.storage import filesystem
 
         kind = self._compression
-        kind = constant_value(kind).item() if isinstance(kind, Tensor) else kind  # type: ignore[union-attr]
+        kind = constant_value(kind).item() if isinstance(kind, Tensor) else kind
         kind = kind.decode() if isinstance(kind, bytes) else kind or ""
         if kind == "ZLIB":
             raise ValueError(
@@ -380,24 +381,30 @@ class _CsvProbe:
         if kind == "GZIP":
             import gzip
 
-            file = gzip.open(file)
+            file = gzip.open(file)  # noqa: SIM115
         elif kind:
             raise ValueError(f"compression_type ({kind}) is not supported")
-        with file:
-            yield from csv.reader(io.TextIOWrapper(file), **self._options)
+        with io.TextIOWrapper(file) as text:
+            yield from csv.reader(text, **self._options)
+
+    def _head(self, name: str, count: int | None) -> list[list[str]]:
+        """The first rows of a file."""
+        with contextlib.closing(self._rows(name)) as rows:
+            return list(itertools.islice(rows, count))
 
     def column_names(self) -> list[str]:
         """The names in the header, which all files share."""
-        headers = [next(self._rows(name), None) for name in self._names]
-        for name, found in zip(self._names, headers, strict=True):
-            if found is None:
+        headers: list[list[str]] = []
+        for name in self._names:
+            found = self._head(name, 1)
+            if not found:
                 raise ValueError(
                     "Received StopIteration when reading the header line of "
                     f"{name}.  Empty file?"
                 )
-            if found != headers[0]:
-                raise ValueError("Files have different column names in the header row.")
-        assert headers[0] is not None
+            headers += found
+        if any(header != headers[0] for header in headers):
+            raise ValueError("Files have different column names in the header row.")
         return headers[0]
 
     def column_defaults(
@@ -413,11 +420,7 @@ class _CsvProbe:
 
         numbers = list(range(width)) if chosen is None else chosen
         found: list[int] = [-1] * len(numbers)
-        rows = itertools.chain.from_iterable(
-            itertools.islice(self._rows(name), 1 if header else 0, None)
-            for name in self._names
-        )
-        for row in itertools.islice(rows, limit):
+        for row in self._first_rows(1 if header else 0, limit):
             if len(row) != width:
                 raise ValueError(
                     "Problem inferring types: CSV row has different number of fields "
@@ -427,6 +430,15 @@ class _CsvProbe:
                 found[index] = max(found[index], _kind_of(row[number], missing))
         types = [_KINDS[kind] if kind >= 0 else dtypes.string for kind in found]
         return [constant(["" if t == dtypes.string else 0], dtype=t) for t in types]
+
+    def _first_rows(self, skip: int, limit: int | None) -> list[list[str]]:
+        """Up to `limit` rows of all files, behind `skip` rows of each."""
+        rows: list[list[str]] = []
+        for name in self._names:
+            if limit is None or len(rows) < limit:
+                count = None if limit is None else limit - len(rows) + skip
+                rows += self._head(name, count)[skip:]
+        return rows
 
 
 # From the least to the most permissive.

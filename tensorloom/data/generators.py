@@ -145,7 +145,7 @@ class _Conversion:
 
 
 def _as_array(value: Any, dtype: np.dtype[Any]) -> Any:
-    if dtype != object:
+    if dtype.kind != "O":
         if isinstance(value, (np.ndarray, np.generic)):
             return np.asarray(value)
         return np.asarray(value, dtype=dtype)

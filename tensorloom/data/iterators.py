@@ -145,8 +145,9 @@ class Iterator:
             ):
                 if not theirs.is_compatible_with(mine):
                     raise TypeError(
-                        f"Expected output shapes compatible with {self.output_shapes!r} "
-                        f"but got dataset with output shapes {dataset.output_shapes!r}."
+                        "Expected output shapes compatible with "
+                        f"{self.output_shapes!r} but got dataset with output shapes "
+                        f"{dataset.output_shapes!r}."
                     )
             with colocate_with(self._iterator_resource):
                 return apply_op(  # type: ignore[no-any-return]

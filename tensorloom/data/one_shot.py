@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import uid
-from tensorloom.framework.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.tensor import Tensor
 
 
 class _ByValueGraph(FuncGraph):

@@ -66,12 +66,17 @@ class Optional:
         return OptionalSpec(self._structure)
 
 
-@export("data.experimental.OptionalStructure")
+@export("OptionalSpec", "data.experimental.OptionalStructure")
 class OptionalSpec(specs.TypeSpec):
     """An optional as a component of an element."""
 
     def __init__(self, value_structure: Any) -> None:
         self._value_structure = value_structure
+
+    @staticmethod
+    def from_value(value: Any) -> OptionalSpec:
+        """The spec of an optional."""
+        return OptionalSpec(value.value_structure)
 
     @property
     def value_type(self) -> Any:

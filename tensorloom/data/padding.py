@@ -115,7 +115,7 @@ def _shape_tensor(given: Any, shape: TensorShape) -> Tensor:
             f"The padded shape {wanted} is not compatible with the corresponding input "
             f"component shape {shape}."
         )
-    return tensor  # type: ignore[no-any-return]
+    return tensor
 
 
 def _can_pad(padded: TensorShape, shape: TensorShape) -> bool:
@@ -135,4 +135,4 @@ def _value_tensor(value: Any, dtype: Any) -> Tensor:
         raise TypeError(
             f"Padding value tensor ({tensor}) does not match output type: {dtype}"
         )
-    return tensor  # type: ignore[no-any-return]
+    return tensor

@@ -24,7 +24,7 @@ _STRING = specs.TensorSpec([], dtypes.string)
 
 def _argument(name: str, value: Any, default: Any, dtype: Any) -> Tensor:
     value = default if value is None else value
-    return convert_to_tensor(value, dtype=dtype, name=name)  # type: ignore[no-any-return]
+    return convert_to_tensor(value, dtype=dtype, name=name)
 
 
 def _file_dataset(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import normalize_element
+from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
@@ -109,6 +111,48 @@ def get_single_element(dataset: Any) -> Any:
         **dataset._flat_structure,
     )
     return specs.from_tensors(dataset.element_spec, flat)
+
+
+@export("data.experimental.TFRecordWriter")
+class TFRecordWriter:
+    """Writes the strings of a dataset to a TFRecord file.
+
+    Args:
+      filename: a string tensor.
+      compression_type: "", "ZLIB" or "GZIP".
+    """
+
+    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+        self._filename = convert_to_tensor(filename, dtypes.string, name="filename")
+        self._compression_type = convert_to_tensor(
+            compression_type or "", dtypes.string, name="compression_type"
+        )
+
+    def write(self, dataset: Any) -> Any:
+        """The operation that writes a dataset of string scalars.
+
+        Raises:
+          TypeError: it is no dataset, or its elements are no string scalars.
+        """
+        from tensorloom.data.dataset import Dataset
+
+        if not isinstance(dataset, Dataset):
+            raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+        spec = dataset.element_spec
+        if not (
+            isinstance(spec, specs.TensorSpec)
+            and spec.is_compatible_with(specs.TensorSpec([], dtypes.string))
+        ):
+            raise TypeError(
+                "`dataset` must produce scalar `DT_STRING` tensors whereas it produces "
+                f"shape {dataset.output_shapes} and types {dataset.output_types}"
+            )
+        return apply_op(
+            "DatasetToTFRecord",
+            input_dataset=dataset._variant_tensor,
+            filename=self._filename,
+            compression_type=self._compression_type,
+        )
 
 
 @export("data.experimental.cardinality")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.sparse_tensor import (
@@ -19,6 +18,9 @@ from tensorloom.framework.sparse_tensor import (
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 
 @export("TypeSpec", "data.experimental.Structure")
@@ -70,8 +72,11 @@ class TypeSpec(abc.ABC):
         """The tensors of a batch, whose slices stand for its values."""
         return self.to_tensors(value)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value (or the values of a spec) fits."""
+        return self._accepts(spec_or_value)
+
+    def _accepts(self, other: Any) -> bool:
         spec = other if isinstance(other, TypeSpec) else spec_of_value(other)
         if type(self) is not type(spec):
             return False
@@ -144,16 +149,16 @@ class _ShapedSpec(TypeSpec):
         return self.with_shape(self._shape[1:])  # type: ignore[no-any-return]
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        if type(self) is not type(other) or self._dtype != other._dtype:  # type: ignore[attr-defined]
+        if type(self) is not type(other) or self._dtype != other._dtype:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        shape = self._shape.most_specific_compatible_shape(other._shape)  # type: ignore[attr-defined]
+        shape = self._shape.most_specific_compatible_shape(other._shape)
         return self.with_shape(shape)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._shape!r}, {self._dtype!r})"
 
 
-@export("TensorSpec")
+@export("TensorSpec", "contrib.framework.TensorSpec")
 class TensorSpec(_ShapedSpec):
     """A tensor.
 
@@ -178,6 +183,10 @@ class TensorSpec(_ShapedSpec):
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Whether a tensor (or the tensors of a spec) fits."""
+        return self._accepts(spec_or_tensor)
 
     @property
     def name(self) -> str | None:
@@ -223,13 +232,23 @@ class TensorSpec(_ShapedSpec):
 class SparseTensorSpec(_ShapedSpec):
     """A sparse tensor: in datasets, a vector of three variants."""
 
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec of a SparseTensor or a SparseTensorValue.
+
+        Raises:
+          TypeError: it is neither.
+        """
+        sparse = SparseTensor.from_value(value)
+        return cls(sparse.get_shape(), sparse.dtype)
+
     @property
     def value_type(self) -> Any:
         return SparseTensor
 
     @property
     def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
-        return [(dtypes.variant, TensorShape([3]))]
+        return [(dtypes.variant, TensorShape(None))]
 
     def to_tensors(self, value: Any) -> list[Any]:
         sparse = SparseTensor.from_value(value)
@@ -282,8 +301,7 @@ def spec_of_value(value: Any) -> TypeSpec:
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, (SparseTensor, SparseTensorValue)) or is_sparse(value):
-        sparse = SparseTensor.from_value(value)
-        return SparseTensorSpec(sparse.get_shape(), sparse.dtype)
+        return SparseTensorSpec.from_value(value)
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         return spec
@@ -353,7 +371,8 @@ def _legacy_spec(dtype: Any, shape: Any, kind: Any) -> TypeSpec:
     if kind is Tensor or (isinstance(kind, type) and issubclass(kind, Tensor)):
         return TensorSpec(shape, dtype)
     raise TypeError(
-        f"Could not build a structure for output class {getattr(kind, '__name__', kind)}"
+        "Could not build a structure for output class "
+        f"{getattr(kind, '__name__', kind)}"
     )
 
 

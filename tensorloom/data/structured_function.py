@@ -9,8 +9,8 @@ from tensorloom.client.func_graph import FuncGraph
 from tensorloom.data import nest, specs
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.scopes import uid
+from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 
@@ -70,10 +70,7 @@ class StructuredFunction:
                 f"{result}."
             ) from None
         tensors = specs.to_tensors(self.output_structure, result)
-        return [
-            apply_op("Identity", input=graph.capture(convert_to_tensor(tensor)))
-            for tensor in tensors
-        ]
+        return [graph.capture(convert_to_tensor(tensor)) for tensor in tensors]
 
     @property
     def name(self) -> str:
@@ -85,6 +82,6 @@ def _as_value(value: Any) -> Any:
     """A component: what is no tensor yet becomes one, once."""
     if isinstance(value, Tensor) or hasattr(value, "_type_spec"):
         return value
-    if specs.is_sparse(value):
-        return specs.SparseTensor.from_value(value)
+    if is_sparse(value):
+        return SparseTensor.from_value(value)
     return convert_to_tensor(value)

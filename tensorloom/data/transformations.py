@@ -16,7 +16,6 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.random_seed import get_seed
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 def tensor(value: Any, dtype: Any, name: str) -> Tensor:
     """An argument as a tensor."""
-    return convert_to_tensor(value, dtype=dtype, name=name)  # type: ignore[no-any-return]
+    return convert_to_tensor(value, dtype=dtype, name=name)
 
 
 def int64(value: Any, name: str) -> Tensor:
@@ -74,10 +73,10 @@ def _second_seed(first: Tensor, second: Any) -> Tensor:
             math_ops.equal(first, 0), math_ops.equal(value, 0)
         )
         largest = constant(2**31 - 1, dtype=dtypes.int64)
-        return selection_ops.where(is_zero, largest, value, name=scope)  # type: ignore[no-any-return]
+        return selection_ops.where(is_zero, largest, value, name=scope)
 
 
-# --- sources ----------------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------
 
 
 def from_tensors(element: Any) -> Dataset:
@@ -215,7 +214,7 @@ def concatenate(first: Dataset, second: Dataset) -> Dataset:
     )
 
 
-# --- batches ------------------------------------------------------------------------------
+# --- batches --------------------------------------------------------------------
 
 
 def batched_structure(structure: Any, batch_size: Tensor, drop: Tensor) -> Any:
@@ -299,10 +298,6 @@ class _RowSpec(specs.SparseTensorSpec):
         is_sparse = type(spec) is specs.SparseTensorSpec
         return _RowSpec(spec.shape, spec.dtype) if is_sparse else spec
 
-    @property
-    def flat_tensors(self) -> list[tuple[dtypes.DType, TensorShape]]:
-        return [(dtypes.variant, TensorShape([None, 3]))]
-
     def unbatch(self) -> specs.TypeSpec:
         shape = self.shape[1:] if self.shape.ndims is not None else self.shape
         return specs.SparseTensorSpec(shape, self.dtype)
@@ -329,7 +324,7 @@ def window(
     )
 
 
-# --- functions ------------------------------------------------------------------------------
+# --- functions ------------------------------------------------------------------
 
 
 def make_with(
@@ -434,7 +429,7 @@ def interleave(
     function = StructuredFunction(
         map_func, "Dataset.interleave()", dataset.element_spec
     )
-    arguments = {
+    arguments: dict[str, Any] = {
         "cycle_length": int64(cycle_length, "cycle_length"),
         "block_length": int64(block_length, "block_length"),
     }

@@ -72,11 +72,15 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor!r} is not a Tensor.")
     value: Any = _public_value(tensor)
-    if value is None and partial and tensor.op.type == "Pack":
+    if value is None and partial and _is_list(tensor.op):
         return np.array([constant_value(t) for t in tensor.op.inputs], object)
     if value is not None:
         tensor.graph.prevent_feeding(tensor)
     return value
+
+
+def _is_list(op: Operation) -> bool:
+    return op.type == "Pack" and op.attrs["axis"] == 0
 
 
 def _public_value(tensor: Tensor) -> Array | None:

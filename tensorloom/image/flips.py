@@ -131,8 +131,8 @@ def _turned(image: Tensor, k: Tensor, rows: int, scope: str) -> Tensor:
         dims = result.shape.as_list()
         result.set_shape([dims[0], None, None, dims[3]])
     else:
-        dims = image.shape.dims_tuple
-        result.set_shape([None, None, None if dims is None else dims[2]])
+        depth = None if image.shape.rank is None else image.shape.as_list()[2]
+        result.set_shape([None, None, depth])
     return result
 
 
@@ -147,7 +147,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
         image = checked_image(convert_to_tensor(image, name="image"))
         rank = image.shape.rank
         if rank in (3, None):
-            return array_ops.transpose(image, [1, 0, 2], name=name)
+            return array_ops.transpose(image, [1, 0, 2], name=name or "transpose")
         if rank == 4:
-            return array_ops.transpose(image, [0, 2, 1, 3], name=name)
+            return array_ops.transpose(image, [0, 2, 1, 3], name=name or "transpose")
         raise ValueError(_RANKS)

@@ -153,8 +153,9 @@ def _ssim_per_channel(
         filtered = nn_ops_convolution.depthwise_conv2d(
             flat, kernel, strides=[1, 1, 1, 1], padding="VALID"
         )
+        outer = shape[:-3]
         inner = array_ops.shape(filtered)[1:]
-        return array_ops.reshape(filtered, array_ops.concat([shape[:-3], inner], 0))
+        return array_ops.reshape(filtered, array_ops.concat([outer, inner], 0))
 
     luminance, contrast = _luminance_and_contrast(a, b, reduce, max_val, k1, k2)
     axes = constant_op.constant([-3, -2], dtype=dtypes.int32)

@@ -9,11 +9,17 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value_as_shape
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.image.checks import as_batch, at_least_3d, dimensions, like_given, require
-from tensorloom.image.crops import larger, pad_to_bounding_box
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.ops import control_flow_ops, math_ops, array_ops
+from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.image.checks import (
+    as_batch,
+    at_least_3d,
+    dimensions,
+    like_given,
+    require,
+)
+from tensorloom.image.crops import larger, pad_to_bounding_box
+from tensorloom.ops import control_flow_ops, math_ops
 
 
 @export("image.ResizeMethod")
@@ -101,7 +107,7 @@ def _size(size: Any) -> tuple[Tensor, list[Any]]:
         raise ValueError(
             "'size' must be a 1-D Tensor of 2 elements: new_height, new_width"
         )
-    return tensor, constant_value_as_shape(tensor).as_list()  # type: ignore[return-value]
+    return tensor, constant_value_as_shape(tensor).as_list()
 
 
 def _kept_aspect(images: Tensor, sizes: list[Any]) -> tuple[Tensor, list[Any]]:
@@ -113,7 +119,7 @@ def _kept_aspect(images: Tensor, sizes: list[Any]) -> tuple[Tensor, list[Any]]:
         return whole / math_ops.cast(old, dtypes.float32)  # type: ignore[no-any-return]
 
     factors = [scale(new, old) for new, old in zip(sizes, current, strict=True)]
-    factor = math_ops.minimum(*factors)
+    factor = math_ops.minimum(factors[0], factors[1])
     scaled = [
         math_ops.cast(
             math_ops.round(factor * math_ops.cast(old, dtypes.float32)), dtypes.int32
@@ -121,7 +127,7 @@ def _kept_aspect(images: Tensor, sizes: list[Any]) -> tuple[Tensor, list[Any]]:
         for old in current
     ]
     tensor: Tensor = convert_to_tensor(scaled, dtypes.int32, name="size")
-    return tensor, constant_value_as_shape(tensor).as_list()  # type: ignore[return-value]
+    return tensor, constant_value_as_shape(tensor).as_list()
 
 
 @export("image.resize_image_with_pad")

@@ -107,6 +107,7 @@ def _pad_v2(c: OpKernelConstruction) -> Compute:
     dtype, device = c["T"], c.device
 
     def compute(value: torch.Tensor, paddings: Any, filler: Any) -> torch.Tensor:
+        host.check_filler(filler)
         rows = checks.paddings_of(paddings, value.dim())
         check_shape(host.padded_shape(value.shape, rows), dtype, device)
         return _pad_tensor(value, rows, filler.item())
@@ -155,6 +156,8 @@ def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
     offset = host.mirror_offset(c["mode"])
 
     def compute(grad: torch.Tensor, paddings: Any) -> torch.Tensor:
+        if grad.dtype is torch.uint16:  # torch does not add those
+            return compute(grad.int(), paddings).to(torch.uint16)
         for axis, (before, after) in enumerate(
             checks.paddings_of(paddings, grad.dim())
         ):

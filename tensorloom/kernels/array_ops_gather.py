@@ -30,9 +30,25 @@ def gather_rows(
     Raises:
       InvalidArgumentError: on a CPU, an index out of range.
     """
+    if not batch and indices.is_cpu and params.numel():
+        try:  # torch checks the indices, too
+            return move_bits(params, lambda p: _selected(p, indices, axis))
+        except (IndexError, RuntimeError):
+            host.check_indices(indices.numpy(), params.shape[axis])
+            raise
     indices = indices.long()
     known = _checked(indices, params.shape[axis])
     return move_bits(params, lambda p: _gather_known(p, known, indices, axis, batch))
+
+
+def _selected(
+    params: torch.Tensor, indices: torch.Tensor, axis: int
+) -> torch.Tensor:
+    if indices.dim() == 1:
+        return params.index_select(axis, indices)
+    shape = params.shape
+    flat = params.index_select(axis, indices.reshape(-1))
+    return flat.reshape((*shape[:axis], *indices.shape, *shape[axis + 1 :]))
 
 
 def _gather_known(

@@ -130,6 +130,8 @@ def _bitcast(c: OpKernelConstruction) -> Compute:
                 f"Cannot bitcast from {c['T'].name} to {c['type'].name}: shape "
                 f"{shape_text(value.shape)}"
             )
+        if not value.numel():
+            return value.new_empty(value.shape[:-1], dtype=to)
         return value.contiguous().view(to).squeeze(-1)
 
     return compute

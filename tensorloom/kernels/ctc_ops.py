@@ -45,7 +45,7 @@ def _rows(indices: Any, values: Any, batch: int) -> list[list[int]]:
     for i, ((row, column), value) in enumerate(
         zip(indices.tolist(), values.tolist(), strict=True)
     ):
-        if not (0 <= row < batch and 0 <= column):
+        if not (0 <= row < batch and column >= 0):
             raise invalid(
                 f"label SparseTensor is not valid: indices[{i}] = [{row},{column}] is "
                 f"out of bounds: need 0 <= index < [{batch},{longest}]"
@@ -182,9 +182,7 @@ class _Lattice:
     def forward(self) -> torch.Tensor:
         """log P(the labels up to u in the steps up to t)."""
         alpha = torch.empty_like(self.emit)
-        current = torch.where(
-            (self.places < 2) & self.inside, self.emit[0], _NEVER
-        )
+        current = torch.where((self.places < 2) & self.inside, self.emit[0], _NEVER)
         alpha[0] = current
         for t in range(1, len(self.emit)):
             reached = torch.logaddexp(current + self.stay, _shifted(current, 1))
@@ -215,7 +213,7 @@ class _Lattice:
 def _loss_and_gradient(
     inputs: torch.Tensor, labels: _Labels, lengths: Any, loss: _Loss
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    steps, batch, classes = inputs.shape
+    steps, _, classes = inputs.shape
     log_probs = inputs.double().log_softmax(2)
     blank = 0 if loss.blank_first else classes - 1
     lattice = _Lattice(log_probs, labels, blank, loss.merge)

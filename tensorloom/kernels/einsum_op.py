@@ -24,7 +24,11 @@ def _check(subscripts: list[str], operands: tuple[torch.Tensor, ...]) -> None:
     sizes: dict[str, int] = {}
     for labels, operand in zip(subscripts, operands, strict=True):
         named = labels.replace(_DOTS, "")
-        fits = operand.dim() >= len(named) if _DOTS in labels else operand.dim() == len(named)
+        fits = (
+            operand.dim() >= len(named)
+            if _DOTS in labels
+            else operand.dim() == len(named)
+        )
         if not fits:
             raise invalid(
                 f"Expected input of rank {len(named)} for einsum subscripts {labels}, "

@@ -117,9 +117,7 @@ def _vars_gradient(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_channels(
-    value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
-) -> None:
+def _check_channels(value: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> None:
     depth = value.shape[-1] if value.dim() else 0
     for bound, name in ((low, "min"), (high, "max")):
         if bound.dim() != 1:

@@ -27,10 +27,10 @@ def _mat_mul(c: OpKernelConstruction) -> Compute:
 
 
 def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
-    adj_x, adj_y = c["adj_x"], c["adj_y"]
+    adj_x, adj_y, equal = c["adj_x"], c["adj_y"], c.op == "BatchMatMul"
 
     def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        check_batches(x.shape, y.shape, adj_x, adj_y)
+        check_batches(x.shape, y.shape, adj_x, adj_y, equal)
         return torch.matmul(x.mH if adj_x else x, y.mH if adj_y else y)
 
     return compute

@@ -14,6 +14,7 @@ from tensorloom.kernels.host.math_ops_errors import (
     invalid_argument,
     shape_text,
 )
+from tensorloom.kernels.math_ops_dtypes import NUMBERS
 
 _TYPES = {"T": {dtypes.float32, dtypes.float64}}
 
@@ -129,7 +130,7 @@ def _sparse_dense(op: str) -> None:
     }
     function = functions[op]
 
-    @kernel(op, host_inputs=("sp_shape",))
+    @kernel(op, types={"T": NUMBERS}, host_inputs=("sp_shape",))
     def _factory(c: OpKernelConstruction) -> Compute:
         whole = c["T"].is_integer
 

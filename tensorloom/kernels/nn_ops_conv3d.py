@@ -45,9 +45,7 @@ class _Convolution:
         self.windows = lru_cache(maxsize=64)(self._windows)
 
     def _windows(self, volume: Shape, filters: Shape) -> Windows3:
-        return windows3(
-            volume, filters[:3], self.stride, self.dilation, self.padding
-        )
+        return windows3(volume, filters[:3], self.stride, self.dilation, self.padding)
 
     def groups(self, volume: Shape, filters: Shape) -> int:
         """How many groups of channels; checks the depths."""
@@ -224,9 +222,7 @@ def _filter_gradient(
 def _sizes(value: Any, label: str, what: str) -> Shape:
     array = np.asarray(value)
     if array.ndim != 1:
-        raise invalid(
-            f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}"
-        )
+        raise invalid(f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}")
     if len(array) != 5:
         raise invalid(f"{label}: {what} must be 5-dimensional")
     check_dimensions(array.tolist())

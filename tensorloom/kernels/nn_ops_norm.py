@@ -109,7 +109,8 @@ def fused_batch_norm_grad(c: OpKernelConstruction) -> Compute:
         *unused: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
         _check_batch_norm_grad(y_backprop, x, scale, mean, variance, data_format)
-        empty = scale.new_zeros((0,)) if training else torch.zeros_like(scale)
+        # A scalar, though the static shape is [0]: TensorFlow's kernel does so.
+        empty = scale.new_zeros(()) if training else torch.zeros_like(scale)
         if not x.numel():
             zeros = torch.zeros_like(scale)
             return torch.empty_like(x), zeros, zeros, empty, empty

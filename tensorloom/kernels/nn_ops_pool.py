@@ -235,9 +235,7 @@ def _without_nan(
     return values.clamp_min(torch.finfo(values.dtype).min), indices
 
 
-def _first_indices(
-    nchw: torch.Tensor, plan: Plan, geometry: Geometry
-) -> torch.Tensor:
+def _first_indices(nchw: torch.Tensor, plan: Plan, geometry: Geometry) -> torch.Tensor:
     """The place in the plane of the first element of each window, [height, width]."""
     width = nchw.shape[3]
     left, _, top, _ = plan.extra or (0, 0, 0, 0)

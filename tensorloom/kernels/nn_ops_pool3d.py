@@ -39,9 +39,7 @@ def _windows(geometry: PoolGeometry, volume: torch.Tensor) -> Windows3:
 
 
 def _wide(value: torch.Tensor, geometry: PoolGeometry) -> torch.Tensor:
-    return to_ncdhw(value, geometry.data_format).to(
-        WIDER.get(value.dtype, value.dtype)
-    )
+    return to_ncdhw(value, geometry.data_format).to(WIDER.get(value.dtype, value.dtype))
 
 
 def _nothing(
@@ -61,10 +59,11 @@ def max_pool3d(c: OpKernelConstruction) -> Compute:
         windows = _windows(geometry, volume)
         if not volume.numel() or 0 in windows.outputs:
             return _nothing(volume, windows, geometry)
-        padded = torch.constant_pad_nd(
-            _wide(volume, geometry), windows.pads, -_INFINITE
-        )
-        padded = padded.nan_to_num(-_INFINITE, _INFINITE, -_INFINITE)
+        wide = _wide(volume, geometry)
+        wide = wide.nan_to_num(-_INFINITE, _INFINITE, -_INFINITE)
+        # What pads is finite: it wins where a window holds nothing but -inf.
+        lowest = torch.finfo(volume.dtype).min
+        padded = torch.constant_pad_nd(wide, windows.pads, lowest)
         result = torch.max_pool3d(padded, geometry.window, geometry.stride)
         return from_ncdhw(result, geometry.data_format).contiguous().to(volume.dtype)
 

@@ -83,6 +83,17 @@ def _max_pool_grad_v2(c: OpKernelConstruction) -> Compute:
     return _by_window(c, max_pool_grad)
 
 
+@kernel("MaxPoolV2", types={"T": {dtypes.uint16}}, host_inputs=_HOST)
+def _max_pool_v2_uint16(c: OpKernelConstruction) -> Compute:
+    compute = _by_window(c, max_pool)
+
+    def widened(image: torch.Tensor, ksize: Any, strides: Any) -> torch.Tensor:
+        pooled: torch.Tensor = compute(image.int(), ksize, strides)
+        return pooled.to(torch.uint16)
+
+    return widened
+
+
 @kernel("MaxPoolGradGradV2", types={"T": _FLOATS}, host_inputs=_HOST)
 def _max_pool_grad_grad_v2(c: OpKernelConstruction) -> Compute:
     return _by_window(c, max_pool_grad_grad)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
 from tensorloom.framework import errors
-from tensorloom.framework.op_kernel import OpKernelConstruction
 from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_window import AxisWindows, axis_windows
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import OpKernelConstruction
 
 Shape = tuple[int, ...]
 # What a dtype is computed in on a CPU where torch has no kernel of its own.

@@ -52,7 +52,7 @@ def quantize_v2(c: OpKernelConstruction) -> Compute:
             f"'{mode.decode()}'."
         )
     least = c.get("ensure_minimum_range", 0.01)
-    options = (dtype, mode, rounding, bool(c.get("narrow_range", False)))
+    options: Any = (dtype, mode, rounding, bool(c.get("narrow_range", False)))
     axis = c.get("axis", -1)
 
     def compute(value: torch.Tensor, low: Any, high: Any) -> Any:
@@ -117,8 +117,8 @@ def _symmetric(
     low: Any, high: Any, dtype: dtypes.DType, narrow: bool
 ) -> tuple[Any, Any, Any]:
     """(scale, minimum, maximum) where zero is zero."""
-    bottom, top = limits(dtype)
-    bottom, top = f32(bottom + narrow), f32(top)
+    lowest, highest = limits(dtype)
+    bottom, top = f32(lowest + narrow), f32(highest)
     with np.errstate(all="ignore"):
         from_min = bottom / low if bottom * low > 0 else _HIGHEST
         from_max = top / high if top * high > 0 else _HIGHEST
@@ -185,7 +185,9 @@ def _quantize_and_dequantize(c: OpKernelConstruction) -> Compute:
     return lambda value: run(value, low, high, bits)
 
 
-@kernel(["QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"], host_inputs=_INPUT_RANGE)
+@kernel(
+    ["QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"], host_inputs=_INPUT_RANGE
+)
 def _quantize_and_dequantize_v2(c: OpKernelConstruction) -> Compute:
     run, bits = _round_trip(c, c["round_mode"]), c["num_bits"]
     _check_bits(bits, c["signed_input"])
@@ -222,9 +224,7 @@ def _round_trip(c: OpKernelConstruction, rounding: bytes) -> Compute:
         if given:
             low, high = np.float64(low), np.float64(high)
             if low > high:
-                raise invalid(
-                    f"Invalid range: input_min {low:g} > input_max {high:g}"
-                )
+                raise invalid(f"Invalid range: input_min {low:g} > input_max {high:g}")
         else:
             low, high = (np.float64(x.item()) for x in value.aminmax())
         return _rounded(value, low, high, (signed, bits, narrow, given, rounding))
@@ -234,9 +234,11 @@ def _round_trip(c: OpKernelConstruction, rounding: bytes) -> Compute:
         if axis == -1:
             if given and (low.size != 1 or high.size != 1):
                 raise invalid("input_min and input_max must be scalars")
-            first = (x.reshape(-1)[0] if x.size else 0 for x in (low, high))
-            return one(value, *first, bits)
-        return _slices(value, low, high, axis, given, lambda *s: one(*s, bits))
+            first, last = (x.reshape(-1)[0] if x.size else 0 for x in (low, high))
+            return one(value, first, last, bits)
+        return _slices(
+            value, low, high, axis, given, lambda part, a, b: one(part, a, b, bits)
+        )
 
     return compute
 
@@ -393,9 +395,7 @@ def _channel_scales(value: torch.Tensor, low: Any, high: Any) -> torch.Tensor:
     low, high = np.atleast_1d(low), np.atleast_1d(high)
     depth = value.shape[-1] if value.dim() else 1
     if low.size != depth or high.size != depth:
-        raise invalid(
-            f"input_min has incorrect size, expected {depth} was {low.size}"
-        )
+        raise invalid(f"input_min has incorrect size, expected {depth} was {low.size}")
     scales = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     return torch.from_numpy(scales).to(value.device)
 

@@ -11,6 +11,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.nn_ops_conv import convolution
 from tensorloom.kernels.nn_ops_pool import decode_geometry
 from tensorloom.kernels.nn_ops_pool import max_pool as float_max_pool
@@ -29,7 +30,6 @@ from tensorloom.kernels.quantized_math_ops import (
     narrowed,
     scaled_level,
 )
-from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 
 
 class _AsFloat:
@@ -95,7 +95,7 @@ def _conv2d(c: OpKernelConstruction) -> Compute:
         image = integers(image) - to_quantized_scalar(0.0, types[0], *bounds[:2])
         filters = integers(filters) - to_quantized_scalar(0.0, types[1], *bounds[2:])
         product = run(image, filters)
-        low, high = multiplied_range(*types, result, tuple(bounds))  # type: ignore[arg-type]
+        low, high = multiplied_range(*types, result, tuple(bounds))
         return narrowed(integers(product), result), low, high
 
     return compute
@@ -152,9 +152,7 @@ def _fused_conv2d(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _summand(
-    c: OpKernelConstruction, inputs: Any, value: torch.Tensor
-) -> torch.Tensor:
+def _summand(c: OpKernelConstruction, inputs: Any, value: torch.Tensor) -> torch.Tensor:
     summand: torch.Tensor = inputs[0]
     if summand.shape != value.shape:
         raise invalid(

@@ -25,7 +25,7 @@ from tensorloom.kernels.quantize_range import (
     to_quantized_scalar,
 )
 
-_Z = {"host_inputs": ("min_x", "max_x", "min_y", "max_y")}
+_RANGES = ("min_x", "max_x", "min_y", "max_y")
 # What the ranges of sums keep in reserve above the wider of their operands.
 _ADD_HEADROOM, _BIAS_HEADROOM = f32(1 << 14), f32(1 << 17)
 # The range of normalized values: large, with ten bits behind the point.
@@ -88,7 +88,7 @@ def _check_order(bounds: Sequence[Any]) -> None:
             )
 
 
-@kernel("QuantizedAdd", host_outputs=("min_z", "max_z"), **_Z)
+@kernel("QuantizedAdd", host_inputs=_RANGES, host_outputs=("min_z", "max_z"))
 def _add(c: OpKernelConstruction) -> Compute:
     types, result = (c["T1"], c["T2"]), c["Toutput"]
 
@@ -105,7 +105,7 @@ def _add(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@kernel("QuantizedMul", host_outputs=("min_z", "max_z"), **_Z)
+@kernel("QuantizedMul", host_inputs=_RANGES, host_outputs=("min_z", "max_z"))
 def _mul(c: OpKernelConstruction) -> Compute:
     types, result = (c["T1"], c["T2"]), c["Toutput"]
 
@@ -115,7 +115,7 @@ def _mul(c: OpKernelConstruction) -> Compute:
         x, y = _broadcast(x, y)
         a = integers(x) - to_quantized_scalar(0.0, types[0], *bounds[:2])
         b = integers(y) - to_quantized_scalar(0.0, types[1], *bounds[2:])
-        low, high = multiplied_range(*types, result, tuple(bounds))  # type: ignore[arg-type]
+        low, high = multiplied_range(*types, result, tuple(bounds))
         return narrowed(a * b, result), low, high
 
     return compute
@@ -169,7 +169,7 @@ def _matrices(
     for value, name in ((a, "a"), (b, "b")):
         if value.dim() != 2:
             raise invalid(
-                f'In[{"ab".index(name)}] is not a matrix. Instead it has shape '
+                f"In[{'ab'.index(name)}] is not a matrix. Instead it has shape "
                 f"{text(value.shape)}"
             )
     a = a.t() if c["transpose_a"] else a
@@ -196,7 +196,7 @@ def _matmul(c: OpKernelConstruction) -> Compute:
             integers(a) - to_quantized_scalar(0.0, types[0], *bounds[:2]),
             integers(b) - to_quantized_scalar(0.0, types[1], *bounds[2:]),
         )
-        low, high = multiplied_range(*types, result, tuple(bounds))  # type: ignore[arg-type]
+        low, high = multiplied_range(*types, result, tuple(bounds))
         return narrowed(product, result), low, high
 
     return compute
@@ -451,7 +451,9 @@ def _batch_norm(c: OpKernelConstruction) -> Compute:
         t, mean, variance, beta, gamma = parts
         if t.dim() != 4:
             raise invalid(f"input must be 4-dimensional{text(t.shape)}")
-        for vector, name in zip(parts[1:], ("mean", "var", "beta", "gamma"), strict=True):
+        for vector, name in zip(
+            parts[1:], ("mean", "var", "beta", "gamma"), strict=True
+        ):
             if vector.dim() != 1 or len(vector) != t.shape[3]:
                 raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
         scale = torch.rsqrt(variance + epsilon)

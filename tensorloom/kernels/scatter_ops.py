@@ -20,6 +20,8 @@ kernel(host_scatter_ops.ND_OPS, any_inputs=("indices", "updates"))(
     host_scatter_ops.scatter_nd
 )
 
+# torch does not compute with these.
+_STORED_ONLY = (torch.uint16, torch.uint32, torch.uint64)
 _REDUCTIONS = {"Mul": "prod", "Min": "amin", "Max": "amax"}
 
 
@@ -52,6 +54,11 @@ def _scatter(
     updates: Any,
     slice_shape: tuple[int, ...] | None,
 ) -> None:
+    if held.dtype in _STORED_ONLY:
+        values, rows = host_scatter_ops.to_host(updates), held.numpy()
+        whole = rows if slice_shape is None else rows.reshape(-1, *slice_shape)
+        host_scatter_ops.apply_numpy(kind, whole, host_scatter_ops.to_host(indices), values)
+        return
     index = to_tensor(indices, held.device).to(torch.int64)
     update = to_tensor(updates, held.device)
     if slice_shape is None:

@@ -45,7 +45,7 @@ def sparse_segment_grad_v2(c: OpKernelConstruction) -> Compute:
 
 
 def _check(what: str, values: torch.Tensor, limit: int) -> None:
-    if values.numel() and not (0 <= int(values.min()) and int(values.max()) < limit):
+    if values.numel() and not (int(values.min()) >= 0 and int(values.max()) < limit):
         raise errors.InvalidArgumentError(
             None, None, f"{what} out of range [0, {limit})."
         )

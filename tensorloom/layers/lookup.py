@@ -57,9 +57,7 @@ def activation(which: Any) -> Any:
         return _ACTIVATIONS[which]
     if callable(which):
         return which
-    raise TypeError(
-        f"Could not interpret activation function identifier: {which!r}"
-    )
+    raise TypeError(f"Could not interpret activation function identifier: {which!r}")
 
 
 def initializer(which: Any) -> Any:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph import Tensor
 from tensorloom.ops import (
     array_ops,
     matrix_decomposition_ops,
     matrix_solve_ops,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 def with_same_batch(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:

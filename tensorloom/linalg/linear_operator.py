@@ -12,7 +12,6 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.broadcast_solve import matrix_solve
 from tensorloom.ops import (
     array_ops,
@@ -28,6 +27,8 @@ from tensorloom.ops import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperator")
@@ -58,7 +59,7 @@ class LinearOperator:
     ) -> None:
         if is_positive_definite:
             if is_non_singular is False:
-                raise ValueError("A positive definite operator is always non-singular.")
+                raise ValueError("A positive definite matrix is always non-singular.")
             is_non_singular = True
         if is_non_singular:
             if is_square is False:
@@ -69,7 +70,7 @@ class LinearOperator:
                 raise ValueError("A self-adjoint operator is always square.")
             is_square = True
         self._graph_parents = list(graph_parents or ())
-        self._dtype = dtypes.as_dtype(dtype) if dtype is not None else None
+        self._dtype: Any = None if dtype is None else dtypes.as_dtype(dtype)
         self._is_non_singular = is_non_singular
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
@@ -115,9 +116,10 @@ class LinearOperator:
         if rows is not None and columns is not None:
             square: bool = rows == columns
             if self._is_square_hint is not None and self._is_square_hint != square:
+                what = "square" if square else "not square"
                 raise ValueError(
-                    f"self._is_square_set_or_implied_by_hints ({self._is_square_hint}) "
-                    "does not agree with the shape of the operator"
+                    f"User set is_square hint to {self._is_square_hint}, but the "
+                    f"operator was {what}."
                 )
             return square
         return self._is_square_hint

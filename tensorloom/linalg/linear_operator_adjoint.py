@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.ops import array_ops, math_ops, matrix_solve_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 @export("linalg.LinearOperatorAdjoint")
@@ -70,13 +72,13 @@ class LinearOperatorAdjoint(LinearOperator):
 
     def _determinant(self) -> Tensor:
         value = self._operator.determinant()
-        return math_ops.conj(value) if self.is_self_adjoint is not True else value  # type: ignore[no-any-return]
+        return math_ops.conj(value) if self.is_self_adjoint is not True else value
 
     def _log_abs_determinant(self) -> Tensor:
         return self._operator.log_abs_determinant()
 
     def _trace(self) -> Tensor:
-        return math_ops.conj(self._operator.trace())  # type: ignore[no-any-return]
+        return math_ops.conj(self._operator.trace())
 
     def _to_dense(self) -> Tensor:
         return matrix_solve_ops.adjoint(self._operator.to_dense())
@@ -95,5 +97,7 @@ def inherited(hint: str, given: bool | None, operator: LinearOperator) -> bool |
     if given is None:
         return theirs
     if theirs is not None and given != theirs:
-        raise ValueError(f"The hint {hint} was {given}, but that of the operator {theirs}.")
+        raise ValueError(
+            f"The hint {hint} was {given}, but that of the operator {theirs}."
+        )
     return given

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.operator_lists import (
@@ -18,6 +17,9 @@ from tensorloom.linalg.operator_lists import (
     graph_parents,
 )
 from tensorloom.ops import array_ops, control_flow_ops, math_ops, matrix_solve_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 @export("linalg.LinearOperatorBlockDiag")
@@ -63,9 +65,7 @@ class LinearOperatorBlockDiag(LinearOperator):
                 )
             is_positive_definite = True
         if not is_square or any(o.is_square is False for o in self._operators):
-            raise ValueError(
-                "Can only represent a block-diagonal of square matrices."
-            )
+            raise ValueError("Can only represent a block-diagonal of square matrices.")
         super().__init__(
             self._operators[0].dtype,
             graph_parents(self._operators),
@@ -95,10 +95,10 @@ class LinearOperatorBlockDiag(LinearOperator):
         sizes = [operator.domain_dimension.value for operator in self._operators]
         if None in sizes:
             lengths = [o.domain_dimension_tensor() for o in self._operators]
-            return array_ops.split(  # type: ignore[no-any-return]
+            return array_ops.split(
                 x, array_ops.stack(lengths), axis=-2, num=len(lengths)
             )
-        return array_ops.split(x, sizes, axis=-2)  # type: ignore[no-any-return]
+        return array_ops.split(x, sizes, axis=-2)
 
     def _join(self, x: Tensor, parts: list[Tensor]) -> Tensor:
         batch = array_ops.broadcast_dynamic_shape(

@@ -51,7 +51,9 @@ class _BaseCirculant(LinearOperator):
         # A real spectrum means a Hermitian operator.
         if not self._spectrum.dtype.is_complex:
             if is_self_adjoint is False:
-                raise ValueError("A real spectrum always corresponds to a self-adjoint operator.")
+                raise ValueError(
+                    "A real spectrum always corresponds to a self-adjoint operator."
+                )
             is_self_adjoint = True
         super().__init__(
             dtypes.as_dtype(input_output_dtype),
@@ -159,9 +161,7 @@ class _BaseCirculant(LinearOperator):
             kernel = _IFFT[self._depth](self._complex_spectrum())
             return _cast_down(kernel, self._dtype)
 
-    def assert_hermitian_spectrum(
-        self, name: str = "assert_hermitian_spectrum"
-    ) -> Any:
+    def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
         """An operation that fails if the operator would not map reals to reals."""
         epsilon = 1000 * 1.2e-7
         with self._scope(name):
@@ -183,7 +183,8 @@ class _BaseCirculant(LinearOperator):
     def _assert_positive_definite(self) -> Any:
         return check_ops.assert_positive(
             math_ops.real(self._spectrum),
-            message="Not positive definite:  Real part of spectrum was not all positive.",
+            message="Not positive definite:  Real part of spectrum was not all "
+            "positive.",
         )
 
     def _assert_self_adjoint(self) -> Any:
@@ -191,7 +192,8 @@ class _BaseCirculant(LinearOperator):
         return check_ops.assert_equal(
             array_ops.zeros_like(imaginary),
             imaginary,
-            message="Not self-adjoint:  The spectrum contained non-zero imaginary part.",
+            message="Not self-adjoint:  The spectrum contained non-zero imaginary "
+            "part.",
         )
 
 
@@ -260,7 +262,9 @@ class LinearOperatorCirculant3D(_BaseCirculant):
 
 
 def _to_complex(x: Tensor) -> Tensor:
-    wide = dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
+    wide = (
+        dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
+    )
     return math_ops.cast(x, wide)  # type: ignore[no-any-return]
 
 

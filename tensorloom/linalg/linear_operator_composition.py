@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.operator_lists import (
@@ -16,6 +15,9 @@ from tensorloom.linalg.operator_lists import (
     graph_parents,
 )
 from tensorloom.ops import array_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 @export("linalg.LinearOperatorComposition")

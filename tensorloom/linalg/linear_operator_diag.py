@@ -41,8 +41,7 @@ class LinearOperatorDiag(LinearOperator):
             self._diag: Tensor = convert_to_tensor(diag, name="diag")
         if self._diag.shape.rank is not None and self._diag.shape.rank < 1:
             raise ValueError(
-                "Argument diag must have at least 1 dimension.  Found: "
-                f"{self._diag}"
+                f"Argument diag must have at least 1 dimension.  Found: {self._diag}"
             )
         if not self._diag.dtype.is_complex:
             if is_self_adjoint is False:
@@ -86,7 +85,7 @@ class LinearOperatorDiag(LinearOperator):
         return rhs * (1.0 / self._factors(adjoint))
 
     def _determinant(self) -> Tensor:
-        return math_ops.reduce_prod(self._diag, axis=[-1])  # type: ignore[no-any-return]
+        return math_ops.reduce_prod(self._diag, axis=[-1])
 
     def _log_abs_determinant(self) -> Tensor:
         result = math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=[-1])

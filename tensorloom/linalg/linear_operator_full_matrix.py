@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.ops import array_ops, math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorFullMatrix")
@@ -36,7 +38,8 @@ class LinearOperatorFullMatrix(LinearOperator):
         rank = self._matrix.shape.rank
         if rank is not None and rank < 2:
             raise ValueError(
-                f"Argument matrix must have at least 2 dimensions.  Found: {self._matrix}"
+                "Argument matrix must have at least 2 dimensions.  Found: "
+                f"{self._matrix}"
             )
         super().__init__(
             self._matrix.dtype,
@@ -55,7 +58,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         return array_ops.shape(self._matrix)
 
     def _matmul(self, x: Any, adjoint: bool, adjoint_arg: bool) -> Tensor:
-        return math_ops.matmul(  # type: ignore[no-any-return]
+        return math_ops.matmul(
             self._matrix, x, adjoint_a=adjoint, adjoint_b=adjoint_arg
         )
 

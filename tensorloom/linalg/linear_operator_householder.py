@@ -76,7 +76,7 @@ class LinearOperatorHouseholder(LinearOperator):
         x = matrix_solve_ops.adjoint(x) if adjoint_arg else x
         normal = self._normal()
         along = math_ops.matmul(normal, x, transpose_a=True)
-        return x - 2 * normal * along
+        return x - 2 * normal * along  # type: ignore[no-any-return]
 
     def _solve(self, rhs: Tensor, adjoint: bool, adjoint_arg: bool) -> Tensor:
         return self._matmul(rhs, adjoint, adjoint_arg)

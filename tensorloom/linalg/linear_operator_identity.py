@@ -160,9 +160,14 @@ class LinearOperatorIdentity(LinearOperator):
         return self._ones([self._static_rows])
 
     def _trace(self) -> Tensor:
-        return self._ones([]) * math_ops.cast(
+        return self._ones([]) * math_ops.cast(  # type: ignore[no-any-return]
             self.domain_dimension_tensor(), self._dtype
         )
+
+    # TensorFlow's name for the argument differs from that of the other operators.
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """A + mat, written out."""
+        return super().add_to_tensor(mat, name)
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         x = self._in_batch(x)
@@ -272,7 +277,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _log_abs_determinant(self) -> Tensor:
         real = self._dtype.real_dtype
-        return self._rows(real) * math_ops.log(math_ops.abs(self._multiplier))  # type: ignore[no-any-return]
+        return self._rows(real) * math_ops.log(math_ops.abs(self._multiplier))
 
     def _diag_part(self) -> Tensor:
         ones = array_ops.ones(array_ops.stack([self._num_rows]), dtype=self._dtype)
@@ -280,6 +285,11 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _trace(self) -> Tensor:
         return self._multiplier * self._rows(self._dtype)
+
+    # TensorFlow's name for the argument differs from that of the other operators.
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """A + mat, written out."""
+        return super().add_to_tensor(mat, name)
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         diagonal = matrix_diag_ops.matrix_diag_part(x)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.linear_operator_adjoint import inherited
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorInversion")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.operator_lists import (
@@ -18,6 +17,9 @@ from tensorloom.linalg.operator_lists import (
     graph_parents,
 )
 from tensorloom.ops import array_ops, math_ops, matrix_solve_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
 
 
 @export("linalg.LinearOperatorKronecker")
@@ -118,11 +120,13 @@ class LinearOperatorKronecker(LinearOperator):
             made = act(wide, adjoint=adjoint)
             new = array_ops.shape(made)[-2]
             made = array_ops.reshape(
-                made, array_ops.concat([batch, array_ops.stack([new, columns, rest])], 0)
+                made,
+                array_ops.concat([batch, array_ops.stack([new, columns, rest])], 0),
             )
             made = _move_first(made)
             x = array_ops.reshape(
-                made, array_ops.concat([batch, array_ops.stack([columns, rest * new])], 0)
+                made,
+                array_ops.concat([batch, array_ops.stack([columns, rest * new])], 0),
             )
         return array_ops.matrix_transpose(x)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.broadcast_solve import matrix_solve
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.linear_operator_diag import LinearOperatorDiag
@@ -19,6 +18,9 @@ from tensorloom.ops import (
     matrix_diag_ops,
     matrix_solve_ops,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorLowRankUpdate")
@@ -183,12 +185,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _determinant(self) -> Tensor:
         if self._uses_cholesky:
-            return math_ops.exp(self.log_abs_determinant())  # type: ignore[no-any-return]
+            return math_ops.exp(self.log_abs_determinant())
         capacitance = matrix_solve_ops.matrix_determinant(self._capacitance())
         return (  # type: ignore[no-any-return]
-            capacitance
-            * self._diag_operator.determinant()
-            * self._base.determinant()
+            capacitance * self._diag_operator.determinant() * self._base.determinant()
         )
 
     def _log_abs_determinant(self) -> Tensor:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.broadcast_solve import triangular_solve
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.ops import (
@@ -17,6 +16,9 @@ from tensorloom.ops import (
     matrix_diag_ops,
     matrix_solve_ops,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorLowerTriangular")
@@ -69,21 +71,17 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return array_ops.shape(self._tril)
 
     def _matmul(self, x: Any, adjoint: bool, adjoint_arg: bool) -> Tensor:
-        return math_ops.matmul(  # type: ignore[no-any-return]
-            self._lower, x, adjoint_a=adjoint, adjoint_b=adjoint_arg
-        )
+        return math_ops.matmul(self._lower, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
     def _solve(self, rhs: Tensor, adjoint: bool, adjoint_arg: bool) -> Tensor:
         rhs = matrix_solve_ops.adjoint(rhs) if adjoint_arg else rhs
         return triangular_solve(self._lower, rhs, adjoint)
 
     def _determinant(self) -> Tensor:
-        return math_ops.reduce_prod(self._diag, axis=[-1])  # type: ignore[no-any-return]
+        return math_ops.reduce_prod(self._diag, axis=[-1])
 
     def _log_abs_determinant(self) -> Tensor:
-        return math_ops.reduce_sum(  # type: ignore[no-any-return]
-            math_ops.log(math_ops.abs(self._diag)), axis=[-1]
-        )
+        return math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=[-1])
 
     def _to_dense(self) -> Tensor:
         return self._lower

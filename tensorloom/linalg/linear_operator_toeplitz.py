@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.ops import array_ops, fft_ops, math_ops, matrix_solve_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorToeplitz")
@@ -120,7 +122,7 @@ class LinearOperatorToeplitz(LinearOperator):
         ones = array_ops.ones(
             array_ops.stack([self.domain_dimension_tensor()]), dtype=self._dtype
         )
-        return self._col[..., :1] * ones  # type: ignore[no-any-return]
+        return self._col[..., :1] * ones
 
 
 def _rows(operator: LinearOperator, x: Tensor) -> Any:
@@ -129,5 +131,7 @@ def _rows(operator: LinearOperator, x: Tensor) -> Any:
 
 
 def _to_complex(x: Tensor) -> Tensor:
-    wide = dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
+    wide = (
+        dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
+    )
     return math_ops.cast(x, wide)  # type: ignore[no-any-return]

@@ -97,8 +97,13 @@ class LinearOperatorZeros(LinearOperator):
     def _trace(self) -> Tensor:
         return self._zeros()
 
+    # TensorFlow's name for the argument differs from that of the other operators.
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
+        """A + mat, written out."""
+        return super().add_to_tensor(mat, name)
+
     def _add_to_tensor(self, x: Tensor) -> Tensor:
-        return array_ops.zeros(self.batch_shape_tensor(), x.dtype)[..., None, None] + x  # type: ignore[no-any-return]
+        return array_ops.zeros(self.batch_shape_tensor(), x.dtype)[..., None, None] + x
 
     def _assert_non_singular(self) -> Any:
         raise _invalid("Zero operators are always non-invertible.")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tensorloom.linalg.linear_operator import LinearOperator
+from typing import TYPE_CHECKING
+
 from tensorloom.linalg.linear_operator_composition import LinearOperatorComposition
 from tensorloom.linalg.linear_operator_diag import LinearOperatorDiag
 from tensorloom.linalg.linear_operator_identity import LinearOperatorIdentity
+
+if TYPE_CHECKING:
+    from tensorloom.linalg.linear_operator import LinearOperator
 
 
 def product(left: LinearOperator, right: LinearOperator) -> LinearOperator:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph import Tensor
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.ops import array_ops, check_type_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.linalg.linear_operator import LinearOperator
 
 
 def check_operators(operators: Any) -> list[LinearOperator]:

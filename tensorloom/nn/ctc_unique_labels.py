@@ -23,10 +23,10 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
         labels = convert_to_tensor(labels, name="labels")
 
         def unique(row: Tensor) -> list[Tensor]:
-            found = array_ops.unique(row)
-            missing = _length(found.idx) - _length(found.y)
-            padded = array_ops.pad(found.y, [[0, missing]])
-            return [math_ops.cast(padded, dtypes.int64), found.idx]
+            distinct, index = array_ops.unique(row)
+            missing = _length(index) - _length(distinct)
+            padded = array_ops.pad(distinct, [[0, missing]])
+            return [math_ops.cast(padded, dtypes.int64), index]
 
         return map_fn(unique, labels, dtype=[dtypes.int64, dtypes.int32])
 

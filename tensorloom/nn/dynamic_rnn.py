@@ -98,7 +98,7 @@ def _lengths(sequence_length: Any) -> Any:
 
 def _check_lengths(lengths: Any, batch_size: Any) -> Operation:
     shape, expected = array_ops.shape(lengths), array_ops.stack([batch_size])
-    return control_flow_ops.Assert(  # type: ignore[no-any-return]
+    return control_flow_ops.Assert(
         math_ops.reduce_all(math_ops.equal(shape, expected)),
         [
             f"Expected shape for Tensor {lengths.name} is ",
@@ -190,8 +190,7 @@ class _Loop:
             for i, value in enumerate(self.flat)
         ]
         filled = [
-            array.unstack(value)
-            for array, value in zip(inputs, self.flat, strict=True)
+            array.unstack(value) for array, value in zip(inputs, self.flat, strict=True)
         ]
         return tuple(outputs), tuple(filled)
 
@@ -283,7 +282,11 @@ def bidirectional_dynamic_rnn(
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as fw_scope:
             output_fw, state_fw = dynamic_rnn(
-                cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **options
+                cell_fw,
+                inputs,
+                initial_state=initial_state_fw,
+                scope=fw_scope,
+                **options,
             )
         with variable_scope("bw") as bw_scope:
             reversed_inputs = nest.map_structure(reverse, inputs)

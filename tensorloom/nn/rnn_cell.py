@@ -80,9 +80,7 @@ def concat_shapes(prefix: Any, suffix: Any, static: bool = False) -> Any:
         whole = as_shape(first_static).concatenate(as_shape(second_static))
         return None if whole.rank is None else whole.as_list()
     if first is None or second is None:
-        raise ValueError(
-            f"Provided a prefix or suffix of None: {prefix} and {suffix}"
-        )
+        raise ValueError(f"Provided a prefix or suffix of None: {prefix} and {suffix}")
     return array_ops.concat((first, second), 0)
 
 
@@ -134,7 +132,7 @@ class RNNCell(Layer):
         variable = getter(*args, **kwargs)
         first = variable
         if isinstance(variable, PartitionedVariable):
-            first = list(variable)[0]
+            first = next(iter(variable))
         trained = any(first is v for v in trainable_variables())
         kept = self._trainable_weights if trained else self._non_trainable_weights
         if all(variable is not v for v in kept):

@@ -93,7 +93,9 @@ def _map_up_to(shallow: Any, function: Callable[..., Any], *others: Any) -> Any:
         if not nest.is_nested(tree):
             return function(next(count), tree, *parts)
         groups = [nest.children_of(tree), *(nest.children_of(p) for p in parts)]
-        return nest.like(parts[0], [walk(*group) for group in zip(*groups, strict=True)])
+        return nest.like(
+            parts[0], [walk(*group) for group in zip(*groups, strict=True)]
+        )
 
     return walk(shallow, *others)
 
@@ -148,9 +150,7 @@ class DropoutWrapper(_Wrapper):
 
     def _draw_noise(self, cell: Any, input_size: Any, dtype: Any) -> None:
         if dtype is None:
-            raise ValueError(
-                "When variational_recurrent=True, dtype must be provided"
-            )
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
         if _drops(self._input_keep_prob):
             if input_size is None:
                 raise ValueError(
@@ -255,7 +255,10 @@ class ResidualWrapper(_Wrapper):
     """
 
     def __init__(
-        self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any
+        self,
+        cell: Any,
+        residual_fn: Callable[[Any, Any], Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
@@ -334,7 +337,7 @@ class MultiRNNCell(RNNCell):
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(nest.is_nested(c.state_size) for c in cells):
             raise ValueError(
-                "Some cells return tuples of states, but the flag state_is_tuple is not "
+                "Some cells return tuples of states, but state_is_tuple is not "
                 f"set.  State sizes are: {[c.state_size for c in cells]}"
             )
 
@@ -375,7 +378,7 @@ class MultiRNNCell(RNNCell):
             return fixed
         return [w for cell in self._layers() for w in cell.trainable_weights] + fixed
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step through all cells: (output of the top cell, new state)."""
         states, position = [], 0
         for index, cell in enumerate(self._cells):

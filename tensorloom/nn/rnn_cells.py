@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.layers import lookup
 from tensorloom.layers.input_spec import InputSpec
 from tensorloom.nn.rnn_cell import LayerRNNCell, check_cell_dtype
 from tensorloom.ops import array_ops, init_ops, math_ops, nn_ops
 from tensorloom.ops.constant_op import constant
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 _KERNEL = "kernel"
 _BIAS = "bias"
@@ -23,9 +25,10 @@ def _input_depth(shape: TensorShape) -> int:
     depth = shape.as_list()[-1]
     if depth is None:
         raise ValueError(
-            f"Expected inputs.shape[-1] to be known, saw shape: {tuple(shape.as_list())}"
+            "Expected inputs.shape[-1] to be known, saw shape: "
+            f"{tuple(shape.as_list())}"
         )
-    return depth  # type: ignore[no-any-return]
+    return depth
 
 
 def _check_inputs(*values: Any) -> None:
@@ -49,7 +52,9 @@ class _UnitsCell(LayerRNNCell):
         check_cell_dtype(self.dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
-        self._activation = lookup.activation(activation) if activation else math_ops.tanh
+        self._activation = (
+            lookup.activation(activation) if activation else math_ops.tanh
+        )
 
     @property
     def state_size(self) -> Any:
@@ -97,12 +102,10 @@ class BasicRNNCell(_UnitsCell):
         depth, units = _input_depth(inputs_shape), self._num_units
         check_cell_dtype(self.dtype)
         self._kernel = self.add_weight(_KERNEL, shape=[depth + units, units])
-        self._bias = self.add_weight(
-            _BIAS, shape=[units], initializer=self._zeros()
-        )
+        self._bias = self.add_weight(_BIAS, shape=[units], initializer=self._zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output, new state), both [batch, units]."""
         _check_inputs(inputs, state)
         output = self._activation(_dense(inputs, state, self._kernel, self._bias))
@@ -160,7 +163,7 @@ class GRUCell(_UnitsCell):
             f"{part}/{_BIAS}", shape=[outputs], initializer=bias
         )
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output, new state), both [batch, units]."""
         _check_inputs(inputs, state)
         gates = _dense(inputs, state, self._gate_kernel, self._gate_bias)
@@ -243,7 +246,7 @@ class BasicLSTMCell(_UnitsCell):
         )
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output [batch, units], new state)."""
         _check_inputs(inputs, state)
         sigmoid, add, multiply = math_ops.sigmoid, math_ops.add, math_ops.multiply

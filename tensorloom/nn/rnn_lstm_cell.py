@@ -6,8 +6,8 @@ from typing import Any
 
 from tensorloom.client.partitioned_variables import fixed_size_partitioner
 from tensorloom.framework.export import export
-from tensorloom.nn.rnn_cell import check_cell_dtype
 from tensorloom.layers import lookup
+from tensorloom.nn.rnn_cell import check_cell_dtype
 from tensorloom.nn.rnn_cells import (
     _BIAS,
     _KERNEL,
@@ -118,7 +118,7 @@ class LSTMCell(_UnitsCell):
         c = array_ops.slice(state, [0, 0], [-1, units])
         return c, array_ops.slice(state, [0, units], [-1, outputs])
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output [batch, output size], new state).
 
         Raises:

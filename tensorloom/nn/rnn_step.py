@@ -1,4 +1,4 @@
-"""What recurrent networks share: layout, batch size, and steps past a sequence's end."""
+"""What recurrent networks share: layout, batch size, steps past the end."""
 
 from __future__ import annotations
 

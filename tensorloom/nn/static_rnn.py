@@ -221,7 +221,12 @@ def static_bidirectional_rnn(
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as fw_scope:
             output_fw, state_fw = static_rnn(
-                cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=fw_scope
+                cell_fw,
+                inputs,
+                initial_state_fw,
+                dtype,
+                sequence_length,
+                scope=fw_scope,
             )
         with variable_scope("bw") as bw_scope:
             output, state_bw = static_rnn(

@@ -1,4 +1,4 @@
-"""Conditional accumulators: gradients of several workers, summed until there are enough.
+"""Conditional accumulators: gradients summed until enough workers have given theirs.
 
 The classes are in `client/accumulators.py`.
 """

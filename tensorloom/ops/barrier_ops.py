@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import no_outputs, scalar_shape
-from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.shape_inference import (
+    no_outputs,
+    scalar_shape,
+    unknown_shapes,
+)
+from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +33,6 @@ def _insert_shape(c: InferenceContext) -> Sequence[TensorShape]:
     if values.rank is not None:
         c.merge(keys, values[:1])
     return ()
-
-
-def _take_shape(c: InferenceContext) -> Sequence[TensorShape]:
-    vector = TensorShape.of((None,))
-    return [vector, vector, *[UNKNOWN] * (c.num_outputs - 2)]
 
 
 register_op(
@@ -67,7 +66,7 @@ register_op(
         "wait_for_incomplete: bool = false",
         "timeout_ms: int = -1",
     ],
-    shape_fn=_take_shape,
+    shape_fn=unknown_shapes,
     doc="Takes complete tuples, in the order in which their keys came; waits for them.",
 )
 register_op(

@@ -69,7 +69,8 @@ def _concat_unknown_axis(c: InferenceContext, parts: range) -> TensorShape:
 
 
 def _concat_offset_shape(c: InferenceContext) -> list[TensorShape]:
-    return [c.with_rank(i, 1) for i in range(1, c.num_inputs)]
+    # The kernel looks at ranks and sizes.
+    return [c.input_shape(i) for i in range(1, c.num_inputs)]
 
 
 def _split_axis(c: InferenceContext, axis_index: int, rank: int | None) -> int | None:

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 
 def _assert_shape(c: InferenceContext) -> builtins.tuple[()]:
-    c.with_rank(0, 0)
-    return ()
+    return ()  # the kernel looks at the rank
 
 
 register_op(

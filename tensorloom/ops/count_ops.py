@@ -73,7 +73,12 @@ register_op(
 )
 register_op(
     "SparseCountSparseOutput",
-    inputs=["indices: int64", "values: T", "dense_shape: int64", "weights: output_type"],
+    inputs=[
+        "indices: int64",
+        "values: T",
+        "dense_shape: int64",
+        "weights: output_type",
+    ],
     outputs=_OUTPUTS,
     attrs=_ATTRS,
     shape_fn=_sparse_shape,

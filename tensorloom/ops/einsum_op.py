@@ -138,7 +138,9 @@ def _grad_of(
     present = "".join(label for label in labels if label in available)
     has_dots = _DOTS in own
     dots = _DOTS if has_dots and _DOTS in available else ""
-    result = _einsum(f"{','.join([output, *others])}->{dots}{present}", [grad, *tensors])
+    result = _einsum(
+        f"{','.join([output, *others])}->{dots}{present}", [grad, *tensors]
+    )
     shape = array_ops.shape(operand)
     if has_dots:
         result = _reduced(result, shape, own, len(present), bool(dots))

@@ -41,11 +41,8 @@ def _channels(c: InferenceContext, shape: TensorShape, first: int) -> TensorShap
 
 def _per_channel_shape(c: InferenceContext) -> TensorShape:
     shape = c.with_rank_at_least(0, 1)
-    bounds = _channels(c, shape, 1).dims_tuple
-    dims = shape.dims_tuple
-    if dims is None or bounds is None:
-        return shape
-    return TensorShape.of((*dims[:-1], bounds[0]))
+    _channels(c, shape, 1)
+    return shape
 
 
 def _per_channel_gradient_shape(c: InferenceContext) -> list[TensorShape]:
@@ -207,7 +204,9 @@ def fake_quant_with_min_max_args_gradient(
 
 def _variable_range(op: str, name: str | None, bits: Any, **inputs: Any) -> Any:
     num_bits, narrow_range = bits
-    return apply_op(op, num_bits=num_bits, narrow_range=narrow_range, name=name, **inputs)
+    return apply_op(
+        op, num_bits=num_bits, narrow_range=narrow_range, name=name, **inputs
+    )
 
 
 @export(

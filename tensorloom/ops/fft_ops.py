@@ -63,6 +63,8 @@ def _real_shape(rank: int, halved: bool) -> Callable[[InferenceContext], TensorS
         if value is None:
             return TensorShape.of(dims[:-rank] + (None,) * rank)
         inner = [int(v) for v in value.tolist()]
+        if min(inner) < 0:
+            c.fail(f"Dimension {min(inner)} must be >= 0")
         if halved:
             inner[-1] = inner[-1] // 2 + 1 if inner[-1] else 0
         return TensorShape.of((*dims[:-rank], *inner))
@@ -204,10 +206,6 @@ def _irfft_grad(rank: int, forward: Callable[..., Tensor]) -> Gradient:
     return gradient
 
 
-def _no_gradient(op: Operation, grad: Tensor) -> Any:
-    raise NotImplementedError(f"TensorFlow defines no gradient of {op.type}.")
-
-
 def _register_real() -> None:
     from tensorloom.ops import rfft_ops
 
@@ -221,7 +219,7 @@ def _register_real() -> None:
             inputs=["input: float", "fft_length: int32"],
             outputs=["output: complex64"],
             shape_fn=_real_shape(rank, halved=True),
-            gradient=_rfft_grad(rank, inverse) if has_gradient else _no_gradient,
+            gradient=_rfft_grad(rank, inverse) if has_gradient else None,
             doc=f"The transform of the last {rank} dimension(s) of real numbers.",
         )
         register_op(
@@ -229,7 +227,7 @@ def _register_real() -> None:
             inputs=["input: complex64", "fft_length: int32"],
             outputs=["output: float"],
             shape_fn=_real_shape(rank, halved=False),
-            gradient=_irfft_grad(rank, forward) if has_gradient else _no_gradient,
+            gradient=_irfft_grad(rank, forward) if has_gradient else None,
             doc=f"The real inverse transform of the last {rank} dimension(s).",
         )
 

@@ -99,5 +99,5 @@ register_op(
         "max_intra_op_parallelism: int = 1",
     ],
     shape_fn=_mapped_shapes,
-    doc="Calls f for the slices of the arguments along dimension 0; stacks its results.",
+    doc="Calls f for the slices of its arguments, and stacks what it gives.",
 )

@@ -43,6 +43,8 @@ def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
         handle = c.handle_data(i)
         if handle is not None:
             c.set_output_handle_data(i, handle)
+    if not c.attrs.get("output_shapes"):
+        return [c.input_shape(i) for i in range(c.num_inputs)]
     return _declared_shapes(c)
 
 

@@ -10,7 +10,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.image_shapes import adjusted_image
+from tensorloom.ops.image_shapes import adjusted_image, image_at_least
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
@@ -112,7 +112,7 @@ def _difference(pair: _Pair) -> Tensor:
 
 def _own_turn(x: _Channel, pair: _Pair, saturation: Tensor, value: Tensor) -> Tensor:
     """The slope of the hue where x is the largest channel."""
-    return 60 * (
+    return 60 * (  # type: ignore[no-any-return]
         x.is_positive()
         * x.biggest
         * -1
@@ -124,7 +124,7 @@ def _own_turn(x: _Channel, pair: _Pair, saturation: Tensor, value: Tensor) -> Te
 
 def _far_turn(big: _Channel, small: _Channel, over: _Pair, under: _Pair) -> Tensor:
     """The slope of the hue where x is the smallest channel."""
-    return 60 * (
+    return 60 * (  # type: ignore[no-any-return]
         big.is_positive()
         * big.biggest
         * small.smallest
@@ -138,44 +138,44 @@ def _near_turn(big: _Channel, small: _Channel, under: _Pair, falls: bool) -> Ten
     where = big.is_positive() * big.biggest * small.smallest
     if falls:
         where = where * -1
-    return 60 * (where * _inverse(_difference(under)))
+    return 60 * (where * _inverse(_difference(under)))  # type: ignore[no-any-return]
 
 
 def _hue_slopes(
     r: _Channel, g: _Channel, b: _Channel, saturation: Tensor, value: Tensor
 ) -> list[Tensor]:
     """How the hue (0 to 1) changes with red, green and blue."""
-    cases = (
-        lambda: [
-            _own_turn(r, (g, b), saturation, value),
-            _far_turn(g, r, (b, g), (r, g)),
-            _near_turn(g, b, (g, b), True),
-            _far_turn(b, r, (b, g), (b, r)),
-            _near_turn(b, g, (b, g), False),
-        ],
-        lambda: [
-            _own_turn(g, (b, r), saturation, value),
-            _far_turn(r, g, (r, b), (r, g)),
-            _near_turn(r, b, (r, b), False),
-            _far_turn(b, g, (r, b), (b, g)),
-            _near_turn(b, r, (b, r), True),
-        ],
-        lambda: [
-            _own_turn(b, (r, g), saturation, value),
-            _far_turn(r, b, (g, r), (r, b)),
-            _near_turn(r, g, (r, g), True),
-            _far_turn(g, b, (g, r), (g, b)),
-            _near_turn(g, r, (g, r), False),
-        ],
-    )
-    slopes = []
-    for case in cases:
-        parts = case()
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        slopes.append(total / 360)
-    return slopes
+    of_red = [
+        _own_turn(r, (g, b), saturation, value),
+        _far_turn(g, r, (b, g), (r, g)),
+        _near_turn(g, b, (g, b), True),
+        _far_turn(b, r, (b, g), (b, r)),
+        _near_turn(b, g, (b, g), False),
+    ]
+    red = _sum(of_red) / 360
+    of_green = [
+        _own_turn(g, (b, r), saturation, value),
+        _far_turn(r, g, (r, b), (r, g)),
+        _near_turn(r, b, (r, b), False),
+        _far_turn(b, g, (r, b), (b, g)),
+        _near_turn(b, r, (b, r), True),
+    ]
+    green = _sum(of_green) / 360
+    of_blue = [
+        _own_turn(b, (r, g), saturation, value),
+        _far_turn(r, b, (g, r), (r, b)),
+        _near_turn(r, g, (r, g), True),
+        _far_turn(g, b, (g, r), (g, b)),
+        _near_turn(g, r, (g, r), False),
+    ]
+    return [red, green, _sum(of_blue) / 360]
+
+
+def _sum(parts: list[Tensor]) -> Any:
+    total: Any = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 def _rgb_to_hsv_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -234,14 +234,13 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def _drawn_shape(c: InferenceContext) -> TensorShape:
-    shape = c.with_rank(0, 4)
+    depth = (c.with_rank(0, 4).dims_tuple or (None,))[-1]
     boxes = c.with_rank(1, 3).dims_tuple
     assert boxes is not None
     c.with_value(boxes[2], 4)
-    depth = (shape.dims_tuple or (None,))[-1]
-    if c.op_name == "DrawBoundingBoxes" and depth not in (None, 1, 3, 4):
+    if depth not in (None, 1, 3, 4):
         c.fail("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
-    return shape
+    return c.input_shape(0)
 
 
 _IMAGES_AND_BOXES = ["images: T", "boxes: float"]
@@ -259,7 +258,7 @@ register_op(
     inputs=[*_IMAGES_AND_BOXES, "colors: float"],
     outputs=["output: T"],
     attrs=["T: {float, half} = DT_FLOAT"],
-    shape_fn=_drawn_shape,
+    shape_fn=image_at_least,
     doc="Images with the outlines of boxes in the given colours, by turns.",
 )
 

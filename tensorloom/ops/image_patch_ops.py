@@ -67,6 +67,7 @@ def _patches_shape(rank: int) -> Callable[[InferenceContext], TensorShape]:
 def _window_sum(
     grad: Tensor,
     patched: Tensor,
+    pixels: Any,
     inner: Sequence[Any],
     outer: Sequence[Any],
     batch: Any,
@@ -78,9 +79,10 @@ def _window_sum(
     numbers, from 1 on, cut into patches as the pixels were (0 is padding).
 
     Args:
+      pixels: their number, and one for the padding.
       inner: the sizes of the images; outer: of the patches, then of the windows.
     """
-    pixels, elements = _product(inner) + 1, _product(outer)
+    elements = _product(outer)
     half = len(inner)
     windows = _product(outer[half:])
     numbers = array_ops.reshape(
@@ -120,27 +122,29 @@ def _product(sizes: Sequence[Any]) -> Any:
 def _image_patches_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     dims = array_ops.shape(op.inputs[0], out_type=dtypes.int64)
     batch, rows, columns, channels = dims[0], dims[1], dims[2], dims[3]
+    pixels = 1 + rows * columns
     numbers = array_ops.reshape(
-        math_ops.range(1, 1 + rows * columns, dtype=dtypes.int64), (1, rows, columns, 1)
+        math_ops.range(1, pixels, dtype=dtypes.int64), (1, rows, columns, 1)
     )
     attrs = {key: op.get_attr(key) for key in ("ksizes", "strides", "rates", "padding")}
     patched: Tensor = apply_op("ExtractImagePatches", images=numbers, **attrs)
     out = array_ops.shape(op.outputs[0], out_type=dtypes.int64)
     outer = (out[1], out[2], *attrs["ksizes"][1:3])
-    return [_window_sum(grad, patched, (rows, columns), outer, batch, channels)]
+    return [_window_sum(grad, patched, pixels, (rows, columns), outer, batch, channels)]
 
 
 def _volume_patches_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     sides = op.inputs[0].shape.as_list()[1:4]
     dims = array_ops.shape(op.inputs[0])
     batch, channels = dims[0], dims[4]
+    pixels = 1 + _product(sides)
     numbers = array_ops.reshape(
-        math_ops.range(1, 1 + _product(sides), dtype=dtypes.int64), (1, *sides, 1)
+        math_ops.range(1, pixels, dtype=dtypes.int64), (1, *sides, 1)
     )
     attrs = {key: op.get_attr(key) for key in ("ksizes", "strides", "padding")}
     patched: Tensor = apply_op("ExtractVolumePatches", input=numbers, **attrs)
     outer = (*op.outputs[0].shape.as_list()[1:4], *attrs["ksizes"][1:4])
-    return [_window_sum(grad, patched, sides, outer, batch, channels)]
+    return [_window_sum(grad, patched, pixels, sides, outer, batch, channels)]
 
 
 _NUMBERS = (

@@ -18,10 +18,12 @@ def size_of(c: InferenceContext, index: int) -> tuple[int | None, int | None]:
     value = c.input_value(index)
     if value is None:
         return None, None
-    height, width = map(int, value)
-    for size in (height, width):
-        if size < 0:
+    sizes = [int(size) for size in value]
+    for size in sizes:
+        if size < -1:
             c.fail(f"Dimension {size} must be >= 0")
+    # As everywhere in shapes, -1 is a size that is not known.
+    height, width = (None if size == -1 else size for size in sizes)
     return height, width
 
 

@@ -35,12 +35,12 @@ def _get_item_shape(c: InferenceContext) -> TensorShape:
 
 
 def _set_item_shape(c: InferenceContext) -> TensorShape:
-    known = elements_of(c)
-    shape = UNKNOWN
-    if known is not None:
-        c.merge(c.input_shape(2), known)
-        shape = known
-    return new_list(c, shape)
+    data = c.handle_data(0)
+    # A list of another dtype is found when the op runs, as in TensorFlow.
+    if data is None or data.dtype != c.attrs["element_dtype"]:
+        return new_list(c, UNKNOWN)
+    c.merge(c.input_shape(2), data.shape)
+    return new_list(c, data.shape)
 
 
 def _resize_shape(c: InferenceContext) -> TensorShape:
@@ -57,9 +57,7 @@ def _gather_shape(c: InferenceContext) -> TensorShape:
 
 
 def _scatter_shape(c: InferenceContext) -> TensorShape:
-    element = c.input_value_as_shape(2)
-    c.merge(without_leading(c.with_rank_at_least(0, 1)), element)
-    return new_list(c, element)
+    return new_list(c, c.input_value_as_shape(2))
 
 
 def _scatter_into_shape(c: InferenceContext) -> TensorShape:
@@ -76,7 +74,9 @@ def _length(handle: Tensor) -> Any:
 
 
 def _element_shape(handle: Tensor) -> Any:
-    return list_op("TensorListElementShape", input_handle=handle, shape_type=dtypes.int32)
+    return list_op(
+        "TensorListElementShape", input_handle=handle, shape_type=dtypes.int32
+    )
 
 
 def _get_item_grad(op: Operation, grad: Tensor) -> list[Any]:

@@ -65,7 +65,7 @@ def _length_shape(c: InferenceContext) -> TensorShape:
 
 def _element_shape_shape(c: InferenceContext) -> TensorShape:
     data = c.handle_data(0)
-    if data is None or data.shape.rank is None:
+    if data is None:
         return UNKNOWN
     return TensorShape.of((data.shape.rank,))
 

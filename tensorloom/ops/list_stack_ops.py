@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import InferenceContext
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import list_ops
 from tensorloom.ops.list_shape_functions import (
@@ -20,15 +18,18 @@ from tensorloom.ops.list_shape_functions import (
 )
 
 if TYPE_CHECKING:
+    from tensorloom.framework import dtypes
     from tensorloom.framework.graph import Operation, Tensor
+    from tensorloom.framework.shape_inference import InferenceContext
 
 
 # --- shapes -------------------------------------------------------------------------
 
 
 def _from_tensor_shape(c: InferenceContext) -> TensorShape:
-    slices = without_leading(c.with_rank_at_least(0, 1))
-    return new_list(c, c.merge(slices, c.input_value_as_shape(1)))
+    declared = c.input_value_as_shape(1)
+    c.merge(without_leading(c.with_rank_at_least(0, 1)), declared)
+    return new_list(c, declared)
 
 
 def _stack_shape(c: InferenceContext) -> TensorShape:

@@ -5,13 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import name_scope
+from tensorloom.framework.graph import (
+    GraphKeys,
+    add_to_collection,
+    colocate_with,
+    name_scope,
+)
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops.lookup_tables import LookupInterface
+from tensorloom.ops.saveable_object import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
     from tensorloom.framework.tensor import Tensor
+
+
+class TableSaveable(SaveableObject):
+    """A table as its keys and its values, which a saver saves."""
+
+    def __init__(self, table: _MutableTable, name: str) -> None:
+        keys, values = table.export()
+        specs = [
+            SaveSpec(keys, "", name + "-keys"),
+            SaveSpec(values, "", name + "-values"),
+        ]
+        super().__init__(table, specs, name)
+
+    def restore(
+        self, restored_tensors: Any, restored_shapes: Any, name: str | None = None
+    ) -> Any:
+        """Replaces what is in the table."""
+        with (
+            name_scope(name, f"{self.name}_table_restore"),
+            colocate_with(self.op.resource_handle),
+        ):
+            return apply_op(
+                "LookupTableImportV2",
+                table_handle=self.op.resource_handle,
+                keys=restored_tensors[0],
+                values=restored_tensors[1],
+            )
 
 
 class _MutableTable(LookupInterface):
@@ -19,30 +52,45 @@ class _MutableTable(LookupInterface):
 
     _default_value: Tensor
 
+    def _save_as(self, name: str) -> None:
+        """Makes savers save it."""
+        add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """What a saver saves of a table that is given to it."""
+        return {"table": lambda name=self.name: TableSaveable(self, name)}
+
+    def size(self, name: str | None = None) -> Any:
+        """How many entries there are."""
+        with colocate_with(self.resource_handle):
+            return super().size(name)
+
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Any:
         """The operation that adds or replaces the values of keys."""
         scope = f"{self.name}_lookup_table_insert"
         with name_scope(name, scope, [self.resource_handle, keys, values]):
             keys = convert_to_tensor(keys, self._key_dtype, name="keys")
             values = convert_to_tensor(values, self._value_dtype, name="values")
-            return apply_op(
-                "LookupTableInsertV2",
-                table_handle=self.resource_handle,
-                keys=keys,
-                values=values,
-            )
+            with colocate_with(self.resource_handle):
+                return apply_op(
+                    "LookupTableInsertV2",
+                    table_handle=self.resource_handle,
+                    keys=keys,
+                    values=values,
+                )
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys; the default for those that are not there."""
         scope = f"{self.name}_lookup_table_find"
         with name_scope(name, scope, [self.resource_handle, keys]):
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
-            return apply_op(
-                "LookupTableFindV2",
-                table_handle=self.resource_handle,
-                keys=keys,
-                default_value=self._default_value,
-            )
+            with colocate_with(self.resource_handle):
+                return apply_op(
+                    "LookupTableFindV2",
+                    table_handle=self.resource_handle,
+                    keys=keys,
+                    default_value=self._default_value,
+                )
 
     def remove(self, keys: Any, name: str | None = None) -> Any:
         """The operation that removes keys, a tensor of the table's dtype.
@@ -64,7 +112,10 @@ class _MutableTable(LookupInterface):
     def export(self, name: str | None = None) -> Any:
         """(keys, values), in no order."""
         scope = f"{self.name}_lookup_table_export_values"
-        with name_scope(name, scope, [self.resource_handle]):
+        with (
+            name_scope(name, scope, [self.resource_handle]),
+            colocate_with(self.resource_handle),
+        ):
             return apply_op(
                 "LookupTableExportV2",
                 table_handle=self.resource_handle,
@@ -94,13 +145,15 @@ class MutableHashTable(_MutableTable):
         op = "MutableHashTableV2" if shape.rank == 0 else "MutableHashTableOfTensorsV2"
         self.resource_handle = apply_op(
             op,
-            use_node_name_sharing=True,
+            use_node_name_sharing=checkpoint,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
             name=name,
             **attrs,
         )
         self._name = self.resource_handle.op.name.split("/")[-1]
+        if checkpoint:
+            self._save_as(name)
 
 
 @export("contrib.lookup.MutableDenseHashTable", "lookup.experimental.DenseHashTable")
@@ -131,13 +184,15 @@ class DenseHashTable(_MutableTable):
             "MutableDenseHashTableV2",
             empty_key=empty,
             deleted_key=deleted,
-            use_node_name_sharing=True,
+            use_node_name_sharing=checkpoint,
             value_dtype=self._value_dtype,
             value_shape=self._default_value.shape,
             name=name,
             **attrs,
         )
         self._name = self.resource_handle.op.name.split("/")[-1]
+        if checkpoint:
+            self._save_as(name)
 
     def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Any:
         """As `insert`."""

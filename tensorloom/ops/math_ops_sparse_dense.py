@@ -63,6 +63,13 @@ def _div_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [None, values_grad, None, _dense_grad(op, places, grad * slope)]
 
 
+def _add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    # As TensorFlow says it: programs look for this class.
+    raise NotImplementedError(
+        "Gradient for SparseDenseCwiseAdd is currently not implemented yet."
+    )
+
+
 def _register(op: str, gradient: GradientFn | None, sign: str) -> None:
     register_op(
         op,
@@ -77,7 +84,7 @@ def _register(op: str, gradient: GradientFn | None, sign: str) -> None:
 
 _register("SparseDenseCwiseMul", _mul_grad, "*")
 _register("SparseDenseCwiseDiv", _div_grad, "/")
-_register("SparseDenseCwiseAdd", None, "+")
+_register("SparseDenseCwiseAdd", _add_grad, "+")
 
 
 def sparse_dense_op(op: str, sparse: SparseTensor, dense: Any, name: Any) -> Tensor:

@@ -36,8 +36,9 @@ def matrix_set_diag(c: InferenceContext) -> TensorShape:
         return TensorShape.of((*diagonal[:-1], None, None))
     if diagonal is None:
         return c.input_shape(0)
-    smallest = _min(dims[-2], dims[-1])
-    c.merge_dim(smallest, diagonal[-1])
+    c.with_rank(1, len(dims) - 1)
+    if None not in dims:  # the kernel compares the sizes
+        return c.input_shape(0)
     batch = c.merge(TensorShape.of(dims[:-2]), TensorShape.of(diagonal[:-1]))
     return batch.concatenate(TensorShape.of(dims[-2:]))
 

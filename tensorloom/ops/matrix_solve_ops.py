@@ -8,7 +8,6 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import broadcast_shapes
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
@@ -48,10 +47,7 @@ def solution_shape(c: InferenceContext, square: bool = True) -> TensorShape:
     rhs = c.with_rank_at_least(1, 2).dims_tuple
     if matrix is None or rhs is None:
         return TensorShape.of(None)
-    # TensorFlow 1.15 wants equal batches; later versions broadcast them.
-    batch = broadcast_shapes(
-        c, TensorShape.of(matrix[:-2]), TensorShape.of(rhs[:-2])
-    ).dims_tuple
+    batch = c.merge(TensorShape.of(matrix[:-2]), TensorShape.of(rhs[:-2])).dims_tuple
     assert batch is not None
     rows = c.merge_dim(matrix[-2], rhs[-2])
     return TensorShape.of((*batch, rows if square else matrix[-1], rhs[-1]))

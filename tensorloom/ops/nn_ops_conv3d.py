@@ -321,9 +321,7 @@ def conv3d_transpose(
             )
         sizes = _output_sizes(output_shape, filter, axis)
         if padding not in ("VALID", "SAME"):
-            raise ValueError(
-                "padding must be either VALID or SAME:" + f" {padding}"
-            )
+            raise ValueError("padding must be either VALID or SAME:" + f" {padding}")
         return apply_op(  # type: ignore[no-any-return]
             "Conv3DBackpropInputV2",
             input_sizes=sizes,

@@ -13,6 +13,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import (
     InferenceContext,
+    ShapeError,
     broadcast_shapes,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
@@ -29,7 +30,12 @@ def _at_least_vector(c: InferenceContext) -> TensorShape:
 
 def _cross_entropy_shape(c: InferenceContext) -> list[TensorShape]:
     """One loss a row; features and labels broadcast."""
-    shape = broadcast_shapes(c, c.input_shape(0), c.input_shape(1))
+    try:
+        shape = c.merge(c.with_rank(0, 2), c.input_shape(1))
+        assert shape.dims_tuple is not None
+        return [TensorShape.of(shape.dims_tuple[:1]), shape]
+    except ShapeError:
+        shape = broadcast_shapes(c, c.input_shape(0), c.input_shape(1))
     dims = shape.dims_tuple
     if dims is None:
         return [TensorShape.of((None,)), UNKNOWN]

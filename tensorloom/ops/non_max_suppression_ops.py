@@ -63,7 +63,6 @@ register_op(
 )
 
 
-
 def _padded_shape(c: InferenceContext) -> TensorShape:
     """[max_output_size] where the outputs are filled up to it."""
     shape = _suppression_shape(c)
@@ -113,7 +112,11 @@ def _combined_shapes(c: InferenceContext) -> list[TensorShape]:
     assert scores is not None
     c.merge_dim(boxes[0], scores[0])
     c.merge_dim(boxes[1], scores[1])
-    if boxes[2] is not None and scores[2] is not None and boxes[2] not in (1, scores[2]):
+    if (
+        boxes[2] is not None
+        and scores[2] is not None
+        and boxes[2] not in (1, scores[2])
+    ):
         c.fail(
             "third dimension of boxes must be either 1 or equal to the third dimension "
             "of scores"

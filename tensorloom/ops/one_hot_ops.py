@@ -33,8 +33,6 @@ def _one_hot_shape(c: InferenceContext) -> TensorShape:
             "Dimension size, given by scalar input 1, must be non-negative but is "
             f"{depth}"
         )
-    c.with_rank(2, 0)
-    c.with_rank(3, 0)
     dims = c.input_shape(0).dims_tuple
     if dims is None:
         return UNKNOWN

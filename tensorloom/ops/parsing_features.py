@@ -246,8 +246,12 @@ def _defaults(plan: _Plan) -> list[Any]:
         dims = shape.dims_tuple
         if dims and dims[0] is None:
             # The padding of variable sequences.
-            padding = (b"" if dtype == dtypes.string else 0) if value is None else value
-            found.append(convert_to_tensor(padding, dtype=dtype))
+            if value is None:
+                padding = "" if dtype == dtypes.string else 0
+                found.append(convert_to_tensor(padding, dtype=dtype))
+                continue
+            tensor = convert_to_tensor(value, dtype, name=_key_name(key, "padding_"))
+            found.append(array_ops.reshape(tensor, []))
         elif value is None:
             found.append(array_ops.constant([], dtype=dtype))
         else:
@@ -256,8 +260,8 @@ def _defaults(plan: _Plan) -> list[Any]:
     return found
 
 
-def _key_name(key: str) -> str:
-    return "key_" + re.sub("[^A-Za-z0-9_.\\-/]", "_", key)
+def _key_name(key: str, prefix: str = "key_") -> str:
+    return prefix + re.sub("[^A-Za-z0-9_.\\-/]", "_", key)
 
 
 # --- builders ---------------------------------------------------------------------

@@ -90,8 +90,7 @@ def _reverse_sequence_shape(c: InferenceContext) -> TensorShape:
 
 def _roll_shape(c: InferenceContext) -> TensorShape:
     c.with_rank_at_least(0, 1)
-    c.with_rank_at_most(1, 1)
-    c.with_rank_at_most(2, 1)
+    c.merge(c.with_rank_at_most(1, 1), c.with_rank_at_most(2, 1))
     return c.input_shape(0)
 
 

@@ -193,8 +193,11 @@ for _suffix, _doc in (
 
 _register(
     "QuantizedBiasAdd",
-    ["input: T1", "bias: T2"]
-    + _floats("min_input", "max_input", "min_bias", "max_bias"),
+    [
+        "input: T1",
+        "bias: T2",
+        *_floats("min_input", "max_input", "min_bias", "max_bias"),
+    ],
     "output: out_type",
     [*_TWO, f"out_type: {QUANTIZED}"],
     _bias_shape,
@@ -219,8 +222,12 @@ for _op, _extra, _doc in (
 
 _register(
     "QuantizedConcat",
-    ["concat_dim: int32", "values: N * T", "input_mins: N * float"]
-    + ["input_maxes: N * float"],
+    [
+        "concat_dim: int32",
+        "values: N * T",
+        "input_mins: N * float",
+        "input_maxes: N * float",
+    ],
     "output: T",
     ["N: int >= 2", "T: type"],
     _concat_shape,

@@ -10,9 +10,16 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import internal_convert_to_tensor
-from tensorloom.ops import array_ops, check_ops, math_ops, one_hot_ops, selection_ops
+from tensorloom.ops import (
+    array_ops,
+    check_ops,
+    math_ops,
+    one_hot_ops,
+    reshape_ops,
+    selection_ops,
+    sort_ops,
+)
 from tensorloom.ops import control_flow_ops as flow
-from tensorloom.ops import reshape_ops, sort_ops
 from tensorloom.ops.ragged_concat_ops import concat
 from tensorloom.ops.ragged_functional_ops import assert_splits_match, map_flat_values
 from tensorloom.ops.ragged_gather_ops import gather
@@ -252,7 +259,9 @@ def _squeeze_checks(ragged: RaggedTensor, axes: set[int]) -> list[Any]:
     if 0 in axes:
         two = array_ops.constant(2, dtype=dtypes.int32)
         is_one = math_ops.equal(array_ops.size(ragged.row_splits), two)
-        checks.append(flow.Assert(is_one, ["the given axis (axis = 0) is not squeezable!"]))
+        checks.append(
+            flow.Assert(is_one, ["the given axis (axis = 0) is not squeezable!"])
+        )
     return checks
 
 
@@ -267,7 +276,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "RaggedRank", [input]):
         if not is_ragged(input):
             return array_ops.rank(input, name)
-        return input.ragged_rank + array_ops.rank(input.flat_values)
+        return input.ragged_rank + array_ops.rank(input.flat_values)  # type: ignore[no-any-return]
 
 
 def one_hot(

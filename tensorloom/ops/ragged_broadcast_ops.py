@@ -17,8 +17,8 @@ from tensorloom.ops.ragged_functional_ops import assert_splits_match
 from tensorloom.ops.ragged_gather_ops import gather
 from tensorloom.ops.ragged_math_ops import ragged_range
 from tensorloom.ops.ragged_segment_ids import lengths_to_splits, splits_to_lengths
-from tensorloom.ops.shape_ops import broadcast_static_shape
 from tensorloom.ops.ragged_tensor import RaggedTensor, is_ragged, row_splits_dtype
+from tensorloom.ops.shape_ops import broadcast_static_shape
 
 
 def broadcast_flat_values(x: Any, y: Any) -> tuple[Any, Any, RaggedTensor]:
@@ -116,9 +116,13 @@ def _align(
     x_repeats = _is_repeated(x_lengths, y_lengths, uniform[0][0])
     y_repeats = _is_repeated(y_lengths, x_lengths, uniform[0][1])
     lengths = array_ops.where(x_repeats, y_lengths, x_lengths)
-    fits = math_ops.reduce_all(
-        math_ops.logical_or(y_repeats, math_ops.equal(y_lengths, lengths))
-    )
+    fit = math_ops.logical_or(y_repeats, math_ops.equal(y_lengths, lengths))
+    x_uniform, y_uniform = uniform[0]
+    if x_uniform != y_uniform:
+        # A ragged dimension fits a uniform one of size one only.
+        one = math_ops.equal(x_lengths if x_uniform else y_lengths, 1)
+        fit = math_ops.logical_and(fit, one)
+    fits = math_ops.reduce_all(fit)
     check = flow.Assert(
         fits,
         [

@@ -52,11 +52,11 @@ def _join(inputs: list[Any], axis: int, is_new: bool) -> Any:
     rank = _common_rank(inputs)
     out_rank = rank + 1 if rank is not None and is_new else rank
     axis = positive_axis(axis, out_rank)
-    if rank is not None and out_rank is not None and not any(map(is_ragged, inputs)):
-        # Along the last dimension, dense tensors stay dense.
-        if axis in (out_rank - 1, rank - 1):
-            join = stack_ops.stack if is_new else array_ops.concat
-            return join(inputs, axis)
+    # Along the last dimension, dense tensors stay dense.
+    last = () if rank is None or out_rank is None else (out_rank - 1, rank - 1)
+    if axis in last and not any(map(is_ragged, inputs)):
+        join = stack_ops.stack if is_new else array_ops.concat
+        return join(inputs, axis)
     parts = [_as_ragged(x, kind) for x in inputs]
     depth = max(part.ragged_rank for part in parts)
     parts = [_deepen(part, depth, kind) for part in parts]
@@ -66,9 +66,7 @@ def _join(inputs: list[Any], axis: int, is_new: bool) -> Any:
         return _join_columns(parts, is_new)
     with control_dependencies(assert_splits_match([[p.row_splits] for p in parts])):
         values = _join([part.values for part in parts], axis - 1, is_new)
-        return RaggedTensor.from_row_splits(
-            values, parts[0].row_splits, validate=False
-        )
+        return RaggedTensor.from_row_splits(values, parts[0].row_splits, validate=False)
 
 
 def _common_rank(inputs: list[Any]) -> int | None:
@@ -91,8 +89,8 @@ def _deepen(ragged: Any, depth: int, kind: Any) -> RaggedTensor:
     """The same with as many ragged dimensions."""
     ragged = _as_ragged(ragged, kind)
     if ragged.ragged_rank < depth:
-        return ragged.with_values(_deepen(ragged.values, depth - 1, kind))
-    return ragged
+        return ragged.with_values(_deepen(ragged.values, depth - 1, kind))  # type: ignore[no-any-return]
+    return ragged  # type: ignore[no-any-return]
 
 
 def _join_rows(parts: list[RaggedTensor], is_new: bool) -> RaggedTensor:

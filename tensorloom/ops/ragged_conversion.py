@@ -48,9 +48,11 @@ def from_tensor(
         if padding is not None:
             lengths = _unpadded_lengths(tensor, padding, columns, kind)
         if lengths is None:
-            return _all_rows(tensor, shape)
-        if isinstance(lengths, list | tuple) and lengths and not isinstance(
-            lengths[0], int | float
+            return _all_rows(tensor, shape, columns)
+        if (
+            isinstance(lengths, list | tuple)
+            and lengths
+            and not isinstance(lengths[0], int | float)
         ):
             return _from_nested_lengths(tensor, lengths)
         return _cut(tensor, to_int_tensor(lengths, "lengths", kind), columns, kind)
@@ -60,7 +62,9 @@ def _from_deep(
     tensor: Tensor, shape: Tensor, lengths: Any, padding: Any, rank: int, kind: Any
 ) -> RaggedTensor:
     """Several ragged dimensions, of which only the innermost is cut."""
-    flat_shape = array_ops.concat([array_ops.constant([-1], kind), shape[rank:]], axis=0)
+    flat_shape = array_ops.concat(
+        [array_ops.constant([-1], kind), shape[rank:]], axis=0
+    )
     flat = array_ops.reshape(tensor, flat_shape)
     values = from_tensor(flat, lengths, padding, 1, None, kind)
     sizes = math_ops.cumprod(shape)
@@ -84,8 +88,8 @@ def _unpadded_lengths(tensor: Tensor, padding: Any, columns: Tensor, kind: Any) 
     return math_ops.reduce_max(kept_places, axis=1)
 
 
-def _all_rows(tensor: Tensor, shape: Tensor) -> RaggedTensor:
-    rows, columns = shape[0], shape[1]
+def _all_rows(tensor: Tensor, shape: Tensor, columns: Tensor) -> RaggedTensor:
+    rows = shape[0]
     count = rows * columns
     splits = math_ops.range(rows + 1) * columns
     values_shape = array_ops.concat([[count], shape[2:]], axis=0)
@@ -200,10 +204,8 @@ def _check_ragged_right(indices: Tensor) -> list[Any]:
         "SparseTensor.indices =",
         indices,
     ]
-    return [
-        flow.Assert(math_ops.reduce_all(starts), message),
-        flow.Assert(math_ops.reduce_all(goes_on), message),
-    ]
+    all_start, all_go_on = math_ops.reduce_all(starts), math_ops.reduce_all(goes_on)
+    return [flow.Assert(all_start, message), flow.Assert(all_go_on, message)]
 
 
 def to_sparse(ragged: RaggedTensor, name: str | None) -> SparseTensor:

@@ -14,7 +14,10 @@ from typing import Any, Final
 
 from tensorloom.framework import dtypes, export
 from tensorloom.framework.graph import Tensor, control_dependencies
-from tensorloom.framework.tensor_conversion import internal_convert_to_tensor
+from tensorloom.framework.tensor_conversion import (
+    convert_to_tensor,
+    internal_convert_to_tensor,
+)
 from tensorloom.ops import (  # they declare the names that are wrapped here
     array_ops,
     batch_gather_ops,
@@ -59,26 +62,106 @@ _DECLARING = (
     (string_codec_ops, string_ops, string_transform_ops),
 )
 
-UNARY: Final = (
-    "debugging.check_numerics identity ones_like zeros_like clip_by_value "
-    "bitwise.invert abs acos acosh math.angle asin asinh atan atanh cast math.ceil "
-    "math.conj cos cosh math.digamma math.erf math.erfc exp math.expm1 floor math.imag "
-    "math.is_finite math.is_inf math.is_nan math.lgamma math.log math.log1p "
-    "math.log_sigmoid logical_not negative math.real math.reciprocal math.rint round "
-    "math.rsqrt saturate_cast sign sin sinh sqrt square tan io.decode_compressed "
-    "strings.to_number strings.to_hash_bucket as_string io.decode_base64 "
-    "io.encode_base64 strings.regex_full_match strings.regex_replace strings.strip "
-    "strings.to_hash_bucket_fast strings.to_hash_bucket_strong strings.substr "
-    "strings.length strings.unicode_script strings.lower strings.upper"
-).split()
+UNARY: Final = [
+    "debugging.check_numerics",
+    "identity",
+    "ones_like",
+    "zeros_like",
+    "clip_by_value",
+    "bitwise.invert",
+    "abs",
+    "acos",
+    "acosh",
+    "math.angle",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cast",
+    "math.ceil",
+    "math.conj",
+    "cos",
+    "cosh",
+    "math.digamma",
+    "math.erf",
+    "math.erfc",
+    "exp",
+    "math.expm1",
+    "floor",
+    "math.imag",
+    "math.is_finite",
+    "math.is_inf",
+    "math.is_nan",
+    "math.lgamma",
+    "math.log",
+    "math.log1p",
+    "math.log_sigmoid",
+    "logical_not",
+    "negative",
+    "math.real",
+    "math.reciprocal",
+    "math.rint",
+    "round",
+    "math.rsqrt",
+    "saturate_cast",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "io.decode_compressed",
+    "strings.to_number",
+    "strings.to_hash_bucket",
+    "as_string",
+    "io.decode_base64",
+    "io.encode_base64",
+    "strings.regex_full_match",
+    "strings.regex_replace",
+    "strings.strip",
+    "strings.to_hash_bucket_fast",
+    "strings.to_hash_bucket_strong",
+    "strings.substr",
+    "strings.length",
+    "strings.unicode_script",
+    "strings.lower",
+    "strings.upper",
+]
 UNARY_LISTS: Final = ("add_n", "strings.join")
-BINARY: Final = (
-    "bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift "
-    "bitwise.right_shift add atan2 complex math.divide_no_nan divide equal floordiv "
-    "floormod greater greater_equal less less_equal logical_and logical_or "
-    "math.logical_xor maximum minimum multiply not_equal pow realdiv "
-    "math.squared_difference subtract truediv truncatediv truncatemod div"
-).split()
+BINARY: Final = [
+    "bitwise.bitwise_and",
+    "bitwise.bitwise_or",
+    "bitwise.bitwise_xor",
+    "bitwise.left_shift",
+    "bitwise.right_shift",
+    "add",
+    "atan2",
+    "complex",
+    "math.divide_no_nan",
+    "divide",
+    "equal",
+    "floordiv",
+    "floormod",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_or",
+    "math.logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "not_equal",
+    "pow",
+    "realdiv",
+    "math.squared_difference",
+    "subtract",
+    "truediv",
+    "truncatediv",
+    "truncatemod",
+    "div",
+]
 
 
 def _try_first(ragged: _Function) -> Callable[[_Function], _Function]:
@@ -175,6 +258,10 @@ def _sibling(ragged: _Function, *names: str) -> _Function:
         parts = [p for g in given for p in (g if isinstance(g, list | tuple) else [g])]
         if not any(map(is_ragged, parts)):
             return _MISSING
+        for value in given:
+            # TensorFlow makes sure that it could be a tensor, and leaves that one.
+            if isinstance(value, list | tuple) and not any(map(is_ragged, value)):
+                convert_to_tensor(value)
         return ragged(**bound.arguments)
 
     return handle
@@ -194,7 +281,9 @@ def _gather(
     )
 
 
-def _expand_dims(input: Any, axis: Any = None, name: Any = None, dim: Any = None) -> Any:
+def _expand_dims(
+    input: Any, axis: Any = None, name: Any = None, dim: Any = None
+) -> Any:
     return ragged_array_ops.expand_dims(input, dim if axis is None else axis, name)
 
 
@@ -208,11 +297,11 @@ def _size(input: Any, name: Any = None, out_type: Any = dtypes.int32) -> Tensor:
     return ragged_array_ops.size(input, out_type, name)
 
 
-def _concat(values: Any, axis: Any, name: Any = "concat") -> Any:
+def _concat(values: Any, axis: Any, name: Any = None) -> Any:
     return ragged_concat_ops.concat(values, axis, name)
 
 
-def _stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+def _stack(values: Any, axis: int = 0, name: Any = None) -> Any:
     return ragged_concat_ops.stack(values, axis, name)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.ops import array_ops, check_ops, gather_ops, math_ops
-from tensorloom.ops import batch_gather_ops
+from tensorloom.ops import array_ops, batch_gather_ops, check_ops, gather_ops, math_ops
 from tensorloom.ops.ragged_tensor import (
     RaggedTensor,
     convert_to_tensor_or_ragged_tensor,
@@ -106,7 +105,9 @@ def _gather_deep(params: Any, indices: Any, rank: int) -> Any:
         indices = RaggedTensor.from_tensor(
             indices,
             ragged_rank=rank - 2,
-            row_splits_dtype=params.row_splits.dtype if is_ragged(params) else dtypes.int64,
+            row_splits_dtype=params.row_splits.dtype
+            if is_ragged(params)
+            else dtypes.int64,
         )
     result = indices.with_flat_values(gather_nd(params, indices.flat_values))
     if dense and is_ragged(result) and result.ragged_rank == rank - 2:
@@ -155,9 +156,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
         params, indices = _params_and_indices(params, indices)
         rank = indices.shape.rank
         if rank is None:
-            raise ValueError(
-                "batch_gather does not allow indices with unknown shape."
-            )
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
         if rank == 0:
             raise ValueError("indices.rank must be at least 1.")
         if is_ragged(indices):
@@ -190,9 +189,8 @@ def _batch_gather_rows(params: Any, indices: RaggedTensor) -> RaggedTensor:
         params = RaggedTensor.from_tensor(
             params, ragged_rank=1, row_splits_dtype=indices.row_splits.dtype
         )
-    starts = array_ops.repeat_with_axis(
-        params.row_starts(), indices.row_lengths(), axis=0
-    )
+    lengths = indices.row_lengths()
+    starts = array_ops.repeat_with_axis(params.row_starts(), lengths, axis=0)
     places = math_ops.cast(indices.values, starts.dtype) + starts
     values = gather(params.values, places)
     return RaggedTensor.from_row_splits(values, indices.row_splits, validate=False)

@@ -49,7 +49,7 @@ def _rows(ragged: RaggedTensor, keys: list[Any]) -> Any:
         return RaggedTensor.from_row_splits(part, splits, validate=False)
     if isinstance(key, slice):
         return _columns(_slice_rows(ragged, key), inner)
-    starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
+    starts, limits = _bounds(ragged)
     row = ragged.values[starts[key] : limits[key]]
     return row.__getitem__(inner)
 
@@ -90,14 +90,17 @@ def _columns(ragged: Any, keys: list[Any]) -> Any:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if key.start is None and key.stop is None and key.step is None:
         return ragged.with_values(_columns(ragged.values, inner))
-    starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
-    new_starts, new_limits = starts, limits
+    new_starts, new_limits = _bounds(ragged)
     if key.start is not None and key.start != 0:
-        new_starts = _offset(key.start, starts, limits)
+        new_starts = _offset(key.start, *_bounds(ragged))
     if key.stop is not None and key.stop != 0:
-        new_limits = _offset(key.stop, starts, limits)
+        new_limits = _offset(key.stop, *_bounds(ragged))
     part = _from_ranges(new_starts, new_limits, key.step, ragged.values)
     return part.with_values(_columns(part.values, inner))
+
+
+def _bounds(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:
+    return ragged.row_splits[:-1], ragged.row_splits[1:]
 
 
 def _without_ellipsis(keys: list[Any], rank: int | None) -> list[Any]:

@@ -126,9 +126,7 @@ segment_min = _segment(segments.unsorted_segment_min, "RaggedSegmentMin")
 segment_max = _segment(segments.unsorted_segment_max, "RaggedSegmentMax")
 
 
-def _total_and_count(
-    data: Any, segment_ids: Any, num_segments: Any
-) -> tuple[Any, Any]:
+def _total_and_count(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
     total = segment_sum(data, segment_ids, num_segments)
     count = segment_sum(_ones_like(data), segment_ids, num_segments)
     return total, count
@@ -198,7 +196,9 @@ def reduce_aggregate(
             if not axis:
                 return ragged
             if len(axis) > 1:
-                ordered = sorted(rows_of.positive_axis(a, ragged.shape.rank) for a in axis)
+                ordered = sorted(
+                    rows_of.positive_axis(a, ragged.shape.rank) for a in axis
+                )
                 inner = reduce_aggregate(
                     reduce_op, segment_op, ragged, ordered[-1], keepdims
                 )

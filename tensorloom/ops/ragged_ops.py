@@ -142,7 +142,7 @@ def _to_tensor_shape(c: InferenceContext) -> TensorShape:
     if values is None:
         return c.input_value_as_shape(0) if c.input_shape(0).rank == 1 else _unknown()
     rank = ragged + len(values)
-    found: list[int | None] = [None] * (ragged + 1) + list(values[1:])
+    found: list[int | None] = [*[None] * (ragged + 1), *values[1:]]
     if c.input_shape(0).rank == 1:
         wanted = c.input_value_as_shape(0).dims_tuple
         if wanted is not None and len(wanted) == rank:
@@ -155,7 +155,7 @@ def _unknown() -> TensorShape:
 
 
 def _to_tensor_grad(op: Operation, grad: Tensor) -> list[Any]:
-    shape, values, default, *partitions = op.inputs
+    _shape, values, default, *partitions = op.inputs
     grads = apply_op(
         "_RaggedTensorToTensorGrad",
         grad=grad,
@@ -361,8 +361,17 @@ register_op(
 
 
 def _cross_shape(c: InferenceContext) -> list[TensorShape]:
-    rows: int | None = None
-    return [_VECTOR, TensorShape.of((rows,))]
+    ragged = len(c.attrs["ragged_values_types"])
+    sparse, rows = c.attrs["Nsparse"], None
+    for i in range(ragged, 2 * ragged):
+        dims = c.with_rank(i, 1).dims_tuple
+        if dims is not None and dims[0] is not None:
+            rows = dims[0] - 1
+    for i in range(2 * ragged + 3 * sparse, c.num_inputs):
+        dims = c.with_rank(i, 2).dims_tuple
+        if dims is not None and dims[0] is not None:
+            rows = dims[0]
+    return [_VECTOR, TensorShape.of((None if rows is None else rows + 1,))]
 
 
 register_op(
@@ -375,7 +384,10 @@ register_op(
         "sparse_shape: Nsparse * int64",
         "dense_inputs: dense_types",
     ],
-    outputs=["output_values: out_values_type", "output_row_splits: out_row_splits_type"],
+    outputs=[
+        "output_values: out_values_type",
+        "output_row_splits: out_row_splits_type",
+    ],
     attrs=[
         "Nsparse: int >= 0",
         "input_order: string",

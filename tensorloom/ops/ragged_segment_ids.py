@@ -24,10 +24,10 @@ def to_int_tensor(value: Any, name: str, dtype: DType = dtypes.int32) -> Tensor:
     Raises:
       TypeError: the value has no integer dtype.
     """
-    tensor = convert_to_tensor(value, name=name, preferred_dtype=dtype)
+    tensor = convert_to_tensor(value, name=name)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
-    return math_ops.cast(tensor, dtype)
+    return math_ops.cast(tensor, dtype)  # type: ignore[no-any-return]
 
 
 def positive_axis(axis: int, rank: int | None) -> int:
@@ -78,9 +78,7 @@ def row_splits_to_segment_ids(
         out_type = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         lengths = splits_to_lengths(splits)
         rows = array_ops.shape(splits, out_type=out_type)[-1] - 1
-        return array_ops.repeat_with_axis(
-            math_ops.range(rows), repeats=lengths, axis=0
-        )
+        return array_ops.repeat_with_axis(math_ops.range(rows), repeats=lengths, axis=0)
 
 
 @export("ragged.segment_ids_to_row_splits")

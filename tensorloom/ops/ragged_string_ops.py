@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
@@ -10,9 +10,12 @@ from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import unchanged_shape
-from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.ops import array_ops, ragged_array_ops, string_transform_ops
-from tensorloom.ops import string_split_ops
+from tensorloom.ops import (
+    array_ops,
+    ragged_array_ops,
+    string_split_ops,
+    string_transform_ops,
+)
 from tensorloom.ops.argument_aliases import either
 from tensorloom.ops.ragged_math_ops import reduce_aggregate
 from tensorloom.ops.ragged_tensor import (
@@ -20,6 +23,9 @@ from tensorloom.ops.ragged_tensor import (
     convert_to_tensor_or_ragged_tensor,
     is_ragged,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.sparse_tensor import SparseTensor
 
 # --- splits ------------------------------------------------------------------
 
@@ -410,7 +416,5 @@ def _widths(ngram_width: Any) -> list[int]:
     many = isinstance(ngram_width, list | tuple)
     widths = list(ngram_width) if many else [ngram_width]
     if any(width < 1 for width in widths):
-        raise ValueError(
-            f"All ngram_widths must be greater than 0. Got {ngram_width}"
-        )
+        raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
     return widths

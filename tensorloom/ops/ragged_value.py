@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ class RaggedTensorValue:
             raise ValueError(
                 "row_splits and values.row_splits must have the same dtype"
             )
-        self._values, self._row_splits = values, row_splits
+        self._values: Any = values
+        self._row_splits: Any = row_splits
 
     @classmethod
     def of_parts(cls, flat_values: Any, nested_row_splits: Any) -> RaggedTensorValue:
@@ -95,7 +97,7 @@ class RaggedTensorValue:
         else:
             rows = inner.tolist()
         splits = self._row_splits.tolist()
-        return [rows[a:b] for a, b in zip(splits, splits[1:], strict=False)]
+        return [rows[a:b] for a, b in itertools.pairwise(splits)]
 
     def __str__(self) -> str:
         return f"<tf.RaggedTensorValue {self.to_list()}>"

@@ -1,7 +1,7 @@
-"""Readers: records of the files whose names a queue gives. Classes: `client/readers.py`.
+"""Readers: records of the files whose names a queue gives.
 
-Every op is there for resource handles (V2) and for the string references of older
-graphs.
+The classes are in `client/readers.py`. Every op is there for resource handles (V2)
+and for the string references of older graphs.
 """
 
 from __future__ import annotations

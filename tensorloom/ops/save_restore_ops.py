@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ register_op(
     "ShardedFilespec",
     inputs=["basename: string", "num_shards: int32"],
     outputs=["filename: string"],
-    shape_fn=scalar_shape,
+    shape_fn=_file_name_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="basename-?????-of-00010.",
 )

@@ -28,7 +28,9 @@ def _where_shape(c: InferenceContext) -> TensorShape:
 
 
 def _unique_shape(c: InferenceContext) -> list[TensorShape]:
-    return [_VECTOR, c.with_rank(0, 1), *[_VECTOR] * (c.num_outputs - 2)]
+    if c.op_name == "Unique":  # of the other, the kernel looks at the rank
+        c.with_rank(0, 1)
+    return [_VECTOR, c.input_shape(0), *[_VECTOR] * (c.num_outputs - 2)]
 
 
 def _unique_v2_shape(c: InferenceContext) -> list[TensorShape]:
@@ -54,7 +56,8 @@ def _list_diff_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _bound_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 2)
-    return c.with_rank(1, 2)
+    c.with_rank(1, 2)
+    return c.input_shape(1)
 
 
 # --- definitions --------------------------------------------------------------------

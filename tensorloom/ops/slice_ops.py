@@ -51,6 +51,8 @@ def _slice_shape(c: InferenceContext) -> TensorShape:
         if known.rank is not None:
             return known
         return UNKNOWN if dims is None else TensorShape.of((None,) * len(dims))
+    if sizes.size and sizes.min() < -1:
+        c.fail(f"Invalid value in tensor used for shape: {sizes.min()}")
     if begin is None:
         begin = (None,) * len(sizes)
     if dims is None:

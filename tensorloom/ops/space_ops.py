@@ -70,23 +70,36 @@ def _divided(c: InferenceContext, size: int | None, divisor: int) -> int | None:
 
 
 def _space_to_batch_nd_shape(c: InferenceContext) -> TensorShape:
+    _check_block_shape(c)
     return _batch_shape(c, c.input_value(1), 2, into_batch=True)
 
 
 def _batch_to_space_nd_shape(c: InferenceContext) -> TensorShape:
+    _check_block_shape(c)
     return _batch_shape(c, c.input_value(1), 2, into_batch=False)
 
 
+def _check_block_shape(c: InferenceContext) -> None:
+    dims = c.input_shape(1).dims_tuple
+    if dims is None or len(dims) != 1:
+        c.fail("block_shape must have rank 1.")
+    c.merge(c.input_shape(2), TensorShape.of((dims[0], 2)))
+
+
 def _space_to_batch_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank(0, 4)
-    block = np.full(2, c.attrs["block_size"])
-    return _batch_shape(c, block, 1, into_batch=True)
+    return _square_batch_shape(c, into_batch=True)
 
 
 def _batch_to_space_shape(c: InferenceContext) -> TensorShape:
+    return _square_batch_shape(c, into_batch=False)
+
+
+def _square_batch_shape(c: InferenceContext, into_batch: bool) -> TensorShape:
     c.with_rank(0, 4)
+    c.merge(c.input_shape(1), TensorShape.of((2, 2)))
     block = np.full(2, c.attrs["block_size"])
-    return _batch_shape(c, block, 1, into_batch=False)
+    shape = _batch_shape(c, block, 1, into_batch=into_batch)
+    return TensorShape.of((None,) * 4) if shape.dims_tuple is None else shape
 
 
 def _batch_shape(
@@ -122,12 +135,14 @@ def _moved(
     border: list[int] | None,
     into_batch: bool,
 ) -> int | None:
-    if size is None or border is None:
+    if border is None:
         return None
     if min(border) < 0:
         c.fail(
             "paddings cannot be negative" if into_batch else "crops cannot be negative"
         )
+    if size is None:
+        return None
     if into_batch:
         return _divided(c, size + sum(border), block)
     cropped = size * block - sum(border)

@@ -12,7 +12,7 @@ from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import math_ops
 from tensorloom.ops.sparse_builders import as_sparse
-from tensorloom.ops.sparse_shape_functions import MATRIX, VECTOR
+from tensorloom.ops.sparse_shape_functions import VECTOR
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -32,10 +32,6 @@ def _cross_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((None, 2)), VECTOR, TensorShape.of((2,))]
 
 
-def _cross_v1_shape(c: InferenceContext) -> list[TensorShape]:
-    return [MATRIX, VECTOR, TensorShape.of((2,))]
-
-
 register_op(
     "SparseCross",
     inputs=_INPUTS,
@@ -50,7 +46,7 @@ register_op(
         "out_type: {int64, string}",
         "internal_type: {int64, string}",
     ],
-    shape_fn=_cross_v1_shape,
+    shape_fn=_cross_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="Crosses of sparse and dense features, as strings or hashed.",
 )
@@ -108,7 +104,7 @@ def _cross(
         x.values if x.dtype == dtypes.string else math_ops.cast(x.values, dtypes.int64)
         for x in parts
     ]
-    kind = dtypes.int64 if hashed else dtypes.string
+    all_text = all(x.dtype == dtypes.string for x in parts)
     found = apply_op(
         "SparseCross",
         indices=[x.indices for x in parts],
@@ -118,8 +114,8 @@ def _cross(
         hashed_output=hashed,
         num_buckets=buckets,
         hash_key=_DEFAULT_HASH_KEY if hash_key is None else hash_key,
-        out_type=kind,
-        internal_type=kind,
+        out_type=dtypes.int64 if hashed else dtypes.string,
+        internal_type=dtypes.string if all_text else dtypes.int64,
         name=name,
     )
     return SparseTensor(*found)

@@ -188,7 +188,8 @@ def _fill_shape(c: InferenceContext) -> list[TensorShape]:
     assert indices is not None
     assert values is not None
     count = c.merge_dim(indices[0], values[0])
-    rank = c.merge_dim(indices[1], rank_of(c, 2))
+    rank = rank_of(c, 2)
+    c.merge_dim(indices[1], rank)
     rows = c.input_value_as_shape(2).dims_tuple
     empty = VECTOR if not rows else TensorShape.of((rows[0],))
     return [TensorShape.of((None, rank)), VECTOR, empty, TensorShape.of((count,))]
@@ -289,7 +290,9 @@ register_op(
 
 def _slice_shape(c: InferenceContext) -> list[TensorShape]:
     check_sparse(c, 0)
-    return new_sparse(c.merge_dim(rank_of(c, 2), rank_of(c, 3)))
+    c.with_rank(3, 1)
+    c.with_rank(4, 1)
+    return [*new_sparse(rank_of(c, 2))[:2], c.input_shape(2)]
 
 
 def _slice_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:

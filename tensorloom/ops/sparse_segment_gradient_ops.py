@@ -40,7 +40,12 @@ def _compact_shape(c: InferenceContext) -> list[TensorShape]:
 
 register_op(
     "SparseSegmentSumGrad",
-    inputs=["grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"],
+    inputs=[
+        "grad: T",
+        "indices: Tidx",
+        "segment_ids: Tsegmentids",
+        "output_dim0: int32",
+    ],
     outputs=["output: T"],
     attrs=_ATTRS,
     shape_fn=_dense_shape,
@@ -60,5 +65,5 @@ for _kind in ("Sum", "Mean", "SqrtN"):
         attrs=_ATTRS,
         shape_fn=_compact_shape,
         gradient=NOT_DIFFERENTIABLE,
-        doc=f"The rows of SparseSegment{_kind}'s gradient that are not zero, and where.",
+        doc=f"The rows of SparseSegment{_kind}'s gradient that are not 0, and where.",
     )

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
     no_outputs,
-    scalar_shape,
     unknown_shapes,
 )
-
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -30,7 +28,8 @@ register_op(
     inputs=["max_size: int32"],
     outputs=["handle: resource"],
     attrs=["elem_type: type", "stack_name: string = ''"],
-    shape_fn=scalar_shape,
+    # So TensorFlow says of its handles that were pairs of strings once.
+    shape_fn=_old_handle_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="A new stack, of at most max_size elements unless that is negative.",

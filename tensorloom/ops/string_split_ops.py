@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import unchanged_shape
@@ -24,6 +23,7 @@ _VECTOR = TensorShape.of((None,))
 
 def _split_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 1)
+    c.with_rank(1, 0)
     return [TensorShape.of((None, 2)), _VECTOR, TensorShape.of((2,))]
 
 
@@ -150,14 +150,17 @@ def string_split(
     """Strings [n] split at any byte of a delimiter, " " by default."""
     delimiter = either("sep", sep, "delimiter", delimiter)
     delimiter = " " if delimiter is None else delimiter
-    with name_scope(name, "StringSplit", [source]):
-        delimiter = convert_to_tensor(delimiter, dtype=dtypes.string)
-        source = convert_to_tensor(source, dtype=dtypes.string)
-        return _sparse(
-            apply_op(
-                "StringSplit", input=source, delimiter=delimiter, skip_empty=skip_empty
-            )
+    delimiter = convert_to_tensor(delimiter, dtype=dtypes.string)
+    source = convert_to_tensor(source, dtype=dtypes.string)
+    return _sparse(
+        apply_op(
+            "StringSplit",
+            name,
+            input=source,
+            delimiter=delimiter,
+            skip_empty=skip_empty,
         )
+    )
 
 
 def string_split_v2(

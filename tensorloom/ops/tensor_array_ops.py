@@ -25,7 +25,8 @@ _HANDLE = TensorShape.of((2,))
 
 def _create_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 0)
-    if c.attrs["identical_element_shapes"]:
+    known = c.attrs["element_shape"].is_fully_defined()
+    if known or c.attrs["identical_element_shapes"]:
         data = HandleData(c.attrs["dtype"], c.attrs["element_shape"])
         c.set_output_handle_data(0, data)
     return [_HANDLE, SCALAR]

@@ -13,7 +13,7 @@ from tensorloom.framework.shape_inference import (
     format_shape,
 )
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops import fill_ops, gather_ops, identity_ops
+from tensorloom.ops import fill_ops, gather_ops, identity_ops, math_ops, shape_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -29,6 +29,9 @@ def _scatter_nd_shape(c: InferenceContext) -> TensorShape:
 
 def _tensor_scatter_shape(c: InferenceContext) -> TensorShape:
     whole = c.with_rank_at_least(0, 1)
+    if c.op_name not in ("TensorScatterMin", "TensorScatterMax"):  # of a later version
+        c.with_rank_at_least(1, 1)
+        c.with_rank_at_least(2, 1)
     _check_update_shape(c, c.input_shape(1), c.input_shape(2), whole)
     return whole
 
@@ -92,6 +95,19 @@ def _sub_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [identity_ops.identity(grad), None, -updates_grad]
 
 
+def _extreme_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    """Shared evenly by the elements that are equal to the extreme."""
+    tensor, indices, updates = op.inputs
+    result = op.outputs[0]
+    from_tensor = math_ops.cast(math_ops.equal(tensor, result), grad.dtype)
+    chosen = math_ops.equal(updates, gather_ops.gather_nd(result, indices))
+    from_updates = math_ops.cast(chosen, grad.dtype)
+    shape = shape_ops.shape(tensor, out_type=indices.dtype)
+    count = from_tensor + scatter_nd(indices, from_updates, shape)
+    updates_grad = gather_ops.gather_nd(grad / count, indices) * from_updates
+    return [grad * from_tensor / count, None, updates_grad]
+
+
 def _non_aliasing_add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [grad, None, gather_ops.gather_nd(grad, op.inputs[1])]
 
@@ -127,8 +143,8 @@ for _name, _tindices, _gradient, _does in (
     ("Update", "int32, int64, int16, uint16", _update_grad, "written"),
     ("Add", "int32, int64", _add_grad, "added"),
     ("Sub", "int32, int64", _sub_grad, "subtracted"),
-    ("Min", "int32, int64", None, "written where smaller"),
-    ("Max", "int32, int64", None, "written where greater"),
+    ("Min", "int32, int64", _extreme_grad, "written where smaller"),
+    ("Max", "int32, int64", _extreme_grad, "written where greater"),
 ):
     register_op(
         f"TensorScatter{_name}",

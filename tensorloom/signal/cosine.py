@@ -107,7 +107,7 @@ def _third(value: Tensor, size: Any, float_size: Tensor, norm: str | None) -> Te
     angles = math_ops.range(float_size) * math.pi * 0.5 / float_size
     scale = 2.0 * math_ops.exp(math_ops.complex(0.0, angles))
     turned = scale * math_ops.complex(value, 0.0)
-    return math_ops.real(rfft_ops.irfft(turned, fft_length=[2 * size]))[..., :size]  # type: ignore[no-any-return]
+    return math_ops.real(rfft_ops.irfft(turned, fft_length=[2 * size]))[..., :size]
 
 
 @export("signal.idct", "spectral.idct")

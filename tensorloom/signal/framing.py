@@ -26,12 +26,10 @@ def _gcd(a: Any, b: Any, name: str | None = None) -> Tensor:
         b.shape.assert_has_rank(0)
         for value, which in ((a, "a"), (b, "b")):
             if not value.dtype.is_integer:
-                raise ValueError(
-                    f"{which} must be an integer type. Got: {value.dtype}"
-                )
+                raise ValueError(f"{which} must be an integer type. Got: {value.dtype}")
         static_a, static_b = constant_value(a), constant_value(b)
         if static_a is not None and static_b is not None:
-            return convert_to_tensor(  # type: ignore[no-any-return]
+            return convert_to_tensor(
                 a.dtype.as_numpy_dtype(math.gcd(int(static_a), int(static_b)))
             )
         found, _ = while_loop(
@@ -193,9 +191,9 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         signal = array_ops.reshape(
             signal, within([frames + segments, segments, frame_step])
         )
-        order = array_ops.concat(
-            [math_ops.range(outer_rank), outer_rank + [1, 0, 2]], 0
-        )
+        outer_order = math_ops.range(outer_rank)
+        inner_order = outer_rank + [1, 0, 2]  # noqa: RUF005 - a sum of tensors
+        order = array_ops.concat([outer_order, inner_order], 0)
         signal = array_ops.transpose(signal, order)
         signal = array_ops.reshape(
             signal, within([(frames + segments) * segments, frame_step])

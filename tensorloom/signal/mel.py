@@ -19,7 +19,7 @@ _HIGH_Q: Final = 1127.0
 def _hertz_to_mel(frequencies: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "hertz_to_mel", [frequencies]):
         frequencies = convert_to_tensor(frequencies)
-        return _HIGH_Q * math_ops.log(1.0 + frequencies / _BREAK_HERTZ)  # type: ignore[no-any-return]
+        return _HIGH_Q * math_ops.log(1.0 + frequencies / _BREAK_HERTZ)
 
 
 def _check(bins: int, rate: Any, lower: float, upper: float, dtype: Any) -> None:
@@ -30,7 +30,9 @@ def _check(bins: int, rate: Any, lower: float, upper: float, dtype: Any) -> None
     if lower < 0.0:
         raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower}")
     if lower >= upper:
-        raise ValueError(f"lower_edge_hertz {lower:.1f} >= upper_edge_hertz {upper:.1f}")
+        raise ValueError(
+            f"lower_edge_hertz {lower:.1f} >= upper_edge_hertz {upper:.1f}"
+        )
     if upper > rate / 2:
         raise ValueError(
             "upper_edge_hertz must not be larger than the Nyquist frequency "

@@ -92,7 +92,7 @@ def inverse_stft_window_fn(
             total = math_ops.reduce_sum(squares, 0, keepdims=True)
             total = array_ops.tile(total, [overlaps, 1])
             total = array_ops.reshape(total, [overlaps * frame_step])
-            return window / total[:length]  # type: ignore[no-any-return]
+            return window / total[:length]
 
     return inverse_window
 

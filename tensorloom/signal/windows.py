@@ -27,9 +27,7 @@ def hann_window(
     Raises:
       ValueError: the dtype is not of floats.
     """
-    return _raised_cosine(
-        name, "hann_window", window_length, periodic, dtype, 0.5, 0.5
-    )
+    return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 @export("signal.hamming_window")

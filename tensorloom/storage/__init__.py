@@ -1,1 +1,12 @@
-"""Files in TensorFlow's formats, on any file system."""
+"""Files in TensorFlow's formats, on any file system. Knows the framework only.
+
+`filesystem` reads and writes paths of any scheme; `mirror` copies sets of files to a
+second place. The other modules are file formats over them: checkpoints and records.
+"""
+
+from __future__ import annotations
+
+from tensorloom.storage.filesystem import FileSystem, register_filesystem
+from tensorloom.storage.mirror import Mirror
+
+__all__ = ["FileSystem", "Mirror", "register_filesystem"]

@@ -23,12 +23,12 @@ from tensorloom.storage.coding import decode_varint
 from tensorloom.storage.crc32c import crc32c, crc32c_of_array, mask
 from tensorloom.storage.file_errors import data_loss, invalid_argument
 from tensorloom.storage.shard_file import ShardFile
-from tensorloom.storage.slices import Shape, Slice
 from tensorloom.storage.table_reader import TableReader
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.protos import tensor_bundle_pb2
+    from tensorloom.storage.slices import Shape, Slice
 
 T = TypeVar("T")
 

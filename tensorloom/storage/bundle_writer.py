@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from tensorloom.storage.bundle_files import data_name
 from tensorloom.storage.coding import encode_varint
 from tensorloom.storage.crc32c import CHUNK, crc32c, mask
 from tensorloom.storage.file_errors import file_error, invalid_argument
+from tensorloom.storage.io_threads import io_threads
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -94,10 +96,9 @@ class BundleWriter:
         self._name = data_name(prefix, 0, 1)
         directory = filesystem.parent(prefix)
         if directory and not filesystem.is_directory(directory):
-            try:
+            # What is wrong shows when the file is made.
+            with contextlib.suppress(errors.AlreadyExistsError, errors.NotFoundError):
                 filesystem.make_directory(directory)
-            except (errors.AlreadyExistsError, errors.NotFoundError):
-                pass  # what is wrong shows when the file is made
         self._staged = filesystem.stage_file(self._name)
         self._file = self._staged.file
 
@@ -134,9 +135,16 @@ class BundleWriter:
         crc = size = 0
         try:
             for written, hashed in _chunks(array):
-                self._file.write(written)
+                if len(written) < CHUNK:
+                    self._file.write(written)
+                    crc = crc32c(hashed, crc)
+                else:
+                    # A large part is written and hashed at the same time.
+                    writing = io_threads().submit(self._file.write, written)
+                    crc = crc32c(hashed, crc)
+                    writing.result()
+                    self._staged.written(len(written))
                 size += len(written)
-                crc = crc32c(hashed, crc)
         except OSError as error:
             raise file_error(self._name, error) from None
         entry.size, entry.crc32c = size, mask(crc)

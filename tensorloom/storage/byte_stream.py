@@ -48,6 +48,12 @@ class ByteStream:
         """Closes the file."""
         self._file.close()
 
+    def __del__(self) -> None:
+        # A pipeline that is dropped half-way has nobody else to close its files.
+        file = getattr(self, "_file", None)
+        if file is not None:
+            file.close()
+
     def size(self) -> int | None:
         """Length in bytes, if it is known without reading."""
         if self._inflate is not None:

@@ -17,12 +17,12 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.storage import filesystem, slices
 from tensorloom.storage.bundle_writer import as_bytes, key_text
 from tensorloom.storage.file_errors import data_loss, file_error, invalid_argument
-from tensorloom.storage.slices import Shape, Slice
 from tensorloom.storage.table_reader import TableReader
 from tensorloom.storage.table_writer import TableWriter
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
+    from tensorloom.storage.slices import Shape, Slice
 
 # The field of a TensorProto that holds the values of a dtype, and the dtype in it.
 _FIELDS: dict[str, tuple[str, Any]] = {
@@ -36,8 +36,9 @@ _FIELDS: dict[str, tuple[str, Any]] = {
     **{
         name: ("int_val", np.int32)
         for name in (
-            "int32 int16 int8 uint16 uint8 qint8 quint8 qint16 quint16 qint32"
-        ).split()
+            *("int32", "int16", "int8", "uint16", "uint8"),
+            *("qint8", "quint8", "qint16", "quint16", "qint32"),
+        )
     },
 }
 
@@ -304,7 +305,7 @@ class CheckpointWriterV1:
         if meta is None:
             meta = self._metas[key] = self._header.meta.tensor.add()
             meta.name = key_text(key)
-            meta.type = dtype.as_datatype_enum
+            meta.type = dtype.as_datatype_enum  # type: ignore[assignment]
             meta.shape.SetInParent()
             for size in shape:
                 meta.shape.dim.add(size=size)

@@ -51,6 +51,19 @@ def open_checkpoint(prefix: str) -> Reader:
         raise not_found(prefix) from None
 
 
+def open_anywhere(prefix: str) -> Reader:
+    """As `open_checkpoint`; a copy's if the checkpoint is lost and has a mirror."""
+    try:
+        return open_checkpoint(prefix)
+    except _LOST:
+        for other in mirror.copies_of(prefix):
+            try:
+                return open_checkpoint(other)
+            except _LOST:
+                continue
+        raise
+
+
 def with_checkpoint(prefix: str, use: Callable[[Reader], T]) -> T:
     """Calls `use` with the reader of a checkpoint.
 

@@ -74,7 +74,7 @@ def decode_ordered_signed(data: bytes, at: int) -> tuple[int, int]:
     size = 8 - (bits ^ 0xFF).bit_length() if bits != 0xFF else 0
     if size == 0:  # eight ones: the length goes on in the next byte
         following = data[at + 1] ^ flip
-        size = 9 if following < 0xC0 else 10
+        size = 8 if following < 0x80 else 9 if following < 0xC0 else 10
     end = at + size
     if end > len(data):
         raise IndexError("bad ordered number")

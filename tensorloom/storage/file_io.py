@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -158,6 +159,11 @@ class FileIO:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def __del__(self) -> None:
+        # Programs often leave closing to us: GFile(path).read().
+        with contextlib.suppress(Exception):
+            self.close()
 
     def __iter__(self) -> Iterator[Any]:
         return self

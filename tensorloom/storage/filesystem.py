@@ -40,6 +40,9 @@ class StagedFile(abc.ABC):
 
     file: BinaryIO
 
+    def written(self, size: int) -> None:  # noqa: B027
+        """Told after that many more bytes were written, so that they can go ahead."""
+
     @abc.abstractmethod
     def seal(self) -> None:
         """Ends the writing. What takes long is done here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -236,6 +237,6 @@ def _time(info: dict[str, Any]) -> int:
         value = info.get(key)
         if isinstance(value, int | float):
             return int(value * 1e9)
-        if hasattr(value, "timestamp"):
+        if isinstance(value, datetime.datetime):
             return int(value.timestamp() * 1e9)
     return 0

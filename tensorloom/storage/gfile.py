@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.storage import filesystem
-from tensorloom.storage.filesystem import FileStatistics
+
+if TYPE_CHECKING:
+    from tensorloom.storage.filesystem import FileStatistics
 
 
 @export("io.gfile.exists")
@@ -61,7 +63,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 @export("io.gfile.rename")
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Renames. Raises AlreadyExistsError if there is such a file, unless `overwrite`."""
+    """Renames. Raises AlreadyExistsError if there is one, unless `overwrite`."""
     filesystem.rename(src, dst, overwrite)
 
 

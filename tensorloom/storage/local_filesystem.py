@@ -7,13 +7,16 @@ import os
 import shutil
 import stat as stat_modes
 import uuid
+from concurrent.futures import Future
 from typing import BinaryIO
 
 from tensorloom.framework import errors
 from tensorloom.storage.file_errors import as_file_errors, file_error
+from tensorloom.storage.io_threads import io_threads
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
 
 _BUFFER = 1 << 18
+_SYNC_EVERY = 1 << 25  # bytes
 
 
 def local_path(path: str) -> str:
@@ -46,13 +49,26 @@ class _LocalStagedFile(StagedFile):
         self._path = path
         self._name = local_path(path)
         self._beside = temporary_name(self._name)
+        self._unsynced = 0
+        self._syncing: Future[None] | None = None
         try:
             self.file = open(self._beside, "xb", buffering=_BUFFER)  # noqa: SIM115
         except OSError as error:
             raise file_error(path, error) from None
 
+    def written(self, size: int) -> None:
+        # The disk is slower than the writer: it gets to work before the end.
+        self._unsynced += size
+        if self._unsynced >= _SYNC_EVERY and (
+            self._syncing is None or self._syncing.done()
+        ):
+            self._unsynced = 0
+            self._syncing = io_threads().submit(os.fdatasync, self.file.fileno())
+
     def seal(self) -> None:
         with as_file_errors(self._path):
+            if self._syncing is not None:
+                self._syncing.result()
             self.file.flush()
             os.fsync(self.file.fileno())
             self.file.close()
@@ -63,6 +79,8 @@ class _LocalStagedFile(StagedFile):
         sync_directory(os.path.dirname(self._name))
 
     def discard(self) -> None:
+        if self._syncing is not None:
+            self._syncing.exception()
         with contextlib.suppress(OSError):
             self.file.close()
         with contextlib.suppress(OSError):
@@ -77,7 +95,7 @@ class LocalFileSystem(FileSystem):
         name = local_path(path)
         try:
             # The caller closes it.
-            return open(name, mode)  # type: ignore[return-value]  # noqa: SIM115
+            return open(name, mode)  # type: ignore[return-value]
         except OSError as error:
             raise file_error(path, error) from None
 

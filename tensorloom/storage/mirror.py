@@ -346,7 +346,7 @@ def copies_of(path: str) -> list[str]:
 @atexit.register
 def _finish() -> None:
     deadline = time.monotonic() + _EXIT_TIMEOUT_S
-    for mirror in list(_mirrors):
+    for mirror in _mirrors:
         try:
             mirror.flush(max(0.0, deadline - time.monotonic()))
         except errors.OpError as error:

@@ -6,35 +6,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 from tensorloom.storage import filesystem
 from tensorloom.storage.file_errors import as_file_errors, data_loss
+from tensorloom.storage.io_threads import io_threads
 from tensorloom.storage.local_filesystem import LocalFileSystem, local_path
 
 PART = 1 << 23  # bytes that one thread reads at a time
-_READERS = min(4, os.cpu_count() or 1)
-
-_pool: ThreadPoolExecutor | None = None
-_pool_lock = threading.Lock()
-
-
-def _readers() -> ThreadPoolExecutor:
-    """The threads that read; kept, since starting them costs more than a small read."""
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(_READERS, "tensorloom-shard-reader")
-        return _pool
-
-
-def _forget_pool() -> None:
-    global _pool
-    _pool = None
-
-
-os.register_at_fork(after_in_child=_forget_pool)
 
 
 class ShardFile:
@@ -91,7 +70,7 @@ class ShardFile:
         if flat.size <= PART or self._file is not None:
             self._read_into(view, offset)
             return _nothing
-        submit = _readers().submit
+        submit = io_threads().submit
         parts = [
             submit(self._read_into, view[at : at + PART], offset + at)
             for at in range(0, flat.size, PART)

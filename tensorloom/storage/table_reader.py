@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import struct
 from bisect import bisect_left
@@ -94,6 +95,10 @@ class TableReader:
         if self._file is not None:
             self._file.close()
 
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
     def _read(self, offset: int, size: int) -> bytes:
         if self._data is not None:
             return self._data[offset : offset + size]
@@ -119,7 +124,9 @@ class TableReader:
             at = decode_varint(footer, decode_varint(footer, 0)[1])[1]
             offset, size, _ = self._handle(footer, at)
             result, end = [], 0
-            for key, handle in zip(*block_entries(self._block(offset, size)), strict=True):
+            for key, handle in zip(
+                *block_entries(self._block(offset, size)), strict=True
+            ):
                 offset, size, _ = self._handle(handle, 0)
                 if offset < end:
                     raise IndexError("blocks of the index overlap")

@@ -11,15 +11,17 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors
-from tensorloom.storage.byte_stream import ByteStream, compression_of
+from tensorloom.storage.byte_stream import DEFAULT_BLOCK, ByteStream, compression_of
 from tensorloom.storage.crc32c import mask
 from tensorloom.storage.file_errors import as_file_errors, data_loss
 from tensorloom.storage.filesystem import open_file
+
+if TYPE_CHECKING:
+    from tensorloom.framework import errors
 
 _HEADER: Final = struct.Struct("<QI")
 _CRC: Final = struct.Struct("<I")
@@ -50,17 +52,20 @@ class RecordReader:
     def __init__(
         self, name: str, compression: bytes = b"", buffer_size: int = 0
     ) -> None:
-        self._stream = ByteStream(name, compression, max(buffer_size, 1 << 20))
+        # Larger blocks are slower: each is memory that the system must clear first.
+        self._stream = ByteStream(name, compression, buffer_size or DEFAULT_BLOCK)
         self._name = name
         self._crc = checksum()
         self._data = b""
         self._offset = 0  # of `_data` in the file
         self._left = self._stream.size()  # bytes of the file behind `_data`
         self._failure: errors.OpError | None = None
+        self._ended = False
         self._lengths: dict[int, int] = {}  # the masked checksums of lengths
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file; there are no more records then."""
+        self._ended = True
         self._stream.close()
 
     def read_records(self) -> list[bytes]:
@@ -72,11 +77,13 @@ class RecordReader:
         """
         while True:
             if self._failure is not None:
+                self.close()
                 raise self._failure
             found, at = self._parse()
             if found:
                 return found
-            if self._failure is None and not self._extend(at):
+            if self._failure is None and (self._ended or not self._extend(at)):
+                self.close()
                 return []
 
     def __iter__(self) -> Iterator[bytes]:

@@ -60,7 +60,7 @@ def generate_checkpoint_state_proto(
         model_checkpoint_path=paths[-1],
         all_model_checkpoint_paths=paths,
         all_model_checkpoint_timestamps=times,
-        last_preserved_timestamp=last_preserved_timestamp,
+        last_preserved_timestamp=last_preserved_timestamp,  # type: ignore[arg-type]
     )
 
 
@@ -162,7 +162,9 @@ def get_checkpoint_state(
         raise ValueError(f"Invalid checkpoint state loaded from {directory}")
 
     def full(name: str) -> str:
-        return name if filesystem.is_absolute(name) else filesystem.join(directory, name)
+        return (
+            name if filesystem.is_absolute(name) else filesystem.join(directory, name)
+        )
 
     state.model_checkpoint_path = full(state.model_checkpoint_path)
     for at, name in enumerate(state.all_model_checkpoint_paths):
@@ -266,7 +268,9 @@ def remove_checkpoint(
     mirror.removed(doomed)
 
 
-def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta") -> str:
+def meta_graph_filename(
+    checkpoint_filename: str, meta_graph_suffix: str = "meta"
+) -> str:
     """The MetaGraph of a checkpoint; shards of a checkpoint share one."""
     basename = re.sub(r"-[\d\?]+-of-\d+$", "", checkpoint_filename)
     return f"{basename}.{meta_graph_suffix}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.storage import checkpoints, filesystem
+from tensorloom.storage import checkpoints, filesystem, mirror
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.file_errors import invalid_argument
 from tensorloom.storage.slices import shape_text
@@ -30,7 +30,7 @@ class CheckpointReader:
 
     def __init__(self, filepattern: Any) -> None:
         self._path = filesystem.path_text(filepattern)
-        self._reader = checkpoints.open_checkpoint(self._path)
+        self._reader = checkpoints.open_anywhere(self._path)
 
     def has_tensor(self, tensor_str: str) -> bool:
         """Whether a tensor of that name is in it."""
@@ -81,7 +81,7 @@ class CheckpointReader:
 
 
 @export("train.NewCheckpointReader")
-def NewCheckpointReader(filepattern: Any) -> CheckpointReader:  # noqa: N802
+def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
     """The reader of a checkpoint, given its prefix.
 
     Raises:
@@ -91,7 +91,7 @@ def NewCheckpointReader(filepattern: Any) -> CheckpointReader:  # noqa: N802
     """
     path = filesystem.path_text(filepattern)
     directory = filesystem.parent(path) or "."
-    if not filesystem.is_directory(directory):
+    if not filesystem.is_directory(directory) and not mirror.copies_of(path):
         raise invalid_argument(
             "Unsuccessful TensorSliceReader constructor: Failed to get matching files "
             f"on {path}: Not found: {directory}; No such file or directory"

@@ -16,7 +16,6 @@ from tensorloom.train.checkpoint_reader import CheckpointReader, NewCheckpointRe
 from tensorloom.train.saver_builder import restore_v2
 
 
-
 def _checkpoint_prefix(ckpt_dir_or_file: Any) -> Any:
     if filesystem.is_directory(ckpt_dir_or_file):
         return checkpoint_management.latest_checkpoint(ckpt_dir_or_file)
@@ -58,7 +57,7 @@ def wait_for_new_checkpoint(
     seconds_to_sleep: float = 1,
     timeout: float | None = None,
 ) -> str | None:
-    """The newest checkpoint once it is another than the last; None after `timeout` s."""
+    """The newest checkpoint once it is another than the last, None after a timeout."""
     stop = None if timeout is None else time.time() + timeout
     while True:
         path = checkpoint_management.latest_checkpoint(checkpoint_dir)
@@ -134,7 +133,7 @@ def _store_variables() -> dict[str, Any]:
 
 
 def _find_variable(target: Any) -> Any:
-    """The variable, or the slices of one, that a target is or names; None for scopes."""
+    """The variable, or slices of one, that a target is or names; None for scopes."""
     if isinstance(target, Variable):
         return target
     if isinstance(target, list) and all(isinstance(v, Variable) for v in target):
@@ -147,7 +146,7 @@ def _variable_or_slices(name: Any) -> Any:
     found = variables.get(name)
     if found is not None or f"{name}/part_0" not in variables:
         return found
-    parts = []
+    parts: list[Any] = []
     while f"{name}/part_{len(parts)}" in variables:
         parts.append(variables[f"{name}/part_{len(parts)}"])
     return parts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.cond import cond
 from tensorloom.client.queues import (
@@ -26,12 +26,14 @@ from tensorloom.framework.indexed_slices import (
     convert_n_to_tensor_or_indexed_slices,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import control_flow_ops, math_ops, partition_ops
 from tensorloom.summary import summary
 from tensorloom.train.input_producers import summarize_fullness
 from tensorloom.train.queue_runner import QueueRunner, add_queue_runner
 from tensorloom.train.sparse_elements import SparseElements
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def _check_capacity(options: _Options) -> None:
     least = options.min_after_dequeue
     if least is not None and options.capacity <= least:
         raise ValueError(
-            f"capacity {options.capacity} must be bigger than min_after_dequeue {least}."
+            f"capacity {options.capacity} must be bigger than min_after_dequeue "
+            f"{least}."
         )
 
 
@@ -112,9 +115,7 @@ def _lists(sources: Any) -> list[Any]:
     if isinstance(sources[0], dict):
         keys = set(sources[0])
         if any(set(source) != keys for source in sources[1:]):
-            raise ValueError(
-                "All dictionaries in tensors_list must have the same keys"
-            )
+            raise ValueError("All dictionaries in tensors_list must have the same keys")
         return [_values(source) for source in sources]
     return list(sources)
 
@@ -133,9 +134,7 @@ def _keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
     keep = convert_to_tensor(keep_input)
     rank = keep.shape.rank
     if rank is None:
-        raise ValueError(
-            "`keep_input` dimensions must be known at graph construction."
-        )
+        raise ValueError("`keep_input` dimensions must be known at graph construction.")
     if not enqueue_many and rank == 1:
         raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
     if rank > 1:

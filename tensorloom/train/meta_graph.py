@@ -23,8 +23,15 @@ from tensorloom.train.meta_graph_collections import (
 
 _MAX_BYTES = 2**31
 _SAVE_AND_RESTORE_OPS = frozenset(
-    ["SaveV2", "Save", "SaveSlice", "LegacySave", "LegacySaveSlice"]
-    + ["RestoreV2", "Restore", "RestoreSlice", "LegacyRestore", "LegacyRestoreSlice"]
+    f"{kind}{action}{what}"
+    for action in ("Save", "Restore")
+    for kind, what in (
+        ("", ""),
+        ("", "V2"),
+        ("", "Slice"),
+        ("Legacy", ""),
+        ("Legacy", "Slice"),
+    )
 )
 _INTERNAL_OPS = frozenset(["_Arg", "_Retval", "_ListToArray", "_ArrayToList"])
 
@@ -264,7 +271,9 @@ def create_meta_graph_def(
         strip_default_valued_attrs(result)
     if saver_def is not None:
         result.saver_def.CopyFrom(saver_def)
-    keys = graph.get_all_collection_keys() if collection_list is None else collection_list
+    keys = (
+        graph.get_all_collection_keys() if collection_list is None else collection_list
+    )
     for key in keys:
         contents = None
         if clear_extraneous_savers and key == GraphKeys.SAVERS:
@@ -350,7 +359,7 @@ def _debug_info(graph: Graph, graph_def: Any, scope: str | None) -> Any:
         for frame in op.traceback:
             name, line, function, code = tuple(frame)[:4]
             trace.file_line_cols.add(
-                file_index=files.setdefault(name, len(files)),
+                file_index=files.setdefault(str(name), len(files)),
                 line=line,
                 func=function,
                 code=code or "",

@@ -286,11 +286,13 @@ class _Collection:
 
 
 def _with_scope(data: bytes, scope: str) -> Any:
+    """A string of a collection: it may be a name, so it gets the scope."""
     if not scope:
         return data
-    return prepend_scope(data.decode("utf-8", "surrogateescape"), scope).encode(
-        "utf-8", "surrogateescape"
-    )
+    try:
+        return prepend_scope(data.decode("utf-8"), scope)
+    except UnicodeDecodeError:
+        return data
 
 
 def _has_trainable(info: Any) -> bool:

@@ -41,9 +41,7 @@ class _ProximalOptimizer(Optimizer):
         return self._build(handle, self._scalars, grad=grad)
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        return self._build(
-            var, self._scalars, grad=grad.values, indices=grad.indices
-        )
+        return self._build(var, self._scalars, grad=grad.values, indices=grad.indices)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         scalars = [math_ops.cast(scalar, grad.dtype) for scalar in self._scalars]

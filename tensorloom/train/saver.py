@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from tensorloom.train import (
     training_util,
 )
 from tensorloom.train.saver_builder import V2, BulkSaverBuilder
+from tensorloom.train.saver_history import SaverHistory
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -30,7 +30,7 @@ _logger = logging.getLogger("tensorloom")
 
 
 @export("train.Saver")
-class Saver:
+class Saver(SaverHistory):
     """Adds operations that save and restore variables, and runs them.
 
     Checkpoints are numbered by the global step, older ones removed, and the newest
@@ -83,6 +83,7 @@ class Saver:
                 "If `var_list` is provided then build cannot be deferred. Either set "
                 "defer_build=False or var_list=None."
             )
+        super().__init__()
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
@@ -99,10 +100,6 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._filename = filename
         self._save_relative_paths = save_relative_paths
-        # Path and time of each checkpoint, oldest first.
-        self._last_checkpoints: list[tuple[str, float]] = []
-        self._checkpoints_to_be_deleted: list[tuple[str, float]] = []
-        self._next_checkpoint_time = math.inf
         self._object_restore_saver: Any = None
         self._background: Any = None
         if not defer_build:
@@ -157,7 +154,9 @@ class Saver:
             )
         for field in ("save_tensor_name", "restore_op_name"):
             if not getattr(self.saver_def, field):
-                raise ValueError(f"saver_def must specify the {field}: {self.saver_def}")
+                raise ValueError(
+                    f"saver_def must specify the {field}: {self.saver_def}"
+                )
 
     def as_saver_def(self) -> Any:
         """The `SaverDef` of the operations."""
@@ -181,56 +180,6 @@ class Saver:
     def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
         """A saver for the operations that a `SaverDef` names."""
         return Saver(saver_def=saver_def, name=import_scope)
-
-    # --- the list of checkpoints -----------------------------------------------------
-
-    @property
-    def last_checkpoints(self) -> list[str]:
-        """The checkpoints that were not removed, oldest first."""
-        return [path for path, _ in self._last_checkpoints]
-
-    def set_last_checkpoints(self, last_checkpoints: Any) -> None:
-        """Old form of `set_last_checkpoints_with_time`, without times."""
-        assert isinstance(last_checkpoints, list)
-        self._last_checkpoints = [(path, math.inf) for path in last_checkpoints]
-
-    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Any) -> None:
-        """Sets the list of checkpoints: pairs of path and time, oldest first."""
-        assert isinstance(last_checkpoints_with_time, list)
-        self._last_checkpoints = last_checkpoints_with_time
-
-    def recover_last_checkpoints(self, checkpoint_paths: Any) -> None:
-        """Takes over checkpoints of an earlier run, as far as they are there."""
-        found = []
-        for path in checkpoint_paths:
-            times = checkpoint_management.get_checkpoint_mtimes([path])
-            if times:
-                found.append((path, times[0]))
-        self.set_last_checkpoints_with_time(found)
-
-    def _record_last_checkpoint(self, path: str) -> None:
-        if not self.saver_def.max_to_keep:
-            return
-        self._last_checkpoints = [p for p in self._last_checkpoints if p[0] != path]
-        self._last_checkpoints.append((path, time.time()))
-        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
-            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
-
-    def _remove_old_checkpoint(self, meta_graph_suffix: str) -> None:
-        if not self._checkpoints_to_be_deleted:
-            return
-        path, made = self._checkpoints_to_be_deleted.pop(0)
-        if made > self._next_checkpoint_time:
-            hours = self.saver_def.keep_checkpoint_every_n_hours
-            self._next_checkpoint_time += hours * 3600
-            return
-        try:
-            checkpoint_management.remove_checkpoint(
-                path, self.saver_def.version, meta_graph_suffix
-            )
-        except (errors.OpError, OSError) as error:
-            # The checkpoint that was saved is worth more than the space.
-            _logger.warning("Ignoring: %s", error)
 
     # --- saving ----------------------------------------------------------------------
 
@@ -270,7 +219,9 @@ class Saver:
           RuntimeError: `build` was not called.
         """
         save_path = filesystem.path_text(save_path)
-        checkpoint = self._checkpoint_name(sess, save_path, global_step, latest_filename)
+        checkpoint = self._checkpoint_name(
+            sess, save_path, global_step, latest_filename
+        )
         path: str | None = None
         if not self._is_empty:
             if self._background is not None:
@@ -279,7 +230,9 @@ class Saver:
         if write_meta_graph:
             self._write_meta_graph(
                 sess,
-                checkpoint_management.meta_graph_filename(checkpoint, meta_graph_suffix),
+                checkpoint_management.meta_graph_filename(
+                    checkpoint, meta_graph_suffix
+                ),
                 strip_default_attrs,
                 save_debug_info,
             )
@@ -309,12 +262,14 @@ class Saver:
           A future of the prefix; it has the error if there was one.
 
         Raises:
-          UnimplementedError: the saver writes V1, or its builder makes other operations.
+          UnimplementedError: the saver writes V1, or its builder makes other ops.
         """
         from tensorloom.train.saver_background import BackgroundSave
 
         save_path = filesystem.path_text(save_path)
-        checkpoint = self._checkpoint_name(sess, save_path, global_step, latest_filename)
+        checkpoint = self._checkpoint_name(
+            sess, save_path, global_step, latest_filename
+        )
         if self._background is None:
             self._background = BackgroundSave(self.saver_def, sess.graph)
         meta_file = checkpoint_management.meta_graph_filename(

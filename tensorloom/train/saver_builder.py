@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from tensorloom.client.partitioned_variable import PartitionedVariable
 from tensorloom.framework.device_spec import canonical_name
@@ -21,12 +21,14 @@ from tensorloom.ops import (
     control_flow_ops,
     identity_ops,
     placeholder_ops,
+    saveable_object,
     shape_ops,
     string_ops,
 )
-from tensorloom.ops.saveable_object import SaveableObject, SaveSpec
 from tensorloom.train import saver_saveables
 from tensorloom.train.saver_saveables import set_cpu0
+
+Saveable = saveable_object.SaveableObject
 
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
 
@@ -38,8 +40,8 @@ class BaseSaverBuilder:
       write_version: `SaverDef.V1` or `SaverDef.V2`.
     """
 
-    SaveSpec: ClassVar[type[SaveSpec]] = SaveSpec
-    SaveableObject: ClassVar[type[SaveableObject]] = SaveableObject
+    SaveSpec = saveable_object.SaveSpec
+    SaveableObject = saveable_object.SaveableObject
     VariableSaveable = saver_saveables.ReferenceVariableSaveable
     ResourceVariableSaveable = saver_saveables.ResourceVariableSaveable
 
@@ -48,7 +50,7 @@ class BaseSaverBuilder:
 
     # --- saving ----------------------------------------------------------------------
 
-    def save_op(self, filename_tensor: Any, saveables: Sequence[SaveableObject]) -> Any:
+    def save_op(self, filename_tensor: Any, saveables: Sequence[Saveable]) -> Any:
         """The operation that saves.
 
         Raises:
@@ -77,7 +79,9 @@ class BaseSaverBuilder:
             )
         raise RuntimeError(f"Unexpected write_version: {self._write_version}")
 
-    def sharded_filename(self, filename_tensor: Any, shard: int, num_shards: Any) -> Any:
+    def sharded_filename(
+        self, filename_tensor: Any, shard: int, num_shards: Any
+    ) -> Any:
         """The name of one shard."""
         return apply_op(
             "ShardedFilename",
@@ -86,9 +90,7 @@ class BaseSaverBuilder:
             num_shards=num_shards,
         )
 
-    def _add_save_ops(
-        self, filename_tensor: Any, saveables: Sequence[SaveableObject]
-    ) -> Any:
+    def _add_save_ops(self, filename_tensor: Any, saveables: Sequence[Saveable]) -> Any:
         save = self.save_op(filename_tensor, saveables)
         return control_flow_ops.with_dependencies([save], filename_tensor)
 
@@ -136,7 +138,7 @@ class BaseSaverBuilder:
     def bulk_restore(
         self,
         filename_tensor: Any,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:
@@ -149,7 +151,7 @@ class BaseSaverBuilder:
         return tensors
 
     def restore_op(
-        self, filename_tensor: Any, saveable: SaveableObject, preferred_shard: int
+        self, filename_tensor: Any, saveable: Saveable, preferred_shard: int
     ) -> list[Any]:
         """The tensors of one saveable."""
         del preferred_shard
@@ -161,7 +163,7 @@ class BaseSaverBuilder:
     def _add_restore_ops(
         self,
         filename_tensor: Any,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         restore_sequentially: bool,
         reshape: bool,
         preferred_shard: int = -1,
@@ -203,9 +205,9 @@ class BaseSaverBuilder:
     # --- both ------------------------------------------------------------------------
 
     def _group_by_devices(
-        self, saveables: Sequence[SaveableObject]
-    ) -> list[tuple[str, list[SaveableObject]]]:
-        per_device: dict[str, list[SaveableObject]] = defaultdict(list)
+        self, saveables: Sequence[Saveable]
+    ) -> list[tuple[str, list[Saveable]]]:
+        per_device: dict[str, list[Saveable]] = defaultdict(list)
         for saveable in saveables:
             names = {canonical_name(spec.tensor.device) for spec in saveable.specs}
             if len(names) != 1:
@@ -303,7 +305,7 @@ class BulkSaverBuilder(BaseSaverBuilder):
     def bulk_restore(
         self,
         filename_tensor: Any,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:

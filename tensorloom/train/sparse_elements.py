@@ -10,7 +10,7 @@ from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.graph import Operation, Tensor, colocate_with
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.ops import array_ops, constant_op, control_flow_ops, sparse_ops
+from tensorloom.ops import array_ops, constant_op, control_flow_ops, sparse_builders
 
 _STORING = ("AddSparseToTensorsMap", "AddManySparseToTensorsMap")
 
@@ -74,7 +74,9 @@ class SparseElements:
         name = shared.name if shared is not None else None
         if self._keep.shape.rank == 1:
             rows = tensor.indices[:, 0]
-            kept = sparse_ops.sparse_retain(tensor, array_ops.gather(self._keep, rows))
+            kept = sparse_builders.sparse_retain(
+                tensor, array_ops.gather(self._keep, rows)
+            )
             return _add(kept, name, many=True)
         if self._enqueue_many:
             handles = self._if_kept(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.kernels.tensor_list import TensorList
+from tensorloom.kernels.tensor_list import UNSET, TensorList
 
 
 def _empty(shape: tuple[int | None, ...] | None = None, limit: int = -1) -> TensorList:
@@ -41,6 +43,30 @@ def test_any_history_of_pushes_and_pops(steps: list[tuple[int, int]]) -> None:
             lists.append((before.push(np.int32(number)), [*wanted, number]))
     for made, wanted in lists:
         assert made.elements() == wanted
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 99))))
+def test_any_history_of_changes(steps: list[tuple[int, int]]) -> None:
+    """Each step goes on from an earlier list: sets, pushes, pops or resizes."""
+    lists: list[tuple[TensorList, list[Any]]] = [(_empty(), [])]
+    for origin, number in steps:
+        before, wanted = lists[origin % len(lists)]
+        value = np.int32(number)
+        if number % 3 == 0 and wanted:
+            index = number % len(wanted)
+            after = before.set(index, value)
+            lists.append((after, [*wanted[:index], value, *wanted[index + 1 :]]))
+        elif number % 7 == 0:
+            size = number % 5
+            filled = [*wanted[:size], *[UNSET] * (size - len(wanted))]
+            lists.append((before.resize(size), filled))
+        elif number % 5 == 0 and wanted:
+            lists.append((before.pop()[0], wanted[:-1]))
+        else:
+            lists.append((before.push(value), [*wanted, value]))
+    for made, wanted in lists:
+        assert made.elements() == wanted
+        assert [made.at(i) for i in range(made.length)] == wanted
 
 
 def test_checks() -> None:

@@ -16,6 +16,7 @@ from tensorloom.framework.resource import Variable
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS
 from tensorloom.kernels.variable_value import to_host, to_tensor
+from tensorloom.ops.training_ops import RULES
 
 ATTRS = {"use_nesterov": False, "update_slots": True, "use_locking": False}
 SLOTS = {rule: layout[0] - 1 for rule, layout in LAYOUT.items()}
@@ -34,6 +35,10 @@ VALUES = {
     "l2": 0.2,
     "l2_shrinkage": 0.05,
     "lr_power": -0.5,
+    "global_step": 3,
+    "sign_decay": 0.5,
+    "logbase": 1.2,
+    "beta": 0.9,
 }
 
 
@@ -83,9 +88,8 @@ def test_dense_update_is_the_formula(
     attrs = {**ATTRS, "use_nesterov": nesterov}
     expected = FORMULAS[rule](np, tuple(state), tuple(inputs), attrs)
     variables = [_variable(value, as_tensor) for value in state]
-    compute = _compute(
-        f"Apply{rule}" if rule != "KerasMomentum" else f"ResourceApply{rule}", attrs
-    )
+    resource_only = rule in ("KerasMomentum", "AdamWithAmsgrad")
+    compute = _compute(f"{'Resource' * resource_only}Apply{rule}", attrs)
     compute(*variables, *inputs)
     for variable, value in zip(variables, expected, strict=True):
         np.testing.assert_allclose(to_host(variable.value), value, rtol=2e-6, atol=1e-7)
@@ -98,7 +102,7 @@ def test_dense_update_is_the_formula(
 def test_sparse_update_is_the_formula_by_rows(
     rule: str, as_tensor: bool, indices: list[int]
 ) -> None:
-    if rule in ("GradientDescent", "Adam"):
+    if not next(r for r in RULES if r.name == rule).sparse:
         pytest.skip("no sparse form")
     rng = np.random.default_rng(1)
     state = _state(rule, rng, (4, 3))

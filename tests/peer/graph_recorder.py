@@ -26,6 +26,7 @@ MODULES = [
     "models",
     "functions",
     "random_programs",
+    "contrib",
 ]
 
 
@@ -47,7 +48,7 @@ def _bytes(value):
 
 
 def _short(number):
-    return float("%.8g" % number) if isinstance(number, float) else number
+    return float(f"{number:.8g}") if isinstance(number, float) else number
 
 
 def record(tf, program):
@@ -114,15 +115,14 @@ def record_function(tf, program):
             "init": "",
             "variables": variables,
             "runs": [
-                {"feed": dict(zip(feeds, given)), "values": values}
+                {"feed": dict(zip(feeds, given)), "values": values}  # noqa: B905
                 for given, values in recorded
             ],
         }
 
     outputs = sorted(signature.outputs, key=lambda key: int(key.split("_")[1]))
     names = {
-        program.__name__
-        + "_saved": described(
+        program.__name__ + "_saved": described(
             meta.graph_def,
             [signature.inputs[name].name for name in inputs],
             [signature.outputs[key].name for key in outputs],

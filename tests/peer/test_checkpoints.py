@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.peer.peers import Peer
 
 # Runs here and there; `directory`, `resource` and `action` are set before it.
-PROGRAM = '''
+PROGRAM = """
 import numpy as np, os, pickle
 
 VALUES = {
@@ -121,7 +121,7 @@ with tf.Graph().as_default(), tf.Session(config=config) as sess:
 with open(os.path.join(directory, action + ".answer"), "wb") as file:
     pickle.dump(answer, file, 2)
 result = None
-'''
+"""
 
 
 def run_here(directory: Path, action: str, resource: bool) -> Any:

@@ -29,7 +29,7 @@ def test_op(
     pytestconfig: pytest.Config,
 ) -> None:
     spec = SPECS[op]
-    peer = op_peers["1.15"]
+    peer = op_peers[spec.version or "1.15"]
     if op not in peer.op_names:
         peer = op_peers["2.21"]
     told: list[str] = []

@@ -19,9 +19,10 @@ VARIABLES = 5
 
 def save_forever(mode: str, directory: str) -> None:
     torch.set_num_threads(1)
-    with tf.Graph().as_default(), tf.Session(
-        config=tf.ConfigProto(device_count={"CPU": 2})
-    ) as sess:
+    with (
+        tf.Graph().as_default(),
+        tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess,
+    ):
         variables = []
         for index in range(VARIABLES):
             with tf.device(f"/device:CPU:{index % 2}"):

@@ -170,9 +170,7 @@ def test_stopped_at_every_step(
 
         def save(number: int) -> None:
             sess.run(update, {step: number})
-            saver.save(
-                sess, directory + "/m", global_step=number if numbered else None
-            )
+            saver.save(sess, directory + "/m", global_step=number if numbered else None)
 
         save(1)
         done, count = 1, 0
@@ -295,7 +293,7 @@ def test_two_savers_of_one_prefix(tmp_path: Path) -> None:
         thread.start()
     seen = set()
     deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and len(seen) < 2 or not seen:
+    while (time.monotonic() < deadline and len(seen) < 2) or not seen:
         try:
             a, b = checkpoints.with_checkpoint(
                 prefix, lambda reader: (reader.read(b"a"), reader.read(b"b"))
@@ -312,5 +310,3 @@ def test_two_savers_of_one_prefix(tmp_path: Path) -> None:
     with BundleReader(prefix) as reader:
         assert (reader.read(b"a") == reader.read(b"b")).all()
     assert {p.name for p in tmp_path.iterdir()} == {"m.index", "m.data-00000-of-00001"}
-
-

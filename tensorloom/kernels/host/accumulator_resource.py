@@ -56,7 +56,9 @@ class Accumulator(WaitableResource):
           errors.InvalidArgumentError: `required` is not positive.
         """
         if required <= 0:
-            raise _invalid(f"Argument num_required must be positive, but was {required}")
+            raise _invalid(
+                f"Argument num_required must be positive, but was {required}"
+            )
         with self.changed:
             self.wait_until(lambda: self.count >= required, context, "TakeGrad")
             result = self._result()
@@ -148,9 +150,7 @@ class SparseAccumulator(Accumulator):
         shape = np.array([-1 if d is None else d for d in dims], np.int64)
         return self._indices, values, shape
 
-    def _check(
-        self, indices: _Array, values: _Array, shape: list[int] | None
-    ) -> None:
+    def _check(self, indices: _Array, values: _Array, shape: list[int] | None) -> None:
         if indices.ndim != 1:
             raise _invalid(
                 "Input indices should be vector but received shape: "
@@ -165,11 +165,15 @@ class SparseAccumulator(Accumulator):
         limits = self.shape.dims_tuple
         if limits is not None:
             self._check_limits(limits, indices, shape)
-            expected: Any = limits[1:]
-        else:
-            expected = self._values.shape[1:] if self.count else None
-        if expected is not None:
-            self._check_row(expected, values)
+            self._check_row(limits[1:], values)
+        if self.count:
+            rows = self._values.shape[1:]
+            self._check_row(rows, values)
+            if len(rows) != values.ndim - 1:
+                raise _invalid(
+                    f"Shape mismatch: expected values rank {len(rows) + 1}, got "
+                    f"{values.ndim}"
+                )
 
     def _check_limits(
         self, limits: Any, indices: _Array, shape: list[int] | None
@@ -188,12 +192,7 @@ class SparseAccumulator(Accumulator):
                 )
 
     def _check_row(self, expected: Any, values: _Array) -> None:
-        if values.ndim - 1 != len(expected):
-            raise _invalid(
-                f"Shape mismatch: expected values rank {len(expected) + 1}, got "
-                f"{values.ndim}"
-            )
-        for i, (want, size) in enumerate(zip(expected, values.shape[1:], strict=True)):
+        for i, (want, size) in enumerate(zip(expected, values.shape[1:], strict=False)):
             if want is not None and want != size:
                 raise _invalid(
                     f"Shape mismatch: expected values dim {i + 1} to be {want}, got "

@@ -94,7 +94,7 @@ def _pack(c: OpKernelConstruction) -> Compute:
     if all(shape.dims_tuple == () for shape in c.input_shapes) and (
         c["T"] != dtypes.string
     ):
-        to = c["T"].np_dtype
+        to = c["T"].np_dtype if c["T"].np_dtype.names is None else c["T"].np_dtype[0]
         return lambda *values: np.array(values, to)
 
     def compute(*values: Any) -> Any:
@@ -129,11 +129,12 @@ def pack_axis(axis: int, rank: int) -> int:
 @host_kernel("Unpack", aliases=True)
 def _unpack(c: OpKernelConstruction) -> Compute:
     axis, num = c["axis"], c["num"]
+    are_handles = c["T"] in (dtypes.resource, dtypes.variant)
 
     def compute(value: Any) -> tuple[Any, ...]:
         at = unpack_axis(axis, num, value.shape)
         moved = np.moveaxis(value, at, 0)
-        if value.ndim > 1:
+        if value.ndim > 1 or are_handles:  # a single handle is the object itself
             return tuple(moved)
         if value.dtype == object:
             return tuple([moved[i : i + 1].reshape(()) for i in range(num)])
@@ -221,9 +222,17 @@ def _pad_v2(c: OpKernelConstruction) -> Compute:
     dtype, device = c["T"], c.device
 
     def compute(value: Any, paddings: Any, filler: Any) -> Any:
+        check_filler(filler)
         return pad_array(value, paddings, filler[()], dtype, device)
 
     return compute
+
+
+def check_filler(filler: Any) -> None:
+    """Raises InvalidArgumentError unless PadV2's value is one."""
+    if filler.ndim:
+        shape = ",".join(map(str, filler.shape))
+        raise invalid_argument(f"constant_values must be a scalar. Found: [{shape}]")
 
 
 def pad_array(
@@ -319,7 +328,7 @@ def _mirror_pad_grad(c: OpKernelConstruction) -> Compute:
 
 def check_mirrored_size(size: int, before: int, after: int, offset: int) -> None:
     """Raises InvalidArgumentError unless the paddings are a mirror of `size`."""
-    if size < 0 or max(before, after) > max(size - offset, 0):
+    if size < 0 or max(before, after) > size - offset:
         raise invalid_argument(
             f"Paddings {before}, {after} are not a mirror of a dimension of {size}"
         )

@@ -97,7 +97,7 @@ def gather(params: Any, indices: Any, axis: int, batch: int) -> Any:
     if not batch:
         if params.dtype == object and params.ndim == 1 and not np.ndim(indices):
             return params[int(indices) : int(indices) + 1].reshape(())
-        return np.take(params, indices, axis)
+        return params.take(indices, axis)
     # The axis moved behind the batch, taken there, and the middle moved back in front.
     moved = np.moveaxis(params, axis, batch)
     rows = _batch_grid(params.shape[:batch], np.ndim(indices))
@@ -115,12 +115,19 @@ def _batch_grid(sizes: Sequence[int], rank: int) -> list[Any]:
     ]
 
 
+_FEW = 64
+
+
 def check_indices(indices: Any, limit: int) -> None:
     """Raises InvalidArgumentError unless all indices are in [0, limit)."""
     if not indices.ndim:
         if not 0 <= indices < limit:
             raise invalid_argument(f"indices = {indices} is not in [0, {limit})")
         return
+    if indices.size <= _FEW:  # Python's min and max are faster then
+        listed = indices.ravel().tolist()
+        if not listed or (min(listed) >= 0 and max(listed) < limit):
+            return
     bad = np.argwhere((indices < 0) | (indices >= limit))
     if len(bad):
         place = tuple(bad[0].tolist())

@@ -66,9 +66,13 @@ def _read_format(chunks: _Chunks) -> tuple[int, int]:
     if size == 18:
         chunks.take(2)
     if kind != _PCM:
-        raise invalid_argument(f"Bad audio format for WAV: Expected 1 (PCM), but got{kind}")
+        raise invalid_argument(
+            f"Bad audio format for WAV: Expected 1 (PCM), but got{kind}"
+        )
     if not channels:
-        raise invalid_argument("Bad number of channels for WAV: Expected at least 1, but got 0")
+        raise invalid_argument(
+            "Bad number of channels for WAV: Expected at least 1, but got 0"
+        )
     if bits != 16:
         raise invalid_argument(f"Can only read 16-bit WAV files, but received {bits}")
     width = (bits * channels + 7) // 8
@@ -93,8 +97,8 @@ def _read_wav(contents: bytes) -> tuple[Any, int]:
         name, size = chunks.take(4), chunks.number("<I")
         if size > 0x7FFFFFFF:
             raise invalid_argument(
-                f"WAV data chunk '{name.decode('latin-1')}' is too large: {size} bytes, "
-                "but the limit is 2147483647"
+                f"WAV data chunk '{name.decode('latin-1')}' is too large: {size} "
+                "bytes, but the limit is 2147483647"
             )
         if name != b"data":
             chunks.take(size)
@@ -148,7 +152,9 @@ def encode_wav(c: OpKernelConstruction) -> Compute:
 
     def compute(audio: Any, sample_rate: Any) -> Any:
         if audio.ndim != 2:
-            raise invalid_argument(f"audio must be 2-dimensional{shape_text(audio.shape)}")
+            raise invalid_argument(
+                f"audio must be 2-dimensional{shape_text(audio.shape)}"
+            )
         if np.ndim(sample_rate):
             raise invalid_argument(
                 f"Input sample_rate should be a scalar tensor, got "
@@ -208,7 +214,9 @@ def audio_spectrogram(c: OpKernelConstruction) -> Compute:
 
     def compute(audio: Any) -> Any:
         if audio.ndim != 2:
-            raise invalid_argument(f"input must be 2-dimensional{shape_text(audio.shape)}")
+            raise invalid_argument(
+                f"input must be 2-dimensional{shape_text(audio.shape)}"
+            )
         samples = audio.T.astype(np.float64)
         channels, count = samples.shape
         frames = 0 if count < window_size else 1 + (count - window_size) // stride
@@ -295,9 +303,15 @@ def _check_mfcc(
         (rate <= 0, "Sample rate must be positive."),
         (bins < 2, "Input length must greater than 1."),
         (low < 0, "Lower frequency limit must be nonnegative."),
-        (high <= low, "Upper frequency limit must be greater than lower frequency limit."),
+        (
+            high <= low,
+            "Upper frequency limit must be greater than lower frequency limit.",
+        ),
         (coefficients < 1, "Coefficient count must be positive."),
-        (coefficients > channels, "Coefficient count must be less than or equal to input length."),
+        (
+            coefficients > channels,
+            "Coefficient count must be less than or equal to input length.",
+        ),
     )
     for is_wrong, reason in reasons:
         if is_wrong:

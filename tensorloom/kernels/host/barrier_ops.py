@@ -230,7 +230,9 @@ def take_many(c: OpKernelConstruction) -> Compute:
 
 def _stack(values: list[Any], dtype: Any) -> Any:
     if dtype.name == "string":
-        stacked = np.empty((len(values), *np.shape(values[0] if values else b"")), object)
+        stacked = np.empty(
+            (len(values), *np.shape(values[0] if values else b"")), object
+        )
         for i, value in enumerate(values):
             stacked[i] = value
         return stacked

@@ -31,8 +31,8 @@ def _sparse_rows(indices: Any, values: Any, shape: Any) -> tuple[Any, int]:
     """(the row of each value, the number of rows); one row for a vector."""
     if indices.ndim != 2 or len(indices) != len(values):
         raise invalid_argument(
-            f"Number of values must match first dimension of indices. Got {len(values)} "
-            f"values, indices shape: {shape_text(indices.shape)}"
+            f"Number of values must match first dimension of indices. Got "
+            f"{len(values)} values, indices shape: {shape_text(indices.shape)}"
         )
     if len(shape) not in (1, 2) or indices.shape[1] != len(shape):
         raise invalid_argument(

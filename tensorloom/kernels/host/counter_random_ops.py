@@ -196,9 +196,7 @@ def fill_stateful(c: OpKernelConstruction) -> Compute:
 
 def _check_scalar_algorithm(number: Any) -> None:
     if np.ndim(number):
-        raise _invalid(
-            f"algorithm must be of shape [], not {list(np.shape(number))}"
-        )
+        raise _invalid(f"algorithm must be of shape [], not {list(np.shape(number))}")
     _check_algorithm(int(number))
 
 

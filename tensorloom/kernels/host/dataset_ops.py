@@ -6,6 +6,7 @@ from tensorloom.kernels.host.datasets import (
     batching,
     buffering,
     csv,
+    examples,
     mapping,
     nesting,
     optimize,
@@ -13,12 +14,14 @@ from tensorloom.kernels.host.datasets import (
     selection,
     shuffle,
     sources,
+    windows,
 )
 
 _FAMILIES = (
     batching,
     buffering,
     csv,
+    examples,
     mapping,
     nesting,
     optimize,
@@ -26,4 +29,5 @@ _FAMILIES = (
     selection,
     shuffle,
     sources,
+    windows,
 )

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes
 from tensorloom.kernels.host import example_wire as wire
@@ -21,6 +20,8 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tensorloom.framework.dtypes import DType
 
 _LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}

@@ -29,9 +29,7 @@ MISSING, BYTES, FLOAT, INT64 = 0, 0x0A, 0x12, 0x1A
 
 _CONTINUED = np.uint64(0x8080808080808080)
 _LOW_BITS = np.uint64(0x7F)
-_ONE, _BYTE, _SEVEN, _EIGHT, _THREE_BYTES = (
-    np.uint64(n) for n in (1, 0xFF, 7, 8, 24)
-)
+_ONE, _BYTE, _SEVEN, _EIGHT, _THREE_BYTES = (np.uint64(n) for n in (1, 0xFF, 7, 8, 24))
 _KEY_MASKS = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(9)], np.uint64)
 # Beyond so many steps, a few messages alone are left to protobuf: a hostile message
 # could have a million empty entries.
@@ -186,7 +184,7 @@ class Walk:
         return end_of_entry
 
     def _entries(self, rows: Ints, at: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
-        """Notes one entry of each message; (rows, ends of entries, ends) of good ones."""
+        """Notes one entry of each message; the good (rows, ends of entries, ends)."""
         tag, key_field, length = self.buffer.field(at)
         after = key_field + length
         good = (tag == 0x0A) & (after <= end) & (length > 0)
@@ -428,7 +426,7 @@ def strings(buffer: Buffer, spans: Spans) -> tuple[NDArray[Any], Ints]:
     counts = np.zeros(len(spans.start), np.int64)
     rows = np.flatnonzero(spans.length > 0)
     at, end = spans.start[rows], (spans.start + spans.length)[rows]
-    pieces = []
+    pieces: list[tuple[Ints, Ints, Ints]] = []
     while len(rows):
         tag, start, length = buffer.field(at)
         at = start + length
@@ -459,7 +457,7 @@ def _most_steps(rows: Ints) -> int:
 def _cut(buffer: Buffer, start: Ints, stop: Ints) -> NDArray[Any]:
     """The pieces of bytes between positions, an object array."""
     length = stop - start
-    pieces = np.empty(len(start), object)
+    pieces: NDArray[Any] = np.empty(len(start), object)
     sizes = np.unique(length) if int(length.max()) < 1024 else length
     if len(sizes) <= 1 + len(length) // 256 and sizes[0]:
         # All of one length at once: three times faster than one by one.

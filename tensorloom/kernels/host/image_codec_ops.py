@@ -50,9 +50,7 @@ def _open_png(contents: bytes) -> Any:
         image = PngImagePlugin.PngImageFile(io.BytesIO(contents))
         image.load()
     except Exception:
-        raise invalid_argument(
-            f"Invalid PNG data, size {len(contents)}"
-        ) from None
+        raise invalid_argument(f"Invalid PNG data, size {len(contents)}") from None
     return image
 
 
@@ -65,6 +63,9 @@ def _decode_png(contents: bytes, channels: int, wide: bool) -> Any:
         pixels = _with_channels(pixels, channels or pixels.shape[2])
         return pixels if wide else (pixels >> 8).astype(np.uint8)
     image = _open_png(contents)
+    # libpng's "opaque" is the largest value of the file's bit depth, even where
+    # samples have been widened to eight bits.
+    opaque = (1 << min(header[2], 8)) - 1 if header is not None else 255
     if image.mode == "P":
         image = image.convert("RGBA" if "transparency" in image.info else "RGB")
     elif image.mode not in _MODES.values():
@@ -72,12 +73,12 @@ def _decode_png(contents: bytes, channels: int, wide: bool) -> Any:
     elif "transparency" in image.info:
         image = image.convert("LA" if image.mode == "L" else "RGBA")
     pixels = np.asarray(image).reshape(image.height, image.width, -1)
-    pixels = _with_channels(pixels, channels or pixels.shape[2])
+    pixels = _with_channels(pixels, channels or pixels.shape[2], opaque)
     # 257 takes 255 to 65535.
     return pixels.astype(np.uint16) * np.uint16(257) if wide else pixels
 
 
-def _with_channels(pixels: Any, wanted: int) -> Any:
+def _with_channels(pixels: Any, wanted: int, opaque: int = 65535) -> Any:
     """Gray, RGB, with and without alpha, from and to each other."""
     found = pixels.shape[2]
     if found == wanted:
@@ -87,13 +88,15 @@ def _with_channels(pixels: Any, wanted: int) -> Any:
     colors = pixels[:, :, :3] if found >= 3 else np.repeat(pixels[:, :, :1], 3, axis=2)
     if wanted == 3:
         return np.ascontiguousarray(colors)
-    opaque = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
-    alpha = pixels[:, :, 1:] if found == 2 else opaque
+    if found == 2:
+        alpha = pixels[:, :, 1:]
+    else:
+        alpha = np.full((*pixels.shape[:2], 1), opaque, pixels.dtype)
     return np.concatenate([colors, alpha], axis=2)
 
 
 # libpng's weights, in 1/32768.
-_RED, _GREEN = 9798, 19235
+_RED, _GREEN = 9797, 19234
 _BLUE = 32768 - _RED - _GREEN
 
 
@@ -235,11 +238,17 @@ def decode_image(c: OpKernelConstruction) -> Compute:
             return _decode_png(data, channels, dtype != dtypes.uint8)
         if data.startswith(_JPEG):
             return _jpeg(data, options)
+        if data.startswith((_GIF, b"BM")) and channels == 1:
+            raise invalid_argument("channels must be 0 or 3 for GIF and BMP, got 1")
         if data.startswith(_GIF):
+            if channels == 4:
+                raise invalid_argument("channels must be 0 or 3 for GIF, got 4")
             frames = _decode_gif(data)
             return frames if expands else frames[0]
         if data.startswith(b"BM"):
-            return decode_bmp(data, channels)
+            # This op, unlike DecodeBmp, takes files of other channels.
+            pixels = decode_bmp(data, 0)
+            return _with_channels(pixels, channels or pixels.shape[2], 255)
         raise invalid_argument(
             "Unknown image file format. One of JPEG, PNG, GIF, BMP required."
         )
@@ -363,9 +372,7 @@ def _check_image(image: Any, channels: tuple[int, ...], text: str) -> None:
             f"image must have a size between 1 and 2^29, got {shape_text(image.shape)}"
         )
     if image.shape[2] not in channels:
-        raise invalid_argument(
-            f"image must have {text} channels, got {image.shape[2]}"
-        )
+        raise invalid_argument(f"image must have {text} channels, got {image.shape[2]}")
 
 
 def _save(image: Any, kind: str, **options: Any) -> Any:

@@ -64,9 +64,7 @@ def _check_colors(images: Any, amount: Any, what: str) -> None:
             f"input must be at least 3-D, got shape{shape_text(images.shape)}"
         )
     if np.ndim(amount):
-        raise invalid_argument(
-            f"{what} must be scalar: {shape_text(np.shape(amount))}"
-        )
+        raise invalid_argument(f"{what} must be scalar: {shape_text(np.shape(amount))}")
     if images.shape[-1] != 3:
         raise invalid_argument(
             f"input must have 3 channels but instead has {images.shape[-1]} channels."
@@ -178,12 +176,11 @@ def adjust_saturation(c: OpKernelConstruction) -> Compute:
 
 def _check_three(images: Any) -> None:
     if images.ndim < 1:
-        raise invalid_argument(
-            f"input must be at least 1D{shape_text(images.shape)}"
-        )
+        raise invalid_argument(f"input must be at least 1D{shape_text(images.shape)}")
     if images.shape[-1] != 3:
         raise invalid_argument(
-            f"input must have 3 channels but input only has {images.shape[-1]} channels."
+            "input must have 3 channels but input only has "
+            f"{images.shape[-1]} channels."
         )
 
 
@@ -315,9 +312,7 @@ def draw_bounding_boxes(c: OpKernelConstruction) -> Compute:
 
 def _check_drawable(images: Any, boxes: Any, colors: Any) -> None:
     if images.ndim != 4:
-        raise invalid_argument(
-            "The rank of the images should be 4"
-        )
+        raise invalid_argument("The rank of the images should be 4")
     if boxes.ndim != 3:
         raise invalid_argument("The rank of the boxes tensor should be 3")
     if boxes.shape[2] != 4:

@@ -175,8 +175,7 @@ def crop_and_resize_grad_image(c: OpKernelConstruction) -> Compute:
         _check_grads(grads, boxes)
         if np.shape(image_size) != (4,):
             raise invalid_argument(
-                "image_size must have 4 elements"
-                f"{shape_text(np.shape(image_size))}"
+                f"image_size must have 4 elements{shape_text(np.shape(image_size))}"
             )
         shape = tuple(int(size) for size in image_size)
         if shape[1] <= 0 or shape[2] <= 0:

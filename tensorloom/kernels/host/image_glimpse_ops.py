@@ -21,9 +21,7 @@ def _check(images: Any, size: Any, offsets: Any) -> None:
     if min(size) < 0:
         raise invalid_argument("Glimpse sizes must not be negative")
     if offsets.ndim != 2:
-        raise invalid_argument(
-            f"input must be a matrix{shape_text(offsets.shape)}"
-        )
+        raise invalid_argument(f"input must be a matrix{shape_text(offsets.shape)}")
     if len(offsets) != len(images):
         raise invalid_argument("first dimension should be batch")
     if offsets.shape[1] != 2:
@@ -50,7 +48,9 @@ def _starts(
         places = places / 2 + half_side - half_window
     elif centered:
         places = places + half_side
-    return np.trunc(np.clip(np.nan_to_num(places), -(2.0**31), 2.0**31)).astype(np.int64)
+    return np.trunc(np.clip(np.nan_to_num(places), -(2.0**31), 2.0**31)).astype(
+        np.int64
+    )
 
 
 def _noise(kind: bytes, image: Any, shape: tuple[int, ...]) -> Any:

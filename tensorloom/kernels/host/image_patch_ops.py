@@ -15,7 +15,9 @@ def _check_attrs(c: OpKernelConstruction, rank: int) -> None:
     for what in ("ksizes", "strides", "rates"):
         values = c.get(what, [1] * rank)
         if len(values) != rank:
-            raise invalid_argument(f"Sliding window {what} field must specify {rank} dimensions")
+            raise invalid_argument(
+                f"Sliding window {what} field must specify {rank} dimensions"
+            )
         if values[0] != 1 or values[-1] != 1:
             raise errors.UnimplementedError(
                 None, None, f"Only support {what} across space."

@@ -38,8 +38,10 @@ def check_png_size(contents: bytes) -> None:
     if header is None:
         raise invalid_argument(f"Invalid PNG header, data size {len(contents)}")
     width, height, bits, color, _ = header
-    if not 0 < width <= 1 << 27 or not 0 < height <= 1 << 27 or (
-        width * height * 4 >= 1 << 29
+    if (
+        not 0 < width <= 1 << 27
+        or not 0 < height <= 1 << 27
+        or (width * height * 4 >= 1 << 29)
     ):
         raise invalid_argument(f"PNG size too large for int: {width} by {height}")
     row = (width * bits * _SAMPLES.get(color, 1) + 7) // 8
@@ -56,7 +58,9 @@ def decode_png16(contents: bytes) -> Any:
     header = png_header(contents)
     assert header is not None
     width, height, _, color, _ = header
-    samples = _SAMPLES[color]
+    samples = _SAMPLES.get(color)
+    if samples is None:
+        raise invalid_argument(f"Invalid PNG header, data size {len(contents)}")
     stride = width * samples * 2
     inflated = zlib.decompressobj()
     try:
@@ -152,9 +156,7 @@ def encode_png16(image: Any, level: int) -> bytes:
     big = np.ascontiguousarray(image, ">u2").reshape(height, width * samples)
     rows = np.zeros((height, 1 + 2 * width * samples), np.uint8)
     rows[:, 1:] = big.view(np.uint8)
-    header = struct.pack(
-        ">IIBBBBB", width, height, 16, _COLOR_TYPES[samples], 0, 0, 0
-    )
+    header = struct.pack(">IIBBBBB", width, height, 16, _COLOR_TYPES[samples], 0, 0, 0)
     return SIGNATURE + b"".join(
         _chunk(kind, body)
         for kind, body in (

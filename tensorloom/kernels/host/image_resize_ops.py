@@ -6,6 +6,7 @@ old ones with weights. The gradient is its transpose.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,12 +35,17 @@ def _positions(old: int, new: int, align: bool, centers: bool) -> Any:
     return index * scale
 
 
-def _linear(old: int, new: int, align: bool, centers: bool) -> Taps:
+def _between(old: int, new: int, align: bool, centers: bool) -> tuple[Any, Any, Any]:
+    """(pixel before, pixel after, how far from the first) of each new position."""
     at = _positions(old, new, align, centers)
     floor = np.floor(at)
     lower = np.maximum(floor.astype(np.int64), 0)
     upper = np.minimum(np.ceil(at).astype(np.int64), old - 1)
-    fraction = at - floor
+    return lower, upper, at - floor
+
+
+def _linear(old: int, new: int, align: bool, centers: bool) -> Taps:
+    lower, upper, fraction = _between(old, new, align, centers)
     weights = np.stack([1 - fraction, fraction], axis=1)
     return np.stack([lower, upper], axis=1), weights
 
@@ -118,6 +124,8 @@ def _check(images: Any, size: Any) -> tuple[int, int]:
         raise invalid_argument("output dimensions must be positive")
     if 0 in images.shape[1:3]:
         raise invalid_argument("input image must be of non-zero size")
+    if not images.shape[3]:
+        raise invalid_argument("image must have at least one channel")
     return height, width
 
 
@@ -134,7 +142,74 @@ def _along(image: Any, axis: int, taps: Taps) -> Any:
     return total
 
 
-@host_kernel(["ResizeBilinear", "ResizeBicubic", "ResizeArea"], large=True)
+@functools.lru_cache(maxsize=64)
+def _bilinear_plan(
+    shape: tuple[int, ...], height: int, width: int, align: bool, centers: bool
+) -> tuple[Any, ...]:
+    """Which rows and which elements of the rows are needed, and how they are mixed."""
+    _, old_height, old_width, channels = shape
+    top, bottom, down = _between(old_height, height, align, centers)
+    left, right, across = _between(old_width, width, align, centers)
+    rows: Any = np.union1d(top, bottom)
+    if len(rows) == old_height:
+        rows = None
+    else:
+        top, bottom = np.searchsorted(rows, top), np.searchsorted(rows, bottom)
+    # Rows are flat: a gather of single elements is faster than one of pixels.
+    each = np.arange(channels)
+    left = (left[:, None] * channels + each).reshape(-1)
+    right = (right[:, None] * channels + each).reshape(-1)
+    return rows, top, bottom, down[:, None], left, right, np.repeat(across, channels)
+
+
+# A block of rows stays in the cache through all steps.
+_BLOCK_ELEMENTS = 1 << 19
+
+
+@host_kernel("ResizeBilinear", large=True)
+def resize_bilinear(c: OpKernelConstruction) -> Compute:
+    """upper left + (upper right - upper left) * x and so on: TensorFlow's rounding.
+
+    Sums of weighted pixels would be as good, but not the same in the last bit, and an
+    image of one colour would come out in another one.
+    """
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    _check_flags(align, centers)
+
+    def compute(images: Any, size: Any) -> Any:
+        height, width = _check(images, size)
+        batch, old_height, old_width, channels = images.shape
+        if (height, width) == (old_height, old_width):
+            return images.astype(np.float32)
+        result = np.empty((batch, height, width * channels), np.float32)
+        plan = _bilinear_plan(images.shape, height, width, align, centers)
+        for image, resized in zip(images, result, strict=True):
+            _mix(image.reshape(old_height, old_width * channels), plan, resized)
+        return result.reshape(batch, height, width, channels)
+
+    return compute
+
+
+def _mix(image: Any, plan: tuple[Any, ...], out: Any) -> None:
+    rows, top, bottom, down, left, right, across = plan
+    if rows is not None:
+        image = image[rows]
+    image = image.astype(np.float32, copy=False)
+    wide = np.take(image, right, axis=1, mode="clip")
+    start = np.take(image, left, axis=1, mode="clip")
+    wide -= start
+    wide *= across
+    wide += start
+    step = max(1, _BLOCK_ELEMENTS // max(1, wide.shape[1]))
+    for begin in range(0, len(out), step):
+        part = slice(begin, begin + step)
+        upper, mixed = wide[top[part]], wide[bottom[part]]
+        mixed -= upper
+        mixed *= down[part]
+        np.add(mixed, upper, out=out[part])
+
+
+@host_kernel(["ResizeBicubic", "ResizeArea"], large=True)
 def resize(c: OpKernelConstruction) -> Compute:
     """Weighted sums along both axes, float32."""
     weights = _WEIGHTS[c.op]
@@ -147,8 +222,8 @@ def resize(c: OpKernelConstruction) -> Compute:
             return images.astype(np.float32)
         rows = weights(images.shape[1], height, align, centers)
         columns = weights(images.shape[2], width, align, centers)
-        across = _along(images.astype(np.float32), 2, columns)
-        return _along(across, 1, rows).astype(np.float32)
+        down = _along(images.astype(np.float32), 1, rows)
+        return _along(down, 2, columns).astype(np.float32)
 
     return compute
 

@@ -56,15 +56,22 @@ def random_crop(c: OpKernelConstruction) -> Compute:
 
     def compute(image: Any, size: Any) -> Any:
         if image.ndim != 3:
-            raise invalid_argument(f"input must be 3-dimensional{shape_text(image.shape)}")
+            raise invalid_argument(
+                f"input must be 3-dimensional{shape_text(image.shape)}"
+            )
         if np.shape(size) != (2,):
-            raise invalid_argument(f"size must have 2 elements{shape_text(np.shape(size))}")
+            raise invalid_argument(
+                f"size must have 2 elements{shape_text(np.shape(size))}"
+            )
         height, width = (int(x) for x in size)
         rows, columns = image.shape[:2]
-        for wanted, there, what in ((height, rows, "height"), (width, columns, "width")):
+        for wanted, there, what in (
+            (height, rows, "height"),
+            (width, columns, "width"),
+        ):
             if not 0 <= wanted <= there:
                 raise invalid_argument(
-                    f"{what} must be less than or equal to the image's: {wanted} vs. {there}"
+                    f"{what} must not exceed the image's: {wanted} vs. {there}"
                 )
         draws = _Draws(generator.reserve(1))
         top = draws.below(rows - height + 1) if height < rows else 0

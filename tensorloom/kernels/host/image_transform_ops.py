@@ -158,6 +158,8 @@ def scale_and_translate(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("output dimensions must be positive")
         if 0 in images.shape[1:3]:
             raise invalid_argument("input image must be of non-zero size")
+        if not images.shape[3]:
+            raise invalid_argument("image must have at least one channel")
         rows, columns = _plans(c, images.shape[1:3], new, scale, translation)
         values = images.astype(np.float32, copy=False)
         result = _resample(_resample(values, 1, rows), 2, columns)
@@ -199,7 +201,9 @@ def _reflect(at: Any, size: int) -> Any:
     low = np.where(moved < -size, moved + period, -moved - 1)
     high = at - period * np.trunc(at / period)
     high = np.where(high >= size, period - high - 1, high)
-    return np.clip(np.where(at < 0, low, np.where(at > size - 1, high, at)), 0, size - 1)
+    return np.clip(
+        np.where(at < 0, low, np.where(at > size - 1, high, at)), 0, size - 1
+    )
 
 
 def _wrap(at: Any, size: int) -> Any:
@@ -247,7 +251,9 @@ def _read_bilinear(images: Any, y: Any, x: Any, fill: Any) -> Any:
     top, left = np.floor(y), np.floor(x)
     bottom, right = top + _F(1), left + _F(1)
     wide, narrow = (right - x)[..., None], (x - left)[..., None]
-    upper = wide * _read(images, top, left, fill) + narrow * _read(images, top, right, fill)
+    upper = wide * _read(images, top, left, fill) + narrow * _read(
+        images, top, right, fill
+    )
     lower = wide * _read(images, bottom, left, fill) + narrow * _read(
         images, bottom, right, fill
     )
@@ -260,9 +266,7 @@ def _read_nearest(images: Any, y: Any, x: Any, fill: Any) -> Any:
     return _read(images, y, x, fill)
 
 
-@host_kernel(
-    ["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"], large=True
-)
+@host_kernel(["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"], large=True)
 def image_projective_transform(c: OpKernelConstruction) -> Compute:
     """Each output pixel is read where its projection lies."""
     if c["interpolation"] not in (b"NEAREST", b"BILINEAR"):

@@ -69,7 +69,7 @@ def one_shot_iterator(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext) -> IteratorResource:
         found = _make(c)
-        if made and made[0] is found:
+        if found in made:
             return found
         (dataset,) = factory(context)
         found.make(as_dataset(dataset), context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
@@ -131,7 +131,7 @@ class IteratorResource(Resource):
                 "DeserializeIterator() failed because the iterator has not been "
                 "initialized.",
             )
-        self.make(running.dataset, context)
+        self.make(running.dataset.renewed(), context)
         for _ in range(state.position):
             try:
                 self.next(context)

@@ -98,7 +98,7 @@ def _unset_item(handle: TensorList, element_shape: Any) -> Any:
             if element is not UNSET and hasattr(element, "shape"):
                 dims = merge_dims(dims, shape_of(element))
                 break
-    what = "Trying to read an uninitialized element"
+    what = "Trying to read an uninitialized tensor"
     return unset_value(handle.element_dtype, dims, what)
 
 
@@ -150,13 +150,17 @@ def _no_elements(dtype: DType, dims: Dims, verb: str) -> Any:
 
 
 def _stacked(
-    handle: TensorList, items: Sequence[Any], element_shape: Any, convert: Convert
+    handle: TensorList,
+    items: Sequence[Any],
+    element_shape: Any,
+    convert: Convert,
+    verb: str,
 ) -> Any:
     dtype = handle.element_dtype
     dims = merge_dims(dims_of(element_shape), handle.element_shape)
     if not items:
-        return convert(_no_elements(dtype, dims, "stack"))
-    elements, _ = _all_set(items, dtype, dims, "stack")
+        return convert(_no_elements(dtype, dims, verb))
+    elements, _ = _all_set(items, dtype, dims, verb)
     return convert(stack_values(elements))
 
 
@@ -171,7 +175,7 @@ def make_stack(c: OpKernelConstruction, convert: Convert) -> Compute:
                 f"Operation expected a list with {count} elements but got a list with "
                 f"{handle.length} elements."
             )
-        return _stacked(handle, handle.elements(), element_shape, convert)
+        return _stacked(handle, handle.elements(), element_shape, convert, "stack")
 
     return compute
 
@@ -190,7 +194,7 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
                     "elements."
                 )
         chosen = [items[i] for i in np.ravel(indices).tolist()]
-        return _stacked(handle, chosen, element_shape, convert)
+        return _stacked(handle, chosen, element_shape, convert, "gather")
 
     return compute
 
@@ -198,7 +202,9 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
 def make_concat(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that joins all elements along their dimension 0."""
     dtype = c["element_dtype"]
-    declared: Dims = c["element_shape"].dims_tuple if c.op == "TensorListConcat" else None
+    declared: Dims = (
+        c["element_shape"].dims_tuple if c.op == "TensorListConcat" else None
+    )
 
     def compute(
         handle: TensorList, element_shape: Any = None, leading_dims: Any = ()
@@ -207,7 +213,9 @@ def make_concat(c: OpKernelConstruction, convert: Convert) -> Compute:
         dims = declared if element_shape is None else dims_of(element_shape)
         dims = merge_dims(dims, handle.element_shape)
         if dims == ():
-            raise invalid("Concat requires elements to be at least vectors, found scalars")
+            raise invalid(
+                "Concat requires elements to be at least vectors, found scalars"
+            )
         return _joined(handle, dims, leading_dims, convert)
 
     return compute
@@ -228,6 +236,10 @@ def _joined(
         empty = np.zeros((0, *known), handle.element_dtype.as_numpy_dtype)
         return convert(empty), np.empty(0, np.int64)
     rest = _common_rest(items, rest)
+    sizes = {shape_of(v)[0] for v in items if v is not UNSET}
+    if len(sizes) == 1 and (not dims or dims[0] is None):
+        # What is set tells the size of what is not.
+        dims = (*sizes, *(dims or ())[1:])
     for index, element in enumerate(items):
         if element is UNSET:
             size = _leading(index, dims, leading_dims)

@@ -1,4 +1,4 @@
-"""Lists of tensors made from tensors or other lists. Tensors of either kind are kept."""
+"""Lists of tensors made from tensors or other lists, which keep either kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from tensorloom.kernels.variable_value import format_shape, shape_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
-
 
 
 def _slices(tensor: Any) -> list[Any]:
@@ -128,8 +127,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
         dims = dims_of(element_shape)
         if num_elements < -1:
             raise invalid(
-                "TensorListScatter expects num_elements >= -1, found: "
-                f"{num_elements}"
+                f"TensorListScatter expects num_elements >= -1, found: {num_elements}"
             )
         _check_slices(tensor, dims)
         positions = _checked_indices(indices, tensor)
@@ -140,7 +138,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
                 f"{max(positions)} in list with size {num_elements}"
             )
         items = [UNSET] * max(count, 0)
-        for position, value in zip(positions, _slices(tensor), strict=False):
+        for position, value in zip(positions, _slices(tensor), strict=True):
             items[position] = value
         return TensorList(dtype, dims, items, len(items))
 
@@ -149,13 +147,13 @@ def scatter(c: OpKernelConstruction) -> Compute:
 
 def _checked_indices(indices: Any, tensor: Any) -> list[int]:
     positions: list[int] = indices.tolist()
-    if len(positions) > shape_of(tensor)[0]:
+    if len(positions) != shape_of(tensor)[0]:
         raise invalid(
-            f"Specified {len(positions)} indices for a tensor with "
-            f"{shape_of(tensor)[0]} slices"
+            "Invalid number of rows in input tensor. Expected: "
+            f"{len(positions)} Actual: {shape_of(tensor)[0]}"
         )
     if any(i < 0 for i in positions):
-        raise invalid("Indices in TensorListScatter must all be positive.")
+        raise invalid("Indices in TensorListScatter must all be non-negative.")
     return positions
 
 
@@ -176,7 +174,7 @@ def scatter_into(c: OpKernelConstruction) -> Compute:
         items = handle.elements()
         room = max([len(items), *(i + 1 for i in positions)])
         items += [UNSET] * (room - len(items))
-        for position, value in zip(positions, _slices(tensor), strict=False):
+        for position, value in zip(positions, _slices(tensor), strict=True):
             items[position] = value
         return handle.with_elements(items)
 
@@ -198,13 +196,13 @@ def split(c: OpKernelConstruction) -> Compute:
                 f"tensor shape {format_shape(shape)} is not compatible with "
                 f"element_shape {format_dims(dims)}"
             )
-        pieces = _pieces(tensor, dims, lengths.tolist())
+        pieces = _pieces(tensor, lengths.tolist())
         return TensorList(dtype, dims, pieces, len(pieces))
 
     return compute
 
 
-def _pieces(tensor: Any, dims: Dims, lengths: list[int]) -> list[Any]:
+def _pieces(tensor: Any, lengths: list[int]) -> list[Any]:
     total = shape_of(tensor)[0]
     pieces, start = [], 0
     for length in lengths:
@@ -215,19 +213,11 @@ def _pieces(tensor: Any, dims: Dims, lengths: list[int]) -> list[Any]:
                 f"Attempting to slice [{start}, {start + length}] from tensor with "
                 f"length {total}"
             )
-        piece = tensor[start : start + length]
-        if dims is not None and not is_compatible(shape_of(piece), dims):
-            raise invalid(
-                "tensor shape "
-                f"{format_shape(shape_of(piece))} is not compatible with element_shape "
-                f"{format_dims(dims)}"
-            )
-        pieces.append(piece)
+        pieces.append(tensor[start : start + length])
         start += length
     if start != total:
         raise invalid(
-            "Unused values in tensor. Length of tensor: "
-            f"{total} Values used: {start}"
+            f"Unused values in tensor. Length of tensor: {total} Values used: {start}"
         )
     return pieces
 

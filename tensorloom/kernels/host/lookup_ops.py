@@ -190,7 +190,9 @@ def initialize(c: OpKernelConstruction) -> Compute:
 # --- from a file ------------------------------------------------------------------
 
 
-@host_kernel(["InitializeTableFromTextFile", "InitializeTableFromTextFileV2"], large=True)
+@host_kernel(
+    ["InitializeTableFromTextFile", "InitializeTableFromTextFileV2"], large=True
+)
 def initialize_from_file(c: OpKernelConstruction) -> Compute:
     """Fills a table from the lines of a file."""
     key_index, value_index = c["key_index"], c["value_index"]

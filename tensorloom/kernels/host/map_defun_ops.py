@@ -33,7 +33,9 @@ def map_defun(c: OpKernelConstruction) -> Compute:
         rows = []
         for index in range(size):
             context.cancellation.check()
-            rows.append(call(context, *(_slice(a, index) for a in arguments), *captured))
+            rows.append(
+                call(context, *(_slice(a, index) for a in arguments), *captured)
+            )
         if rows:
             return tuple(_stacked(column) for column in zip(*rows, strict=True))
         return tuple(

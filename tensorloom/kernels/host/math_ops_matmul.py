@@ -56,10 +56,10 @@ def check_matrices(
 
 def _batch_mat_mul(c: OpKernelConstruction) -> Compute:
     adj_x, adj_y = c["adj_x"], c["adj_y"]
-    multiply = product(c["T"])
+    multiply, equal = product(c["T"]), c.op == "BatchMatMul"
 
     def compute(x: Any, y: Any) -> Any:
-        check_batches(x.shape, y.shape, adj_x, adj_y)
+        check_batches(x.shape, y.shape, adj_x, adj_y, equal)
         return multiply(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y)
 
     return compute
@@ -75,9 +75,26 @@ def _adjoint(x: Any) -> Any:
 
 
 def check_batches(
-    x: tuple[int, ...], y: tuple[int, ...], adj_x: bool, adj_y: bool
+    x: tuple[int, ...],
+    y: tuple[int, ...],
+    adj_x: bool,
+    adj_y: bool,
+    equal: bool = False,
 ) -> None:
-    """Raises BatchMatMul's InvalidArgumentError unless the shapes fit."""
+    """Raises BatchMatMul's InvalidArgumentError unless the shapes fit.
+
+    equal: the batches must be, as of the first version of the op.
+    """
+    if equal and len(x) != len(y):
+        raise invalid_argument(
+            "In[0] and In[1] has different ndims: "
+            f"{shape_text(x)} vs. {shape_text(y)}"
+        )
+    if equal and x[:-2] != y[:-2]:
+        raise invalid_argument(
+            "In[0] and In[1] must have the same batch dimensions: "
+            f"{shape_text(x)} vs. {shape_text(y)}"
+        )
     for i, shape in enumerate((x, y)):
         if len(shape) < 2:
             raise invalid_argument(f"In[{i}] ndims must be >= 2: {len(shape)}")

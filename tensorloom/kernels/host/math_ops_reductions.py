@@ -176,7 +176,8 @@ def _arg(op: str, function: Callable[..., Any], replacement: float) -> None:
 
         def compute(x: Any, dimension: Any) -> Any:
             axis = arg_axis(dimension, x.shape)
-            if floating and np.isnan(x).any():
+            # A sum tells in one pass whether there may be a NaN.
+            if floating and (total := _add(x, None)) != total and np.isnan(x).any():
                 # A comparison with NaN is false, so it is never the extreme one.
                 x = np.where(np.isnan(x), x.dtype.type(replacement), x)
             return function(x, axis).astype(to)

@@ -7,7 +7,6 @@ import struct
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
@@ -16,6 +15,8 @@ from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.variable_value import format_shape
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 # Pixels nearer to 0 than this are all black: there is nothing to scale.
@@ -70,7 +71,16 @@ def tensor_summary_v2(c: OpKernelConstruction) -> Compute:
 
 
 def _put_tensor(proto: Any, tensor: Any, c: OpKernelConstruction) -> None:
-    encode_tensor(np.asarray(tensor), c["T"], proto, prefer_content=True)
+    """Raw bytes for everything but strings, single numbers too: as TensorFlow's C++."""
+    dtype, array = c["T"], np.asarray(tensor)
+    if dtype.name == "string":
+        encode_tensor(array, dtype, proto)
+        return
+    proto.dtype = dtype.as_datatype_enum
+    proto.tensor_shape.SetInParent()
+    for size in array.shape:
+        proto.tensor_shape.dim.add(size=size)
+    proto.tensor_content = array.tobytes()
 
 
 def _scalar_tag(tag: Any) -> str:

@@ -20,12 +20,12 @@ _Overlap = Callable[[int, Any], Any]
 
 
 def _box_overlap(boxes: Any) -> _Overlap:
-    """Intersection over union; 0 for boxes without an area."""
-    values = boxes.astype(np.float32, copy=False)
-    top = np.minimum(values[:, 0], values[:, 2])
-    left = np.minimum(values[:, 1], values[:, 3])
-    bottom = np.maximum(values[:, 0], values[:, 2])
-    right = np.maximum(values[:, 1], values[:, 3])
+    """Intersection over union, in the boxes' dtype; 0 for boxes without an area."""
+    top = np.minimum(boxes[:, 0], boxes[:, 2])
+    left = np.minimum(boxes[:, 1], boxes[:, 3])
+    bottom = np.maximum(boxes[:, 0], boxes[:, 2])
+    right = np.maximum(boxes[:, 1], boxes[:, 3])
+    nothing = boxes.dtype.type(0)
     areas = (bottom - top) * (right - left)
 
     def overlap(one: int, others: Any) -> Any:
@@ -33,10 +33,10 @@ def _box_overlap(boxes: Any) -> _Overlap:
         height -= np.maximum(top[one], top[others])
         width = np.minimum(right[one], right[others])
         width -= np.maximum(left[one], left[others])
-        common = np.maximum(height, 0) * np.maximum(width, 0)
+        common = np.maximum(height, nothing) * np.maximum(width, nothing)
         rest = areas[others]
         shares = common / (areas[one] + rest - common)
-        return np.where((rest > 0) & (areas[one] > 0), shares, np.float32(0))
+        return np.where((rest > 0) & (areas[one] > 0), shares, nothing)
 
     return overlap
 
@@ -54,7 +54,7 @@ def _by_score(scores: Any, least: Any) -> Any:
 def _select(
     suppresses: Callable[[int, Any], Any], scores: Any, most: int, least: Any
 ) -> Any:
-    order = _by_score(scores.astype(np.float32, copy=False), least)
+    order = _by_score(scores, least)
     chosen: list[int] = []
     while len(order) and len(chosen) < most:
         best = int(order[0])
@@ -73,15 +73,15 @@ def _select_soft(
     A candidate whose score falls goes back to the queue, unless it falls to the
     threshold; one that overlaps too much is dropped.
     """
-    scale = np.float32(-0.5) / np.float32(sigma)
-    scores = scores.astype(np.float32, copy=False)
+    kind = scores.dtype.type
+    scale = kind(-0.5) / kind(sigma)
     queue = [(-float(scores[i]), int(i), 0) for i in _by_score(scores, least)]
     heapq.heapify(queue)
     chosen: list[int] = []
     chosen_scores: list[Any] = []
     while queue and len(chosen) < most:
         negative, index, begin = heapq.heappop(queue)
-        score = first = np.float32(-negative)
+        score = first = kind(-negative)
         others = np.array(chosen[begin:][::-1], np.int64)
         shares = overlap(index, others) if len(others) else ()
         is_dropped = False
@@ -97,12 +97,20 @@ def _select_soft(
             chosen_scores.append(score)
         elif score > least:
             heapq.heappush(queue, (-float(score), index, len(chosen)))
-    return np.array(chosen, np.int32), np.array(chosen_scores, np.float32)
+    return np.array(chosen, np.int32), np.array(chosen_scores, kind)
 
 
 def _reaching(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:
-    """Overlaps of the threshold itself suppress, as in TensorFlow 1.15."""
-    return lambda one, others: overlap(one, others) >= share
+    """Overlaps of the threshold itself suppress, as in TensorFlow 1.15.
+
+    A threshold is rounded to the boxes' dtype.
+    """
+
+    def suppresses(one: int, others: Any) -> Any:
+        shares = overlap(one, others)
+        return shares >= shares.dtype.type(share)
+
+    return suppresses
 
 
 def _exceeding(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:

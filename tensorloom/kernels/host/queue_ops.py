@@ -308,9 +308,7 @@ def _stack(values: list[Any], queue: Queue, index: int) -> np.ndarray[Any, Any]:
 # --- state ---------------------------------------------------------------------------
 
 
-@host_kernel(
-    ["QueueClose", "QueueCloseV2"], context=True, blocking=True, large=True
-)
+@host_kernel(["QueueClose", "QueueCloseV2"], context=True, blocking=True, large=True)
 def close(c: OpKernelConstruction) -> Compute:
     """Closes the queue, after the enqueues in line or cancelling them."""
     cancel = c["cancel_pending_enqueues"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -116,6 +117,8 @@ def ragged_gather(c: OpKernelConstruction) -> Compute:
             rows = spread(starts, ends - starts)
             starts, ends = level[rows], level[rows + 1]
             inner.append(splits_of(ends - starts, kind))
+        if not indices.ndim:
+            del inner[0]  # the rows of one row
         return (*outer, *inner, values[spread(starts, ends - starts)])
 
     return compute
@@ -144,7 +147,7 @@ def _check_indices(flat: _Array, rows: int) -> None:
 def _uniform_splits(shape: tuple[int, ...], kind: Any) -> list[Any]:
     """The splits of the dimensions of the indices but the last."""
     result, rows = [], 1
-    for size, width in zip(shape[:-1], shape[1:], strict=False):
+    for size, width in itertools.pairwise(shape):
         rows *= size
         result.append((np.arange(rows + 1) * width).astype(kind))
     return result
@@ -188,9 +191,7 @@ def _check_whole_splits(nested: tuple[Any, ...], values: _Array) -> None:
     for level, splits in enumerate(nested):
         if not len(splits) or splits[0] != 0:
             raise invalid_argument("First value of ragged splits must be 0.")
-        below = (
-            len(values) if level + 1 == len(nested) else len(nested[level + 1]) - 1
-        )
+        below = len(values) if level + 1 == len(nested) else len(nested[level + 1]) - 1
         if splits[-1] != below:
             what = "values" if level + 1 == len(nested) else "inner splits"
             raise invalid_argument(
@@ -448,8 +449,8 @@ def ragged_fill_empty_rows(c: OpKernelConstruction) -> Compute:
         count = int(rows)
         if len(rowids) != len(values):
             raise invalid_argument(
-                f"Values and value_rowids must be of the same length, got {len(values)} "
-                f"and {len(rowids)}"
+                "Values and value_rowids must be of the same length, got "
+                f"{len(values)} and {len(rowids)}"
             )
         bad = (rowids < 0) | (rowids >= count)
         if bad.any():

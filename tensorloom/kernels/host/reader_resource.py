@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework import errors
 from tensorloom.kernels.host import record_files
-from tensorloom.kernels.host.queue_resource import Queue
 from tensorloom.kernels.host.waiting import WaitableResource
+
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.queue_resource import Queue
 
 Record = tuple[bytes, bytes]  # key, value
 
@@ -34,7 +36,7 @@ class Reader(WaitableResource):
         self._busy = False
 
     def records(self, work: bytes) -> Iterator[Record]:
-        """The records of a file; opens it before the first is asked for."""
+        """The records of a file, which is opened when the first is asked for."""
         raise NotImplementedError
 
     def read(self, queue: Queue, count: int, context: Any) -> list[Record]:
@@ -73,6 +75,13 @@ class Reader(WaitableResource):
             self._failure = error
             if not found:
                 raise
+
+    def close(self) -> None:
+        """The session ends: closes the file."""
+        super().close()
+        with self.changed:
+            if not self._busy and isinstance(self._records, Generator):
+                self._records.close()
 
     def _finish(self) -> None:
         self._records = None
@@ -138,8 +147,7 @@ class TextLineReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         """The lines of a file."""
-        file = record_files.open_file(work)
-        return _keyed(work, record_files.lines(file, self._skip), file)
+        return _keyed(work, "", lambda file: record_files.lines(file, self._skip))
 
 
 class TFRecordReader(Reader):
@@ -153,8 +161,7 @@ class TFRecordReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         """The records of a file."""
-        file = record_files.open_compressed(work, self._compression)
-        return _keyed(work, record_files.framed_records(file), file)
+        return _keyed(work, self._compression, record_files.framed_records)
 
 
 class FixedLengthRecordReader(Reader):
@@ -171,8 +178,11 @@ class FixedLengthRecordReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         """The records of a file."""
-        file = record_files.open_compressed(work, self._encoding)
-        return _keyed(work, record_files.fixed_records(file, *self._lengths), file)
+        return _keyed(
+            work,
+            self._encoding,
+            lambda file: record_files.fixed_records(file, *self._lengths),
+        )
 
 
 class WholeFileReader(Reader):
@@ -227,9 +237,7 @@ class IdentityReader(Reader):
         try:
             fields = _parse_state(state)
         except (IndexError, ValueError):
-            text = "".join(
-                chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in state
-            )
+            text = "".join(chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in state)
             raise _invalid(
                 f"Could not parse state for {self.kind} '{self.name}': {text}"
             ) from None
@@ -243,10 +251,14 @@ class IdentityReader(Reader):
 
 
 def _keyed(
-    work: bytes, numbered: Iterator[tuple[int, bytes]], file: Any
+    work: bytes,
+    compression: str,
+    records: Callable[[Any], Iterator[tuple[int, bytes]]],
 ) -> Iterator[Record]:
+    """The records of a file with their keys; the file is open while they come."""
+    file = record_files.open_compressed(work, compression)
     try:
-        for number, value in numbered:
+        for number, value in records(file):
             yield work + b":%d" % number, value
     finally:
         file.close()
@@ -296,5 +308,3 @@ def _parse_state(data: bytes) -> dict[int, Any]:
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, message)
-
-

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
@@ -21,9 +22,23 @@ def _string(text: bytes) -> Any:
 @host_kernel("ShardedFilename", large=True)
 def sharded_filename(c: OpKernelConstruction) -> Compute:
     """The name of one shard."""
-    return lambda basename, shard, num_shards: _string(
-        basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards))
-    )
+
+    def compute(basename: Any, shard: Any, num_shards: Any) -> Any:
+        for name, value in (
+            ("basename", basename),
+            ("shard", shard),
+            ("num_shards", num_shards),
+        ):
+            if value.ndim:
+                shape = ",".join(map(str, value.shape))
+                raise errors.InvalidArgumentError(
+                    None, None, f"{name} must be a scalar, got shape [{shape}]"
+                )
+        return _string(
+            basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards))
+        )
+
+    return compute
 
 
 @host_kernel("ShardedFilespec", large=True)

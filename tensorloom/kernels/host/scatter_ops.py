@@ -68,10 +68,26 @@ def scatter_rows(c: OpKernelConstruction) -> Compute:
     def compute(variable: Variable, indices: Any, updates: Any) -> Variable | None:
         with variable.lock:
             rows = _rows(variable, resource)
+            if not resource:
+                _check_updates(variable, indices.shape, updates.shape)
             _scatter(variable, kind, indices.reshape(-1), updates, rows, indices.shape)
         return None if resource else variable
 
     return compute
+
+
+def _check_updates(variable: Variable, indices: Any, updates: Any) -> None:
+    """Of a reference variable; for resources TensorFlow 1.15 does not look."""
+    shape = shape_of(variable.value)
+    if len(updates) and tuple(updates) != (*indices, *shape[1:]):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {format_shape(updates)}, "
+            f"indices.shape {format_shape(indices)}, params.shape "
+            f"{format_shape(shape)}",
+        )
 
 
 def _rows(variable: Variable, resource: bool) -> int:

@@ -112,7 +112,10 @@ def parse_single_sequence_example(c: OpKernelConstruction) -> Compute:
         return (
             *one.context(context, keys[0], keys[1], groups[4]),
             *transposed(
-                [one.sparse_list(*pair) for pair in zip(keys[2], sparse_types, strict=True)]
+                [
+                    one.sparse_list(*pair)
+                    for pair in zip(keys[2], sparse_types, strict=True)
+                ]
             ),
             *(
                 one.dense_list(key, dtype, shape, key in empty)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,14 @@ def _ragged_rows(values: Any, splits: Any) -> Rows:
     ends, flat = splits.tolist(), values.tolist()
     if not ends or ends[0] != 0 or ends[-1] != len(flat):
         raise invalid_argument("Invalid row_splits of a ragged feature")
-    return [flat[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [flat[a:b] for a, b in pairwise(ends)]
 
 
 def _check_sparse(indices: Any, values: Any, shapes: Any, dense: Any) -> int:
     """The batch size that all inputs have."""
-    for i, (place, value, shape) in enumerate(zip(indices, values, shapes, strict=True)):
+    for i, (place, value, shape) in enumerate(
+        zip(indices, values, shapes, strict=True)
+    ):
         if place.ndim != 2 or (shape.ndim == 1 and place.shape[1] != 2):
             raise invalid_argument(
                 f"Input indices should be a matrix but received shape "
@@ -103,9 +105,7 @@ def _columns(groups: list[Sequence[Any]]) -> tuple[int, list[Rows]]:
     """(the batch size, the rows of each feature, sparse ones first)."""
     indices, values, shapes, dense = groups
     batch = _check_sparse(indices, values, shapes, dense)
-    columns = [
-        _sparse_rows(i, v, batch) for i, v in zip(indices, values, strict=True)
-    ]
+    columns = [_sparse_rows(i, v, batch) for i, v in zip(indices, values, strict=True)]
     return batch, columns + [matrix.tolist() for matrix in dense]
 
 
@@ -154,10 +154,7 @@ def _hashed(key: int, buckets: int) -> Callable[[Sequence[Any]], int]:
 
 
 def _sparse_result(found: list[Any], counts: Any, is_text: bool) -> tuple[Any, ...]:
-    if is_text:
-        values = to_strings(found, (len(found),))
-    else:
-        values = np.array(found, np.int64)
+    values = to_strings(found, (len(found),)) if is_text else np.array(found, np.int64)
     return ragged_indices(counts), values, sparse_shape(counts)
 
 
@@ -200,15 +197,20 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
         if len(key) != 2:
             raise invalid_argument("salt must have two elements")
 
-        def number(value: Any) -> int:
+        def number(value: Any, is_sparse: bool) -> int:
             if not isinstance(value, bytes):
-                return _number(value)
+                if not (strong or is_sparse):
+                    return int(value & _MASK)
+                # TensorFlow hashes four bytes of the eight.
+                value = (value & 0xFFFFFFFF).to_bytes(4, "little")
             return siphash(value, key) if strong else fingerprint64(value)
 
+        for i, rows in enumerate(columns):
+            columns[i] = [[number(x, i < count) for x in row] for row in rows]
+
         def join(choice: Sequence[Any]) -> int:
-            numbers = [number(value) for value in choice]
-            result = numbers[0]
-            for other in numbers[1:]:
+            result: int = choice[0]
+            for other in choice[1:]:
                 result = fingerprint_cat(result, other)
             return result % (int(buckets) or _MOST)
 
@@ -240,7 +242,9 @@ def ragged_cross(c: OpKernelConstruction) -> Compute:
             batch = len(splits[0]) - 1
         columns = [waiting[kind].pop(0) for kind in order]
         if any(len(rows) != batch for rows in columns):
-            raise invalid_argument("inputs must all have the same batch dimension size.")
+            raise invalid_argument(
+                "inputs must all have the same batch dimension size."
+            )
         found, counts = _cross(batch, columns, join, device)
         result = np.zeros(batch + 1, splits_type)
         np.cumsum(counts, out=result[1:])

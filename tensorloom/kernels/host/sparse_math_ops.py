@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
 from tensorloom.kernels.host.sparse_ops import (
@@ -213,5 +214,36 @@ def sparse_softmax(c: OpKernelConstruction) -> Compute:
         sums = np.zeros(len(found), values.dtype)
         np.add.at(sums, group, exponentials)
         return exponentials / sums[group]  # type: ignore[no-any-return]
+
+    return compute
+
+
+# --- with a dense tensor, for dtypes that torch cannot add or multiply ---------
+
+_WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
+
+
+@host_kernel(
+    ["SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv"],
+    types=_WIDE_UNSIGNED,
+    large=True,
+)
+def sparse_dense(c: OpKernelConstruction) -> Compute:
+    """Stored elements with the dense ones that they meet."""
+    function = {"Add": np.add, "Mul": np.multiply, "Div": np.floor_divide}[c.op[-3:]]
+
+    def compute(indices: _Array, values: _Array, shape: _Array, dense: Any) -> _Array:
+        check_parts(indices, values, shape)
+        check_bounds(indices, shape)
+        try:
+            whole = np.broadcast_to(dense, tuple(shape.tolist()))
+        except ValueError:
+            raise invalid(
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
+                f"incompatible shapes: {shape_text(tuple(shape.tolist()))} vs. "
+                f"{shape_text(np.shape(dense))}"
+            ) from None
+        met = whole[tuple(indices.T)]
+        return np.asarray(function(values, met)).astype(values.dtype)
 
     return compute

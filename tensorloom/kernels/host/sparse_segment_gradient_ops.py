@@ -29,9 +29,7 @@ def _check(grad: Any, indices: Any, ids: Any, count: int) -> None:
     if (np.diff(ids) < 0).any():
         raise invalid_argument("segment ids are not increasing")
     if not 0 <= ids[0] <= ids[-1] < len(grad):
-        raise invalid_argument(
-            f"Segment id {ids[-1]} out of range [0, {len(grad)})."
-        )
+        raise invalid_argument(f"Segment id {ids[-1]} out of range [0, {len(grad)}).")
     bad = (indices < 0) | (indices >= count)
     if bad.any():
         raise invalid_argument(
@@ -60,7 +58,9 @@ def sparse_segment_sum_grad(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel([f"SparseSegment{kind}GradV2" for kind in ("Sum", "Mean", "SqrtN")], large=True)
+@host_kernel(
+    [f"SparseSegment{kind}GradV2" for kind in ("Sum", "Mean", "SqrtN")], large=True
+)
 def sparse_segment_grad_v2(c: OpKernelConstruction) -> Compute:
     """The rows that are not zero, and their places."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ def _rows(indices: Any, values: Any, shape: Any) -> list[Parts]:
     order = np.argsort(first, kind="stable")
     bounds = np.searchsorted(first[order], np.arange(count + 1))
     result = []
-    for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, end in itertools.pairwise(bounds):
         here = order[start:end]
         result.append((indices[here, 1:], values[here], shape[1:]))
     return result
@@ -311,4 +312,3 @@ def take_many_sparse_from_tensors_map(c: OpKernelConstruction) -> Compute:
         return _stack(found, wanted)
 
     return compute
-

@@ -5,6 +5,7 @@ TensorFlow's kernels wait without looking at cancellation; these end with their 
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -196,9 +197,7 @@ def unstage(c: OpKernelConstruction) -> Compute:
 
 def _checked_width(values: Sequence[Any], c: OpKernelConstruction) -> tuple[Any, ...]:
     if len(values) != len(c["dtypes"]):
-        raise _invalid(
-            f"Mismatch stage/unstage: {len(values)} vs. {len(c['dtypes'])}"
-        )
+        raise _invalid(f"Mismatch stage/unstage: {len(values)} vs. {len(c['dtypes'])}")
     return tuple(values)
 
 
@@ -259,11 +258,9 @@ def map_stage(c: OpKernelConstruction) -> Compute:
     """Sets components of the tuple of a key; waits for room."""
     find = _map_finder(c)
 
-    def compute(
-        context: OpKernelContext, key: Any, indices: Any, *values: Any
-    ) -> None:
+    def compute(context: OpKernelContext, key: Any, indices: Any, *values: Any) -> None:
         area, number, places = find(), int(key), np.reshape(indices, -1).tolist()
-        if any(b <= a for a, b in zip(places, places[1:], strict=False)):
+        if any(b <= a for a, b in itertools.pairwise(places)):
             raise _invalid("Indices are not strictly ordered")
         size = _size(values)
         area.check_size(size)

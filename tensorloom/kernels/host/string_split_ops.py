@@ -33,7 +33,7 @@ def _outputs(words: list[bytes], counts: Any) -> tuple[Any, Any, Any]:
     return ragged_indices(counts), values, sparse_shape(counts)
 
 
-def _split_at_any(texts: list[bytes], separators: bytes) -> Any:
+def _split_at_any(texts: list[bytes], separators: bytes) -> tuple[Any, Any, Any]:
     """All texts split in one go at runs of some bytes, without empty words."""
     first = separators[:1]
     blob = first.join([b"", *texts, b""])
@@ -46,7 +46,7 @@ def _split_at_any(texts: list[bytes], separators: bytes) -> Any:
     return _outputs(list(filter(None, blob.split(first))), counts)
 
 
-def _split_at_each(texts: list[bytes], separator: bytes) -> Any:
+def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]:
     """All texts split at a byte in one go, with empty words."""
     words = separator.join(texts).split(separator)
     counts = [text.count(separator) + 1 for text in texts]

@@ -55,7 +55,7 @@ def substr(c: OpKernelConstruction) -> Compute:
     part = _bytes_part if c["unit"] == b"BYTE" else _characters_part
 
     def compute(value: Any, position: Any, length: Any) -> Any:
-        if np.shape(position) != np.shape(length):
+        if np.size(position) != np.size(length):
             raise invalid_argument("pos and len should have the same shape")
         try:
             texts, starts, sizes = np.broadcast_arrays(value, position, length)

@@ -70,9 +70,7 @@ def tensor_array_grad(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(
-    versions("Write"), any_inputs=("value",), retains=("value",), large=True
-)
+@host_kernel(versions("Write"), any_inputs=("value",), retains=("value",), large=True)
 def write(c: OpKernelConstruction) -> Compute:
     """Writes one element."""
     dtype = c["T"]
@@ -86,9 +84,7 @@ def write(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(
-    versions("Scatter"), any_inputs=("value",), retains=("value",), large=True
-)
+@host_kernel(versions("Scatter"), any_inputs=("value",), retains=("value",), large=True)
 def scatter(c: OpKernelConstruction) -> Compute:
     """Writes slices of a tensor."""
     dtype = c["T"]
@@ -152,9 +148,7 @@ def unpack(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(
-    versions("Split"), any_inputs=("value",), retains=("value",), large=True
-)
+@host_kernel(versions("Split"), any_inputs=("value",), retains=("value",), large=True)
 def split(c: OpKernelConstruction) -> Compute:
     """Writes pieces of a tensor along dimension 0."""
     dtype = c["T"]
@@ -233,9 +227,7 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
         return convert(stack_values(values))
 
     if c.op == "TensorArrayPack":
-        return lambda handle, flow_in: compute(
-            handle, np.arange(len(handle)), flow_in
-        )
+        return lambda handle, flow_in: compute(handle, np.arange(len(handle)), flow_in)
     return compute
 
 
@@ -284,14 +276,14 @@ def _empty(handle: TensorArrayResource, declared: TensorShape) -> Any:
 
 
 def _check_equal_shapes(values: list[Any]) -> None:
-    first = shape_of(values[0])
+    first = values[0].shape
     for index, value in enumerate(values):
-        if shape_of(value) != first:
+        if value.shape != first:
             raise errors.InvalidArgumentError(
                 None,
                 None,
                 "TensorArray has inconsistent shapes.  Index 0 has shape: "
-                f"{format_shape(first)} but index {index} has shape: "
+                f"{format_shape(shape_of(values[0]))} but index {index} has shape: "
                 f"{format_shape(shape_of(value))}",
             )
 

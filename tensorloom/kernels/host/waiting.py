@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
@@ -26,6 +28,13 @@ class WaitableResource(Resource):
         super().__init__(container, name)
         self.changed = threading.Condition(threading.Lock())
         self.deleted = False
+
+    @property
+    def value(self) -> Any:
+        """What a fetch of the reference gives: container and name."""
+        names = np.empty(2, object)
+        names[:] = self.container.encode(), self.name.encode()
+        return names
 
     def wait_until(
         self, ready: Callable[[], bool], context: OpKernelContext, what: str

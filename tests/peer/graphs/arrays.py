@@ -1,7 +1,6 @@
 """TensorArrays, map_fn and their kin, conds and loops in each other."""
 
 import numpy as np
-
 from graphs.recurrent import weights
 
 
@@ -17,7 +16,7 @@ def scatter_gather_concat_split(tf):
     pieces = pieces.split(x, [1, 0, tf.shape(x)[0] - 1])
     joined = pieces.concat()
     total = tf.reduce_sum(gathered * gathered * 0.5) + tf.reduce_sum(joined**3)
-    return [array.stack(), gathered, joined, array.size()] + tf.gradients(total, x), [
+    return [array.stack(), gathered, joined, array.size(), *tf.gradients(total, x)], [
         {"x:0": [[1, 2], [3, 4], [5, 6]], "order:0": [2, 0, 1]}
     ]
 
@@ -40,7 +39,7 @@ def array_written_in_cond(tf):
     )
     stacked = array.stack()
     grads = tf.gradients(tf.reduce_sum(stacked) * total, x)
-    return [stacked, total] + grads, [{"x:0": [1.0, -2.0, 3.0]}, {"x:0": [-0.5]}]
+    return [stacked, total, *grads], [{"x:0": [1.0, -2.0, 3.0]}, {"x:0": [-0.5]}]
 
 
 def nested_map(tf):
@@ -54,7 +53,7 @@ def nested_map(tf):
         parallel_iterations=3,
     )
     grads = tf.gradients(tf.reduce_sum(inner * pair), [x, w])
-    return [inner, pair, index] + grads, [{"x:0": np.arange(6).reshape(2, 3) / 4.0}]
+    return [inner, pair, index, *grads], [{"x:0": np.arange(6).reshape(2, 3) / 4.0}]
 
 
 def folds_and_scans(tf):
@@ -70,7 +69,7 @@ def folds_and_scans(tf):
     )
     y = tf.reduce_sum(left * right) + tf.reduce_sum(backwards) + tf.reduce_sum(pairs[1])
     grads = tf.gradients(y, x)
-    return [left, right, backwards, pairs[0], pairs[1]] + grads, [
+    return [left, right, backwards, pairs[0], pairs[1], *grads], [
         {"x:0": [[1, 2], [0.5, -1], [3, 0.25]]}
     ]
 
@@ -91,7 +90,7 @@ def loops_three_deep(tf):
         return i + 1, tf.tanh(y) + a
 
     _, x = tf.while_loop(lambda i, x: i < n, outer, [0, a])
-    return [x] + tf.gradients(x, a), [
+    return [x, *tf.gradients(x, a)], [
         {"n:0": 3, "a:0": [0.5, -0.8]},
         {"n:0": 0, "a:0": [0.5, -0.8]},
     ]
@@ -105,7 +104,9 @@ def conds_in_conds(tf):
     def deep():
         return tf.cond(
             q,
-            lambda: tf.while_loop(lambda s: tf.reduce_sum(s) < 50.0, lambda s: s * 1.5, [x]),
+            lambda: tf.while_loop(
+                lambda s: tf.reduce_sum(s) < 50.0, lambda s: s * 1.5, [x]
+            ),
             lambda: tf.exp(x),
         )
 
@@ -124,7 +125,9 @@ def cases(tf):
     )
     switched = tf.switch_case(i, [lambda: x, lambda: x * x, lambda: tf.sin(x)])
     grads = tf.gradients(by_test, x)
-    return [by_test, switched] + grads, [{"i:0": k, "x:0": 0.5} for k in (0, 1, 2, 5, -1)]
+    return [by_test, switched, *grads], [
+        {"i:0": k, "x:0": 0.5} for k in (0, 1, 2, 5, -1)
+    ]
 
 
 def sparse_and_growing_loop_vars(tf):
@@ -171,11 +174,10 @@ def state_in_loop(tf):
     r = tf.get_variable("r", initializer=tf.constant(5.0), use_resource=True)
 
     def body(i):
-        with tf.control_dependencies(
-            [tf.scatter_add(v, [i % 3], [10.0]), tf.assign_add(r, 0.5).op]
-        ):
-            with tf.control_dependencies([tf.Assert(i < 100, [i, "too far"])]):
-                return [i + 1]
+        added = [tf.scatter_add(v, [i % 3], [10.0]), tf.assign_add(r, 0.5).op]
+        checked = tf.Assert(i < 100, [i, "too far"])
+        with tf.control_dependencies([*added, checked]):
+            return [i + 1]
 
     i = tf.while_loop(lambda i: i < n, body, [0], parallel_iterations=1)
     with tf.control_dependencies([i]):

@@ -1,7 +1,6 @@
 """Decoders and detectors: loops that end by their values."""
 
 import numpy as np
-
 from graphs.recurrent import weights
 
 
@@ -22,7 +21,10 @@ def greedy_with_attention(tf):
         chosen = tf.argmax(logits, 1, output_type=tf.int32)
         chosen = tf.where(done, tf.zeros_like(chosen), chosen)
         done = tf.logical_or(done, tf.equal(chosen, 5))
-        tokens, scores = tokens.write(t, chosen), scores.write(t, tf.reduce_max(logits, 1))
+        tokens, scores = (
+            tokens.write(t, chosen),
+            scores.write(t, tf.reduce_max(logits, 1)),
+        )
         return t + 1, chosen, query, done, tokens, scores
 
     t, _, h, done, tokens, scores = tf.while_loop(
@@ -168,7 +170,7 @@ def newton_until_converged(tf):
         [a, a * 2.0 + 1.0, 0],
         maximum_iterations=50,
     )
-    return [x, count] + tf.gradients(x, a), [{"a:0": [2.0, 9.0, 0.5]}]
+    return [x, count, *tf.gradients(x, a)], [{"a:0": [2.0, 9.0, 0.5]}]
 
 
 def words_in_loop(tf):

@@ -1,7 +1,6 @@
 """Functions in graphs: Defun, and tf.function as a v1 program calls it."""
 
 import numpy as np
-
 from graphs.recurrent import weights
 
 
@@ -38,7 +37,7 @@ def defun_gradient(tf):
     y = tf.placeholder(tf.float32, [2], name="y")
     z = outer(x, y)
     grads = tf.gradients(z * z, [x, y])
-    return [z] + grads, [{"x:0": [0.5, 1.5], "y:0": [2.0, -1.0]}]
+    return [z, *grads], [{"x:0": [0.5, 1.5], "y:0": [2.0, -1.0]}]
 
 
 def defun_with_its_gradient(tf):
@@ -52,7 +51,7 @@ def defun_with_its_gradient(tf):
 
     x = tf.placeholder(tf.float32, [2], name="x")
     y = cube(x)
-    return [y] + tf.gradients(y, x), [{"x:0": [1.0, -2.0]}]
+    return [y, *tf.gradients(y, x)], [{"x:0": [1.0, -2.0]}]
 
 
 def defun_in_loop(tf):
@@ -127,7 +126,7 @@ def function_calls(tf):
     """PartitionedCall, and gradients of it."""
     import tensorflow
 
-    make = getattr(tensorflow, "function")
+    make = tensorflow.function
 
     @make
     def scale(x, y):
@@ -170,7 +169,7 @@ def function_with_control_flow(tf):
     h, states = net(x, n)
     grads = tf.gradients(tf.reduce_sum(h) + tf.reduce_sum(states**2), [x, w])
     feeds = np.linspace(-1, 1, 6).reshape(2, 3)
-    return [h, states] + grads, [{"x:0": feeds, "n:0": k} for k in (3, 1)]
+    return [h, states, *grads], [{"x:0": feeds, "n:0": k} for k in (3, 1)]
 
 
 def function_with_lists(tf):
@@ -197,9 +196,7 @@ def function_with_lists(tf):
 
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     results = list(lists(x))
-    grads = tf.gradients(
-        [tf.reduce_sum(results[i] ** 2) for i in (0, 2, 3, 4)], x
-    )
+    grads = tf.gradients([tf.reduce_sum(results[i] ** 2) for i in (0, 2, 3, 4)], x)
     return results + grads, [{"x:0": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]}]
 
 
@@ -211,7 +208,7 @@ def gradient_override_and_custom(tf):
     x = tf.placeholder(tf.float32, [2], name="x")
     y = clipped(x * 3.0) * tf.constant([10.0, 0.1])
     stopped = tf.stop_gradient(x) * x
-    return [y] + tf.gradients([y, stopped], x), [{"x:0": [1.0, 2.0]}]
+    return [y, *tf.gradients([y, stopped], x)], [{"x:0": [1.0, 2.0]}]
 
 
 # tf.function's lists need what 1.15 has behind a switch.

@@ -115,7 +115,11 @@ def greedy_model(tf):
             return tf.transpose(tokens.stack()), step
 
     model = Model()
-    return model, model.call, [[np.int32([1, 2, 3]), np.int32(5)], [np.int32([4]), np.int32(2)]]
+    return (
+        model,
+        model.call,
+        [[np.int32([1, 2, 3]), np.int32(5)], [np.int32([4]), np.int32(2)]],
+    )
 
 
 def training_step(tf):
@@ -195,9 +199,7 @@ def text_model(tf):
             sums = tf.math.unsorted_segment_sum(
                 vectors, words.value_rowids(), tf.shape(text)[0]
             )
-            mapped = tf.map_fn(
-                lambda v: tf.reduce_max(v) - tf.reduce_min(v), sums
-            )
+            mapped = tf.map_fn(lambda v: tf.reduce_max(v) - tf.reduce_min(v), sums)
             return sums, mapped, lower
 
     model = Model()

@@ -1,7 +1,6 @@
 """Models and input pipelines as users have them."""
 
 import numpy as np
-
 from graphs.recurrent import weights
 
 
@@ -12,29 +11,42 @@ def batch_norm_cnn(tf):
     h = tf.nn.conv2d(images, weights(tf, "k", [3, 3, 1, 2]), [1, 1, 1, 1], "SAME")
     gamma = tf.get_variable("gamma", [2], initializer=tf.ones_initializer())
     beta = tf.get_variable("beta", [2], initializer=tf.zeros_initializer())
-    mean_ = tf.get_variable("m", [2], initializer=tf.zeros_initializer(), trainable=False)
+    mean_ = tf.get_variable(
+        "m", [2], initializer=tf.zeros_initializer(), trainable=False
+    )
     var_ = tf.get_variable("s", [2], initializer=tf.ones_initializer(), trainable=False)
 
     def train():
         y, mean, var = tf.nn.fused_batch_norm(h, gamma, beta, is_training=True)
         with tf.control_dependencies(
-            [tf.assign_sub(mean_, (mean_ - mean) * 0.1), tf.assign_sub(var_, (var_ - var) * 0.1)]
+            [
+                tf.assign_sub(mean_, (mean_ - mean) * 0.1),
+                tf.assign_sub(var_, (var_ - var) * 0.1),
+            ]
         ):
             return tf.identity(y)
 
     def infer():
         return tf.nn.fused_batch_norm(h, gamma, beta, mean_, var_, is_training=False)[0]
 
-    y = tf.nn.max_pool(tf.nn.relu(tf.cond(is_training, train, infer)), [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+    y = tf.nn.max_pool(
+        tf.nn.relu(tf.cond(is_training, train, infer)),
+        [1, 2, 2, 1],
+        [1, 2, 2, 1],
+        "SAME",
+    )
     flat = tf.reshape(y, [-1, 18])
     logits = tf.matmul(flat, weights(tf, "w", [18, 3]))
-    loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(
-        labels=tf.one_hot(tf.range(tf.shape(logits)[0]) % 3, 3), logits=logits))
+    loss = tf.reduce_mean(
+        tf.nn.softmax_cross_entropy_with_logits_v2(
+            labels=tf.one_hot(tf.range(tf.shape(logits)[0]) % 3, 3), logits=logits
+        )
+    )
     grads = tf.gradients(loss, [gamma, beta, images])
     with tf.control_dependencies(grads):
         moving = mean_.read_value()
     pixels = np.sin(np.arange(144)).reshape(4, 6, 6, 1)
-    return [loss, logits, moving] + grads, [
+    return [loss, logits, moving, *grads], [
         {"images:0": pixels, "is_training:0": True},
         {"images:0": pixels[:2], "is_training:0": False},
     ]
@@ -51,12 +63,14 @@ def wide_and_deep(tf):
     lookup = tf.nn.embedding_lookup(wide, bucket)
     h = tf.nn.relu(tf.matmul(tf.concat([deep, dense], 1), weights(tf, "h", [5, 4])))
     logit = tf.matmul(h, weights(tf, "o", [4, 1])) + lookup
-    loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(
-        labels=tf.ones_like(logit), logits=logit))
+    loss = tf.reduce_mean(
+        tf.nn.sigmoid_cross_entropy_with_logits(
+            labels=tf.ones_like(logit), logits=logit
+        )
+    )
     train = tf.train.AdagradOptimizer(0.1).minimize(loss)
-    with tf.control_dependencies([loss]):
-        with tf.control_dependencies([train]):
-            sums = [tf.reduce_sum(v.read_value()) for v in (table, wide)]
+    with tf.control_dependencies([loss]), tf.control_dependencies([train]):
+        sums = [tf.reduce_sum(v.read_value()) for v in (table, wide)]
     feed = {
         "ids/indices:0": [[0, 0], [0, 1], [1, 0], [2, 3]],
         "ids/values:0": [1, 7, 3, 3],
@@ -64,7 +78,7 @@ def wide_and_deep(tf):
         "names:0": ["ann", "bob", "cy"],
         "dense:0": [[0.1, 0.2], [0.3, -0.4], [1.0, 0.0]],
     }
-    return [loss, logit] + sums, [feed, feed]
+    return [loss, logit, *sums], [feed, feed]
 
 
 def skip_gram(tf):
@@ -79,16 +93,31 @@ def skip_gram(tf):
         tf.fill([4, 1], 0.5),
         tf.constant([0.4, 0.3, 0.2]),
     )
-    loss = tf.reduce_mean(tf.nn.nce_loss(
-        weights=w, biases=b, labels=labels, inputs=tf.nn.embedding_lookup(table, centers),
-        num_sampled=3, num_classes=9, sampled_values=sampled))
-    soft = tf.reduce_mean(tf.nn.sampled_softmax_loss(
-        weights=w, biases=b, labels=labels, inputs=tf.nn.embedding_lookup(table, centers),
-        num_sampled=3, num_classes=9, sampled_values=sampled))
+    loss = tf.reduce_mean(
+        tf.nn.nce_loss(
+            weights=w,
+            biases=b,
+            labels=labels,
+            inputs=tf.nn.embedding_lookup(table, centers),
+            num_sampled=3,
+            num_classes=9,
+            sampled_values=sampled,
+        )
+    )
+    soft = tf.reduce_mean(
+        tf.nn.sampled_softmax_loss(
+            weights=w,
+            biases=b,
+            labels=labels,
+            inputs=tf.nn.embedding_lookup(table, centers),
+            num_sampled=3,
+            num_classes=9,
+            sampled_values=sampled,
+        )
+    )
     train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
-    with tf.control_dependencies([loss, soft]):
-        with tf.control_dependencies([train]):
-            after = tf.reduce_sum(table.read_value() ** 2)
+    with tf.control_dependencies([loss, soft]), tf.control_dependencies([train]):
+        after = tf.reduce_sum(table.read_value() ** 2)
     feed = {"centers:0": [1, 2, 1, 8], "labels:0": [[3], [2], [8], [0]]}
     return [loss, soft, after], [feed, feed]
 
@@ -116,8 +145,11 @@ def transformer_block(tf):
     up = dense(y, "up", 8)
     gelu = 0.5 * up * (1.0 + tf.erf(up / np.sqrt(2.0).astype(np.float32)))
     y = norm(y + dense(gelu, "down", 4))
-    return [y] + tf.gradients(tf.reduce_sum(y * tf.stop_gradient(y + x)), x), [
-        {"x:0": np.sin(np.arange(24)).reshape(2, 3, 4), "mask:0": [[1, 1, 0], [1, 1, 1]]}
+    return [y, *tf.gradients(tf.reduce_sum(y * tf.stop_gradient(y + x)), x)], [
+        {
+            "x:0": np.sin(np.arange(24)).reshape(2, 3, 4),
+            "mask:0": [[1, 1, 0], [1, 1, 1]],
+        }
     ]
 
 
@@ -128,7 +160,9 @@ def tables(tf):
     from tensorflow.python.ops import lookup_ops
 
     index = lookup_ops.index_table_from_tensor(vocabulary, num_oov_buckets=2)
-    back = lookup_ops.index_to_string_table_from_tensor(vocabulary, default_value="<unk>")
+    back = lookup_ops.index_to_string_table_from_tensor(
+        vocabulary, default_value="<unk>"
+    )
     table = tf.lookup.StaticHashTable(
         tf.lookup.KeyValueTensorInitializer(keys, tf.constant([1.5, 2.5])), -1.0
     )
@@ -172,8 +206,10 @@ def png(pixels):
     rows = b"".join(b"\0" + row.tobytes() for row in pixels)
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
     )
 
 
@@ -210,8 +246,9 @@ def asserts_and_prints(tf):
     ema = tf.train.ExponentialMovingAverage(0.9)
     v = tf.get_variable("v", initializer=0.0)
     with tf.control_dependencies([tf.assign(v, tf.reduce_sum(normal))]):
-        with tf.control_dependencies([ema.apply([v])]):
-            average = tf.identity(ema.average(v))
+        update = ema.apply([v])
+    with tf.control_dependencies([update]):
+        average = tf.identity(ema.average(v))
     return [y, normal, average], [{"x:0": [1.0, 2.0]}, {"x:0": []}]
 
 
@@ -225,7 +262,7 @@ def partitions_and_segments(tf):
     unique, where, counts = tf.unique_with_counts(group)
     best, at = tf.nn.top_k(tf.transpose(x), 2)
     y = tf.reduce_sum(stitched**2) + tf.reduce_sum(sums**3)
-    return [stitched, sums, unique, where, counts, best, at] + tf.gradients(y, x), [
+    return [stitched, sums, unique, where, counts, best, at, *tf.gradients(y, x)], [
         {"x:0": [[1, 2], [3, 4], [5, 6], [7, 8]], "group:0": [2, 0, 2, 1]}
     ]
 

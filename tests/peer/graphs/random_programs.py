@@ -4,13 +4,12 @@ What a seed makes is the same everywhere: NumPy's RandomState does not change.
 """
 
 import numpy as np
-
 from graphs.recurrent import weights
 
 COUNT = 40
 
 
-class Generator(object):
+class Generator:
     """Writes one program: steps over two floating-point vectors and a counter."""
 
     def __init__(self, tf, seed):
@@ -127,9 +126,9 @@ def make(seed):
             {"x:0": [0.5, -1.0, 0.25], "y:0": [1.0, 0.5, -0.75]},
             {"x:0": [1.5, 2.0, 0.1], "y:0": [-1.0, -0.5, 0.3]},
         ]
-        return [a, b, total, count] + grads, feeds
+        return [a, b, total, count, *grads], feeds
 
-    program.__name__ = "random_program_%d" % seed
+    program.__name__ = f"random_program_{seed}"
     return program
 
 

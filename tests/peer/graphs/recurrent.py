@@ -29,7 +29,10 @@ def unrolled_over_time(tf, x, units, scope, lengths=None, resource=False, **opti
             tf, "kernel", [depth + units, 4 * units], use_resource=resource
         )
         bias = tf.get_variable(
-            "bias", [4 * units], initializer=tf.zeros_initializer(), use_resource=resource
+            "bias",
+            [4 * units],
+            initializer=tf.zeros_initializer(),
+            use_resource=resource,
         )
         by_time = tf.transpose(x, [1, 0, 2])
         steps, batch = tf.shape(by_time)[0], tf.shape(by_time)[1]
@@ -51,7 +54,10 @@ def unrolled_over_time(tf, x, units, scope, lengths=None, resource=False, **opti
             return time + 1, new_c, new_h, outputs.write(time, out)
 
         _, c, h, outputs = tf.while_loop(
-            lambda time, *rest: time < steps, body, [0, zeros, zeros, outputs], **options
+            lambda time, *rest: time < steps,
+            body,
+            [0, zeros, zeros, outputs],
+            **options,
         )
         return tf.transpose(outputs.stack(), [1, 0, 2]), c, h
 
@@ -65,10 +71,9 @@ def lstm_training(tf):
     optimizer = tf.train.AdamOptimizer(0.05)
     pairs = optimizer.compute_gradients(loss)
     clipped, norm = tf.clip_by_global_norm([g for g, _ in pairs], 0.5)
-    train = optimizer.apply_gradients(zip(clipped, [v for _, v in pairs]))
-    with tf.control_dependencies([loss, norm]):
-        with tf.control_dependencies([train]):
-            kernel = tf.identity(tf.trainable_variables()[0].read_value())
+    train = optimizer.apply_gradients(zip(clipped, [v for _, v in pairs]))  # noqa: B905
+    with tf.control_dependencies([loss, norm]), tf.control_dependencies([train]):
+        kernel = tf.identity(tf.trainable_variables()[0].read_value())
     return [loss, norm, kernel], [{"x:0": X}, {"x:0": X[:1, :2]}, {"x:0": X}]
 
 
@@ -78,8 +83,8 @@ def lstm_resource_lengths(tf):
     outputs, c, h = unrolled_over_time(tf, x, 3, "rnn", lengths, resource=True)
     mask = tf.sequence_mask(lengths, tf.shape(x)[1], dtype=tf.float32)
     loss = tf.reduce_sum(outputs * outputs * mask[:, :, tf.newaxis])
-    grads = tf.gradients(loss, tf.trainable_variables() + [x])
-    return [outputs, c, h] + grads, [
+    grads = tf.gradients(loss, [*tf.trainable_variables(), x])
+    return [outputs, c, h, *grads], [
         {"x:0": X, "lengths:0": [5, 2]},
         {"x:0": X[:, :1], "lengths:0": [0, 1]},
     ]
@@ -96,7 +101,7 @@ def bidirectional(tf):
     both = tf.concat([forward, backward], 2)
     state = tf.concat([h1, h2], 1)
     grads = tf.gradients(tf.reduce_sum(both * both) + tf.reduce_sum(state), x)
-    return [both, state] + grads, [{"x:0": X, "lengths:0": [3, 5]}]
+    return [both, state, *grads], [{"x:0": X, "lengths:0": [3, 5]}]
 
 
 def two_layers_over_embedding(tf):
@@ -112,10 +117,9 @@ def two_layers_over_embedding(tf):
     )
     variables = tf.trainable_variables()
     train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
-    with tf.control_dependencies([loss]):
-        with tf.control_dependencies([train]):
-            after = [tf.reduce_sum(v.read_value() ** 2) for v in variables]
-    return [loss] + after, [
+    with tf.control_dependencies([loss]), tf.control_dependencies([train]):
+        after = [tf.reduce_sum(v.read_value() ** 2) for v in variables]
+    return [loss, *after], [
         {"words:0": [[1, 2, 3, 1], [6, 0, 2, 2]]},
         {"words:0": [[4], [5]]},
     ]
@@ -138,7 +142,7 @@ def layer_norm_gru(tf):
 
     states = tf.scan(step, tf.transpose(x, [1, 0, 2]), initializer=tf.zeros([2, 2]))
     grads = tf.gradients(tf.reduce_sum(states**3), [gates, candidate, scale, x])
-    return [states] + grads, [{"x:0": X}, {"x:0": X[:, :1]}]
+    return [states, *grads], [{"x:0": X}, {"x:0": X[:, :1]}]
 
 
 def dropout_in_loop(tf):
@@ -183,7 +187,7 @@ def forward_algorithm(tf):
         return tf.gather_nd(pointer, places)
 
     tags = tf.scan(back, tf.reverse(pointers, [0]), initializer=last)
-    return [norm, tags, last] + tf.gradients(norm, [scores, transitions]), [
+    return [norm, tags, last, *tf.gradients(norm, [scores, transitions])], [
         {"scores:0": np.sin(np.arange(24)).reshape(2, 4, 3) * 2}
     ]
 

@@ -90,6 +90,7 @@ class Spec:
     canonical: Canonical | None = None
     examples: int = 3  # of each cell and seed
     alone: bool = False
+    version: str = ""  # of TensorFlow, where it is not the oldest that has the op
     producer: int = programs.PRODUCER  # the version of the graph, for ops removed since
 
     def cells(self) -> dict[str, DType | None]:
@@ -160,8 +161,8 @@ def spec(
     explained = known_list(known) if isinstance(known, Mapping) else tuple(known)
     family = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
     for op in ops.split():
-        if op in SPECS:
-            raise ValueError(f"op {op} has a spec already")
+        if op in SPECS:  # of another family
+            continue
         held = attr or dtype_attr(op)
         found = allowed_types(op, held) if types is None else types
         cells = tuple(t for t in map(dtypes.as_dtype, found) if t not in leave)

@@ -119,6 +119,7 @@ class PrefetchIterator(DatasetIterator):
         self._inner = env.branch()
         self._source: DatasetIterator | None = make_source(self._inner)
         self._capacity = capacity
+        self._kept: Element | None = None
         self._channel: _Channel | None = None
         self._pace = Pace()
         self._ended = False
@@ -134,7 +135,7 @@ class PrefetchIterator(DatasetIterator):
         start_thread(lambda: _produce(source, channel), "tf_data_prefetch")
 
     def __next__(self) -> Element:
-        if self._channel is None:
+        if self._channel is None or self._kept is not None:
             return self._next_here()
         if self._ended:
             raise StopIteration
@@ -148,16 +149,22 @@ class PrefetchIterator(DatasetIterator):
         return item  # type: ignore[no-any-return]
 
     def _next_here(self) -> Element:
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            return kept
         assert self._source is not None
         self._inner.context = self._env.context
         begin = time.perf_counter_ns()
         try:
-            return next(self._source)
-        except StopIteration:
-            raise
+            element = next(self._source)
         finally:
             if self._pace.is_slow(time.perf_counter_ns() - begin):
                 self._start()
+        if self._env.context.cancellation.cancelled:
+            # Nobody gets it in this step; the next one shall not miss it.
+            self._kept = element
+            self._env.context.cancellation.check()
+        return element
 
     def _next_item(self, channel: _Channel) -> Any:
         try:

@@ -122,6 +122,9 @@ class _MemoryCacheDataset(Dataset):
         super().__init__(*like(source))
         self._cache = cache
 
+    def renewed(self) -> Dataset:
+        return _MemoryCacheDataset(self.inputs[0].renewed(), MemoryCache())
+
     @property
     def cardinality(self) -> int:
         return self.inputs[0].cardinality

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import (
-        Compute,
         KernelFactory,
         OpKernelConstruction,
     )
@@ -33,8 +33,10 @@ class DatasetIterator:
     end.
     """
 
-    # True where `take` gives many elements at once, as arrays of their components.
-    has_columns: bool = False
+    @property
+    def has_columns(self) -> bool:
+        """True when `take` can give the next elements at once."""
+        return False
 
     def __iter__(self) -> DatasetIterator:
         return self
@@ -69,9 +71,18 @@ class Dataset:
         """Number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
 
+    def renewed(self) -> Dataset:
+        """The same dataset as it was before anybody iterated over it."""
+        fresh = copy.copy(self)
+        fresh.inputs = tuple(source.renewed() for source in self.inputs)
+        return fresh
+
 
 class RowDataset(Dataset):
     """A dataset whose elements can be had in any order, by their number."""
+
+    #: True when `gather` gives them stacked.
+    is_plain: ClassVar[bool] = True
 
     @property
     def rows(self) -> int:
@@ -97,12 +108,14 @@ class RowDataset(Dataset):
 class RowIterator(DatasetIterator):
     """The rows in order."""
 
-    has_columns = True
-
     def __init__(self, dataset: RowDataset) -> None:
         self._dataset = dataset
         self._next = 0
         self._end = dataset.rows
+
+    @property
+    def has_columns(self) -> bool:
+        return True
 
     def __next__(self) -> Element:
         index = self._next
@@ -121,7 +134,9 @@ class RowIterator(DatasetIterator):
         self._next = min(self._next + count, self._end)
 
 
-def dataset_kernel(*ops: str, retains: Sequence[str] = ()) -> Any:
+def dataset_kernel(
+    *ops: str, retains: Sequence[str] = ()
+) -> Callable[[KernelFactory], KernelFactory]:
     """Registers the kernel of ops that make a dataset; they also run in host memory.
 
     `retains` names the inputs that the dataset keeps: its tensors and the tensors that
@@ -163,6 +178,24 @@ def numpy_type(dtype: DType) -> Any:
     return dtype.as_numpy_dtype
 
 
+def join_columns(parts: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Stacked components one behind the other.
+
+    Raises:
+      errors.InvalidArgumentError: the elements have different shapes.
+    """
+
+    parts = [part for part in parts if len(part)] or list(parts[:1])
+    for part in parts[1:]:
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise invalid(
+                "Cannot batch tensors with different shapes in component 0. First "
+                f"element had shape {list(parts[0].shape[1:])} and element "
+                f"{len(parts[0])} had shape {list(part.shape[1:])}."
+            )
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
 def check_positive(value: Any, text: str) -> int:
     """A number that must be above zero.
 
@@ -178,6 +211,3 @@ def check_positive(value: Any, text: str) -> int:
 def invalid(text: str) -> errors.InvalidArgumentError:
     """The error of a bad argument."""
     return errors.InvalidArgumentError(None, None, text)
-
-
-Factory = Callable[["OpKernelConstruction"], "Compute"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.kernels.host.datasets import background
+from tensorloom.kernels.host.datasets.batching import stack_elements
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -15,6 +18,8 @@ from tensorloom.kernels.host.datasets.dataset import (
     check_positive,
     dataset_kernel,
     invalid,
+    join_columns,
+    numpy_type,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import (
@@ -26,6 +31,7 @@ from tensorloom.kernels.host.datasets.mapping import threads_of
 from tensorloom.kernels.host.datasets.sources import ElementDataset, ElementIterator
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 
@@ -45,25 +51,67 @@ class _FlatMapDataset(Dataset):
         self._function = function
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _FlatMapIterator(self.inputs[0].iterate(env), self._function, env)
+        source = self.inputs[0].iterate(env)
+        return _FlatMapIterator(source, self._function, env, self.types)
 
 
 class _FlatMapIterator(DatasetIterator):
     def __init__(
-        self, source: DatasetIterator, function: CapturedFunction, env: Environment
+        self,
+        source: DatasetIterator,
+        function: CapturedFunction,
+        env: Environment,
+        types: Sequence[DType],
     ) -> None:
         self._source, self._function, self._env = source, function, env
+        self._types = types
         self._current: DatasetIterator | None = None
+
+    def _open(self) -> DatasetIterator:
+        """The dataset that is read now, or the next one."""
+        if self._current is None:
+            element = next(self._source)
+            made = _inner(self._function(self._env, element))
+            self._current = made.iterate(self._env)
+        return self._current
 
     def __next__(self) -> Element:
         while True:
-            if self._current is None:
-                element = next(self._source)
-                made = _inner(self._function(self._env, element))
-                self._current = made.iterate(self._env)
-            for element in self._current:
+            for element in self._open():
                 return element
             self._current = None
+
+    @property
+    def has_columns(self) -> bool:
+        try:
+            return self._open().has_columns
+        except StopIteration:
+            return False
+
+    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
+        parts: list[Sequence[np.ndarray[Any, Any]]] = []
+        missing = count
+        while missing:
+            try:
+                current = self._open()
+            except StopIteration:
+                break
+            if current.has_columns:
+                part = current.take(missing)
+            elif elements := list(islice(current, missing)):
+                part = stack_elements(elements, self._types)
+            else:
+                self._current = None
+                continue
+            parts.append(part)
+            if len(part[0]) < missing:
+                self._current = None
+            missing -= len(part[0])
+        if not parts:
+            return [np.empty((0,), numpy_type(t)) for t in self._types]
+        if len(parts) == 1:
+            return parts[0]
+        return [join_columns(column) for column in zip(*parts, strict=True)]
 
 
 @dataset_kernel("FlatMapDataset", retains=("other_arguments",))

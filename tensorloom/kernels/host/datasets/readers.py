@@ -54,8 +54,6 @@ def scalar_string(value: bytes) -> np.ndarray[Any, Any]:
 
 
 class _RecordIterator(DatasetIterator):
-    has_columns = True
-
     def __init__(self, names: list[str], opens: _Open) -> None:
         self._left = list(reversed(names))
         self._open = opens
@@ -79,6 +77,10 @@ class _RecordIterator(DatasetIterator):
             if self._records:
                 return True
             self._read = None
+
+    @property
+    def has_columns(self) -> bool:
+        return True
 
     def __next__(self) -> Element:
         index = self._next

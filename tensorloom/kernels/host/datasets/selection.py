@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     UNKNOWN,
@@ -19,6 +20,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
     invalid,
+    join_columns,
     numpy_type,
     signature,
 )
@@ -60,7 +62,10 @@ class TakeDataset(Dataset):
 class _TakeIterator(DatasetIterator):
     def __init__(self, source: DatasetIterator, count: int) -> None:
         self._source, self._left = source, count
-        self.has_columns = source.has_columns
+
+    @property
+    def has_columns(self) -> bool:
+        return self._source.has_columns
 
     def __next__(self) -> Element:
         if self._left <= 0:
@@ -109,7 +114,12 @@ class SkipDataset(Dataset):
 class _SkipIterator(DatasetIterator):
     def __init__(self, source: DatasetIterator, count: int) -> None:
         self._source, self._left = source, count
-        self.has_columns = source.has_columns
+
+    @property
+    def has_columns(self) -> bool:
+        if self._left:
+            self._skip()
+        return self._source.has_columns
 
     def _skip(self) -> None:
         while self._left:
@@ -172,8 +182,11 @@ class _RepeatIterator(DatasetIterator):
     def __init__(self, dataset: Dataset, count: int, env: Environment) -> None:
         self._dataset, self._left, self._env = dataset, count, env
         self._source: DatasetIterator | None = dataset.iterate(env)
-        self.has_columns = self._source.has_columns
         self._gave = False  # something in this round
+
+    @property
+    def has_columns(self) -> bool:
+        return self._source is not None and self._source.has_columns
 
     def __next__(self) -> Element:
         while self._source is not None:
@@ -208,7 +221,7 @@ class _RepeatIterator(DatasetIterator):
             return [np.empty((0,), numpy_type(t)) for t in self._dataset.types]
         if len(parts) == 1:
             return parts[0]
-        return [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return [join_columns(column) for column in zip(*parts, strict=True)]
 
 
 @dataset_kernel("RepeatDataset")
@@ -348,7 +361,10 @@ class _ZipIterator(DatasetIterator):
     def __init__(self, sources: Sequence[DatasetIterator]) -> None:
         self._sources = sources
         self._ended = False
-        self.has_columns = all(s.has_columns for s in sources)
+
+    @property
+    def has_columns(self) -> bool:
+        return all(source.has_columns for source in self._sources)
 
     def __next__(self) -> Element:
         if self._ended:
@@ -498,7 +514,50 @@ def ignore_errors_dataset(c: OpKernelConstruction) -> Compute:
 
 def rows_of(dataset: Dataset) -> RowDataset | None:
     """The dataset, if its elements can be had in any order."""
-    is_rows = isinstance(dataset, RowDataset)
-    return (
-        dataset if is_rows and dataset.iterate.__func__ is RowDataset.iterate else None
-    )  # type: ignore
+    return dataset if isinstance(dataset, RowDataset) and dataset.is_plain else None
+
+
+class _CountedDataset(Dataset):
+    """The elements, whose number must be as promised."""
+
+    def __init__(self, source: Dataset, count: int) -> None:
+        super().__init__(*like(source))
+        self._count = count
+
+    @property
+    def cardinality(self) -> int:
+        return self._count
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _CountedIterator(self.inputs[0].iterate(env), self._count)
+
+
+class _CountedIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator, count: int) -> None:
+        self._source, self._count = source, count
+        self._seen = 0
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            self._seen += 1
+            if 0 <= self._count < self._seen:
+                raise self._wrong(f"at least {self._seen}")
+            return element
+        if self._count == INFINITE or 0 <= self._seen < self._count:
+            raise self._wrong(f"only {self._seen}")
+        raise StopIteration
+
+    def _wrong(self, found: str) -> errors.FailedPreconditionError:
+        wanted = "an infinite number of" if self._count < 0 else str(self._count)
+        return errors.FailedPreconditionError(
+            None,
+            None,
+            f"Input dataset was expected to contain {wanted} elements but contained "
+            f"{found} elements.",
+        )
+
+
+@dataset_kernel("AssertCardinalityDataset")
+def assert_cardinality_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements, counted."""
+    return lambda source, count: _CountedDataset(as_dataset(source), int(count))

@@ -2,7 +2,7 @@
 
 A buffer is filled, and each element drawn from it at random; `ShuffleAndRepeat` also
 begins the next round while the last one is still drawn from, but draws from the oldest
-round first. The numbers and the swaps are those of TensorFlow's `shuffle_dataset_op.cc`.
+round first. Numbers and swaps are those of TensorFlow's `shuffle_dataset_op.cc`.
 """
 
 from __future__ import annotations
@@ -72,6 +72,16 @@ class ShuffleDataset(Dataset):
             return None
         return ShuffleDataset(
             self.inputs[0], self._buffer_size, self._seeds, None, count
+        )
+
+    def renewed(self) -> Dataset:
+        reshuffle = None if self._reshuffle is None else SeedGenerator(*self._seeds)
+        return ShuffleDataset(
+            self.inputs[0].renewed(),
+            self._buffer_size,
+            self._seeds,
+            reshuffle,
+            self._count,
         )
 
     def iterate(self, env: Environment) -> DatasetIterator:
@@ -168,8 +178,6 @@ class _ShuffleIterator(DatasetIterator):
 class _ShuffledRows(DatasetIterator):
     """Shuffles numbers of rows, and looks the rows up when they are drawn."""
 
-    has_columns = True
-
     def __init__(self, rows: RowDataset, draw: _Draw) -> None:
         self._rows, self._draw = rows, draw
         self._size = rows.rows
@@ -191,6 +199,10 @@ class _ShuffledRows(DatasetIterator):
                 else:
                     draw.begin_round()
         return draw.draw() if draw.held else None
+
+    @property
+    def has_columns(self) -> bool:
+        return True
 
     def __next__(self) -> Element:
         index = self._draw_one()

@@ -126,7 +126,7 @@ class RangeDataset(RowDataset):
         numbers = self._numbers
         if isinstance(indices, slice):
             part = numbers[indices]
-            return [np.arange(part.start, part.stop, part.step, self._make)]
+            return [np.arange(part.start, part.stop, part.step).astype(self._make)]
         return [(numbers.start + indices * numbers.step).astype(self._make)]
 
 
@@ -198,6 +198,8 @@ def random_dataset(c: OpKernelConstruction) -> Compute:
 class _SliceOfSparse(RowDataset):
     """The rows of a sparse tensor, each as (indices, values, dense_shape)."""
 
+    is_plain = False
+
     def __init__(self, parts: Element, dtype: Any) -> None:
         shapes = [TensorShape.of((None, None)), TensorShape.of((None,))]
         super().__init__(
@@ -268,6 +270,8 @@ def list_dataset(c: OpKernelConstruction) -> Compute:
 
 
 class _ListDataset(RowDataset):
+    is_plain = False
+
     def __init__(self, types: Any, shapes: Any, elements: list[Element]) -> None:
         super().__init__(types, shapes)
         self._elements = elements
@@ -320,8 +324,6 @@ class ElementDataset(Dataset):
     "ExperimentalPrivateThreadPoolDataset",
     "MaxIntraOpParallelismDataset",
     "ExperimentalMaxIntraOpParallelismDataset",
-    "ThreadPoolDataset",
-    "ExperimentalThreadPoolDataset",
     "NonSerializableDataset",
     "ExperimentalNonSerializableDataset",
     "AssertNextDataset",
@@ -331,10 +333,9 @@ class ElementDataset(Dataset):
     "ExperimentalLatencyStatsDataset",
     "BytesProducedStatsDataset",
     "ExperimentalBytesProducedStatsDataset",
-    "SetStatsAggregatorDataset",
-    "ExperimentalSetStatsAggregatorDataset",
     "AutoShardDataset",
     "ExperimentalAutoShardDataset",
+    "RewriteDataset",
     "WrapDatasetVariant",
     "UnwrapDatasetVariant",
 )

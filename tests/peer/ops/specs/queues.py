@@ -51,8 +51,8 @@ def queue(d: Draw, kind: str) -> Program:
     p.run(put)
     p.run(close)
     p.run(size, closed)
-    p.run(get_up_to)
-    p.run(get)
+    if kind != "PriorityQueueV2":  # which loses elements when it has too few of them
+        p.run(get_up_to)
     p.run(put)
     return p
 
@@ -125,7 +125,7 @@ def tensor_array(d: Draw) -> Program:
 
 def tensor_array_split(d: Draw) -> Program:
     p = Program(differentiate=False)
-    ta = p.op("TensorArrayV3", p.const(3, "int32"), dtype=d.dtype, infer_shape=False)
+    ta = p.op("TensorArrayV3", p.const(3, "int32"), dtype=d.dtype)
     flow = p.op("TensorArraySplitV3", ta[0], p.feed(d.array((6, 2))), p.const([1, 3, 2], "int64"), ta[1])
     read = p.op("TensorArrayReadV3", ta[0], p.const(1, "int32"), flow, dtype=d.dtype)
     joined = p.op("TensorArrayConcatV3", ta[0], flow, dtype=d.dtype)

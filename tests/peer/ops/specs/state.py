@@ -78,7 +78,7 @@ spec("AssignVariableOp AssignAddVariableOp AssignSubVariableOp", assign_resource
 
 def variable(d: Draw) -> Any:
     p = Program(differentiate=False)
-    value = d.array()
+    value = d.array(d.shape(empty=0))
     leaf = p.feed(value)
     made = p.op(d.op, dtype=d.dtype, shape=p.leaves[-1].value.shape)
     init = p.op("Assign", made, leaf)
@@ -154,7 +154,7 @@ def count_up_to(d: Draw) -> Any:
     return p
 
 
-spec("CountUpTo ResourceCountUpTo", count_up_to)
+spec("CountUpTo ResourceCountUpTo", count_up_to, mutate=("dtype",))
 
 # --- scatters -------------------------------------------------------------------
 
@@ -178,7 +178,8 @@ def scatter_out(d: Draw) -> Any:
 
 spec("ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterUpdate ScatterMax ScatterMin", scatter, without=[*Q, "string"], bad=(scatter_out,), tolerance=UPDATES)
 spec("ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterUpdate"
-     " ResourceScatterMax ResourceScatterMin", scatter, attr="dtype", without=Q, bad=(scatter_out,), tolerance=UPDATES)
+     " ResourceScatterMax ResourceScatterMin", scatter, attr="dtype", without=Q, bad=(scatter_out,), tolerance=UPDATES,
+     mutate=("integer", "dtype"))
 
 
 def scatter_nd(d: Draw) -> Any:
@@ -190,8 +191,9 @@ def scatter_nd(d: Draw) -> Any:
     return updated(d, [d.array(shape)], [ids, d.array((len(ids), *shape[depth:]))])
 
 
-spec("ScatterNdAdd ScatterNdSub ScatterNdUpdate", scatter_nd, without=[*Q])
-spec("ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate", scatter_nd, without=[*Q])
+spec("ScatterNdAdd ScatterNdSub ScatterNdUpdate", scatter_nd, without=[*Q], mutate=("integer", "dtype"))
+spec("ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate", scatter_nd, without=[*Q],
+     mutate=("integer", "dtype"))
 
 
 def gather(d: Draw) -> Any:
@@ -216,7 +218,7 @@ def strided_assign(d: Draw) -> Any:
     return updated(d, [d.array((4, 3))], [*ends, d.array((2, 2))])
 
 
-spec("StridedSliceAssign ResourceStridedSliceAssign", strided_assign, without=[*Q])
+spec("StridedSliceAssign ResourceStridedSliceAssign", strided_assign, without=[*Q], mutate=("dtype",))
 
 
 def temporary(d: Draw) -> Any:

@@ -1,0 +1,111 @@
+"""Batches of serialized Examples, parsed; datasets written to files; rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.datasets import background
+from tensorloom.kernels.host.datasets.dataset import (
+    Dataset,
+    DatasetIterator,
+    Element,
+    as_dataset,
+    dataset_kernel,
+    signature,
+)
+from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
+from tensorloom.kernels.host.datasets.mapping import threads_of
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import (
+        Compute,
+        OpKernelConstruction,
+        OpKernelContext,
+    )
+
+
+class _ParsedDataset(Dataset):
+    """The features of each batch; sparse ones as vectors of three."""
+
+    def __init__(
+        self,
+        types: Any,
+        shapes: Any,
+        source: Dataset,
+        parse: Callable[[Any], Element],
+        threads: int,
+    ) -> None:
+        super().__init__(types, shapes, source)
+        self._parse, self._threads = parse, threads
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        parse = self._parse
+        return background.ParallelMapIterator(
+            self.inputs[0].iterate,
+            lambda _, element: parse(element[0]),
+            env,
+            self._threads,
+        )
+
+
+@dataset_kernel(
+    "ParseExampleDataset",
+    "ExperimentalParseExampleDataset",
+    retains=("dense_defaults",),
+)
+def parse_example_dataset(c: OpKernelConstruction) -> Compute:
+    """Batches of Examples, parsed; components in the order of their keys."""
+    from tensorloom.kernels.host import example_columns, parsing_ops
+
+    types, shapes = signature(c)
+    sparse, dense = list(c["sparse_keys"]), list(c["dense_keys"])
+    features = parsing_ops.Features(c["sparse_types"], c["Tdense"], c["dense_shapes"])
+    order = sorted([*sparse, *dense])
+
+    def compute(source: Any, parallel: Any, *defaults: Any) -> Dataset:
+        def parse(serialized: Any) -> Element:
+            texts = serialized.reshape(-1).tolist()
+            where = example_columns.Where([""] * len(texts))
+            found = features.parse(texts, where, (sparse, dense, []), defaults)
+            count = len(sparse)
+            by_key: dict[bytes, Any] = dict(zip(dense, found[3 * count :], strict=True))
+            for index, key in enumerate(sparse):
+                triple = np.empty(3, object)
+                for part in range(3):
+                    triple[part] = found[part * count + index]
+                by_key[key] = triple
+            return tuple(by_key[key] for key in order)
+
+        threads = threads_of(parallel, "num_parallel_calls")
+        return _ParsedDataset(types, shapes, as_dataset(source), parse, threads)
+
+    return compute
+
+
+@host_kernel("DatasetToTFRecord", devices=("CPU",), context=True, large=True)
+def dataset_to_tf_record(c: OpKernelConstruction) -> Compute:
+    """Writes the strings of a dataset as records of a file."""
+
+    def compute(
+        context: OpKernelContext, source: Any, filename: Any, compression: Any
+    ) -> None:
+        from tensorloom.storage.tfrecord import RecordWriter
+
+        root = Cancellation()
+        try:
+            with RecordWriter(filename[()].decode(), compression[()]) as writer:
+                for (record,) in as_dataset(source).iterate(Environment(context, root)):
+                    writer.write(record[()])
+                    context.cancellation.check()
+        finally:
+            root.cancel()
+
+    return compute

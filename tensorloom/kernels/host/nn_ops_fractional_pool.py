@@ -1,0 +1,182 @@
+"""Fractional pooling over NumPy values, with TensorFlow's random regions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import random_distributions as distributions
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.philox import Generator, words_to_double
+from tensorloom.kernels.host.random_state import node_generator
+
+_Regions = list[tuple[int, int]]
+
+
+def _sequence(generator: Generator, size: int, count: int, pseudo: bool) -> Any:
+    """The starts of `count` regions in `size` elements, and their end."""
+    if size % count == 0:
+        lengths = np.full(count, size // count)
+    elif pseudo:
+        lengths = _one_number(generator, size, count)
+    else:
+        lengths = np.full(count, size // count)
+        lengths[: size % count] += 1
+        stream = generator.reserve((count + 3) // 4)
+        lengths = lengths[distributions.permutation(stream, count)]
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _one_number(generator: Generator, size: int, count: int) -> Any:
+    """Lengths from one random number, section 3 of the paper."""
+    alpha, k = size / count, size // count
+    most = min((k + 2) / alpha - 1, (size + 1 - k) / alpha - (count - 1))
+    words = generator.reserve(1).words(2)
+    u = float(words_to_double(words[:1], words[1:2])[0]) * most
+    starts = [1, *(math.ceil(alpha * (i + u)) for i in range(1, count)), size + 1]
+    return np.diff(starts)
+
+
+def _regions(sequence: Any, size: int, overlapping: bool) -> _Regions:
+    starts = sequence[:-1].tolist()
+    ends = (sequence[1:] + int(overlapping)).tolist()
+    return [(a, min(b, size)) for a, b in zip(starts, ends, strict=True)]
+
+
+def _ratios(c: OpKernelConstruction) -> list[float]:
+    ratios: list[float] = c["pooling_ratio"]
+    if len(ratios) != 4:
+        raise invalid("pooling_ratio field must specify 4 dimensions")
+    if min(ratios) < 1:
+        raise invalid(f"pooling_ratio must be at least 1, got: {min(ratios)}")
+    if ratios[0] != 1 or ratios[3] != 1:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "Fractional pooling is not yet supported on the batch nor channel "
+            "dimension.",
+        )
+    return ratios
+
+
+@host_kernel(["FractionalMaxPool", "FractionalAvgPool"], large=True)
+def _pool(c: OpKernelConstruction) -> Compute:
+    ratios, generator = _ratios(c), node_generator(c)
+    seeds = (c["seed"], c["seed2"])
+    pseudo, overlapping = c["pseudo_random"], c["overlapping"]
+    reduce = np.max if c.op == "FractionalMaxPool" else _mean
+    fixed: dict[tuple[int, ...], Any] = {}
+
+    def sequences(shape: tuple[int, ...]) -> Any:
+        if c["deterministic"] and shape in fixed:
+            return fixed[shape]
+        sizes = [math.floor(n / r) for n, r in zip(shape, ratios, strict=True)]
+        if min(sizes[1:3]) < 1:
+            raise invalid(f"pooling_ratio leaves no output for shape {text(shape)}")
+        source = generator
+        if c["deterministic"] and any(seeds):
+            source = Generator(*seeds)  # the same in every piece of the graph
+        fixed[shape] = tuple(
+            _sequence(source, shape[axis], sizes[axis], pseudo) for axis in (1, 2)
+        )
+        return fixed[shape]
+
+    def compute(value: Any) -> Any:
+        if value.ndim != 4:
+            raise invalid("tensor_in must be 4-dimensional")
+        rows, columns = sequences(value.shape)
+        shape = (len(value), len(rows) - 1, len(columns) - 1, value.shape[3])
+        result = np.empty(shape, value.dtype)
+        for y, x, region in _cells(value, rows, columns, overlapping):
+            result[:, y, x] = reduce(region, axis=(1, 2)) if region.size else 0
+        return result, rows, columns
+
+    return compute
+
+
+def _mean(region: Any, axis: tuple[int, int]) -> Any:
+    if region.dtype.kind == "f":
+        return region.mean(axis)
+    total = region.sum(axis)
+    return np.trunc(total / (region.shape[1] * region.shape[2])).astype(region.dtype)
+
+
+def _cells(
+    value: Any, rows: Any, columns: Any, overlapping: bool
+) -> Iterator[tuple[int, int, Any]]:
+    """(y, x, view) of each region."""
+    tall = _regions(rows, value.shape[1], overlapping)
+    wide = _regions(columns, value.shape[2], overlapping)
+    for y, (top, bottom) in enumerate(tall):
+        for x, (left, right) in enumerate(wide):
+            yield y, x, value[:, top:bottom, left:right]
+
+
+def _check_sequences(shape: Any, grad: Any, rows: Any, columns: Any) -> None:
+    """Sequences must rise from 0 and fit value and gradient."""
+    for sequence, axis, name in ((rows, 1, "row"), (columns, 2, "col")):
+        if sequence.ndim != 1 or len(sequence) != grad.shape[axis] + 1:
+            raise invalid(
+                f"{name}_pooling_sequence must have {grad.shape[axis] + 1} elements"
+            )
+        if (np.diff(sequence) <= 0).any() or sequence[0] < 0:
+            raise invalid(f"{name}_pooling_sequence must rise from 0")
+        if sequence[-1] > shape[axis]:
+            raise invalid(
+                f"{name}_pooling_sequence ends at {sequence[-1]}, behind the input's "
+                f"{shape[axis]}"
+            )
+    if grad.shape[0] != shape[0] or grad.shape[3] != shape[3]:
+        raise invalid(
+            f"out_backprop {text(grad.shape)} does not fit the input {text(shape)}"
+        )
+
+
+@host_kernel("FractionalMaxPoolGrad", large=True)
+def _max_pool_grad(c: OpKernelConstruction) -> Compute:
+    overlapping = c["overlapping"]
+
+    def compute(value: Any, output: Any, grad: Any, rows: Any, columns: Any) -> Any:
+        if value.ndim != 4 or grad.ndim != 4 or output.shape != grad.shape:
+            raise invalid("orig_input and out_backprop must be 4-dimensional and fit")
+        _check_sequences(value.shape, grad, rows, columns)
+        result = np.zeros_like(value)
+        cells = _cells(value, rows, columns, overlapping)
+        targets = _cells(result, rows, columns, overlapping)
+        batch = np.arange(len(value))[:, None]
+        channel = np.arange(value.shape[3])
+        for (y, x, region), (_, _, target) in zip(cells, targets, strict=True):
+            if not region.size:
+                continue
+            flat = region.reshape(len(value), -1, value.shape[3])
+            height, width = np.divmod(flat.argmax(1), region.shape[2])
+            target[batch, height, width, channel] += grad[:, y, x]
+        return result
+
+    return compute
+
+
+@host_kernel("FractionalAvgPoolGrad", large=True)
+def _avg_pool_grad(c: OpKernelConstruction) -> Compute:
+    overlapping, dtype, device = c["overlapping"], c["T"], c.device
+
+    def compute(sizes: Any, grad: Any, rows: Any, columns: Any) -> Any:
+        if sizes.shape != (4,) or grad.ndim != 4:
+            raise invalid("original input tensor shape must be 1-dimensional and 4")
+        shape = tuple(sizes.tolist())
+        check_shape(shape, dtype, device)
+        _check_sequences(shape, grad, rows, columns)
+        result = np.zeros(shape, np.float64)
+        for y, x, target in _cells(result, rows, columns, overlapping):
+            target += (grad[:, y, x] / (target.shape[1] * target.shape[2]))[
+                :, None, None
+            ]
+        return result.astype(grad.dtype)
+
+    return compute
