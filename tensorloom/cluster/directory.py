@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
@@ -191,6 +192,15 @@ class ClusterDirectory:
             raise errors.UnavailableError(
                 None, None, f"{task} cannot be reached: {error}"
             ) from None
+
+    def push_failure(self, task: str, step_id: int, error: errors.OpError) -> None:
+        """Tells a task of a failure; see `worker.step_table.Peers.push_failure`."""
+        channel = self._worker(task).channel.values
+        if channel is not None:
+            with suppress(
+                NotConnected, errors.OpError
+            ):  # then it hears from the master
+                channel.push_failure(step_id, status.derived(error))
 
     def _recv_tensor(
         self,
