@@ -40,19 +40,29 @@ class _Connection:
     def __init__(self, endpoint: str, token: bytes) -> None:
         try:
             self.socket = socket_address.connect(endpoint, _CONNECT_S)
-            self.reader = frames.FrameReader(self.socket)
-            self.writer = frames.FrameWriter(self.socket)
-            self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
-            answer = self.reader.read(0)
-        except (OSError, ValueError, frames.Closed) as error:
+        except (OSError, ValueError) as error:
             raise NotConnected(f"{endpoint}: {error}") from None
-        if answer.kind == frames.ERROR:
-            raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
+        self.reader = frames.FrameReader(self.socket)
+        self.writer = frames.FrameWriter(self.socket)
+        try:
+            self._greet(token)
+        except (OSError, frames.Closed) as error:
+            self.socket.close()
+            raise NotConnected(f"{endpoint}: {error}") from None
+        except errors.OpError:
+            self.socket.close()
+            raise
         self.socket.settimeout(None)
         self._is_closed = False
         #: Called when the task hangs up while somebody waits for it elsewhere.
         self.on_hangup: Callable[[], None] | None = None
         hangups.watch(self.socket, self._hung_up)
+
+    def _greet(self, token: bytes) -> None:
+        self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
+        answer = self.reader.read(0)
+        if answer.kind == frames.ERROR:
+            raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
 
     def _hung_up(self) -> None:
         callback = self.on_hangup

@@ -178,8 +178,9 @@ class RegisteredGraph:
             with following(outer, step.cancellation), limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         except errors.OpError as error:
-            if self._pushes:
-                self._worker.steps.tell_failure(self._targets, step.step_id, error)
+            if asked is not None and asked.step_id:
+                self._worker.steps.abort(asked.step_id, error)
+                self._worker.steps.tell_failure(self._targets, asked.step_id, error)
             raise
         finally:
             self._session.end(step)

@@ -269,7 +269,7 @@ class WorkerService:
 
     def take_failure(self, step_id: int, error: errors.OpError) -> None:
         """Hears that a peer's part of a step has failed: ours fails too."""
-        self._worker.steps.abort(step_id, error)
+        self._worker.steps.fail(step_id, error)
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)

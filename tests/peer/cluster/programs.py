@@ -312,9 +312,8 @@ def shared_between_sessions(tf, target):
 
 
 def containers_and_reset(tf, target):
-    with tf.container("box"):
-        with tf.device(PS):
-            inside = tf.Variable(1.0, name="inside_box")
+    with tf.container("box"), tf.device(PS):
+        inside = tf.Variable(1.0, name="inside_box")
     with tf.device(PS):
         outside = tf.Variable(2.0, name="outside_box")
     with tf.Session(target) as sess:
