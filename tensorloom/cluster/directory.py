@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel
+    from tensorloom.transport.socket_channel import SocketChannel
     from tensorloom.worker.worker import Worker
 
 # A task that does not answer is asked again after this.
@@ -176,6 +178,24 @@ class ClusterDirectory:
         self, task: str, step_id: int, key: str, value: Any, is_dead: bool
     ) -> None:
         """Sends a tensor to a task; see `worker.step_table.Peers.push_tensor`."""
+        worker, channel = self._pushing_to(task)
+        try:
+            channel.push(step_id, key, value, is_dead)
+        except NotConnected as error:
+            worker.channel.negotiate(None)  # the task is gone, or was restarted
+            raise errors.UnavailableError(
+                None, None, f"{task} cannot be reached: {error}"
+            ) from None
+
+    def push_failure(self, task: str, step_id: int, error: errors.OpError) -> None:
+        """Tells a task of a failure; see `worker.step_table.Peers.push_failure`."""
+        # A peer that cannot be told hears from the master.
+        with suppress(NotConnected, errors.OpError):
+            _, channel = self._pushing_to(task)
+            channel.push_failure(step_id, status.derived(error))
+
+    def _pushing_to(self, task: str) -> tuple[RemoteWorker, SocketChannel]:
+        """The way to push to a task, which is asked for its endpoints if need be."""
         worker = self._worker(task)
         if worker.channel.values is None:
             worker.refresh(_PROBE_S)
@@ -184,13 +204,7 @@ class ClusterDirectory:
             raise errors.UnavailableError(
                 None, None, f"{task} takes no tensors from {self._own_task}"
             )
-        try:
-            channel.push(step_id, key, value, is_dead)
-        except NotConnected as error:
-            worker.channel.negotiate(None)  # the task is gone, or was restarted
-            raise errors.UnavailableError(
-                None, None, f"{task} cannot be reached: {error}"
-            ) from None
+        return worker, channel
 
     def _recv_tensor(
         self,

@@ -108,9 +108,7 @@ class Server:
         values = {**masters.value_handlers(), **workers.value_handlers()}
         self._server = GrpcServer(handlers, self._address)
         self._socket_servers = [
-            SocketServer(
-                listener, handlers, values, workers.send_tensors, workers.take_pushed
-            )
+            SocketServer(listener, handlers, values, workers.send_tensors, workers)
             for listener, _ in sockets
         ]
 

@@ -135,6 +135,10 @@ class PendingReply(Protocol):
         """The socket's number, for `select.poll`."""
         ...
 
+    def watch(self, lost: Callable[[OpError], None]) -> None:
+        """Calls back with an error when the task is gone before `take`."""
+        ...
+
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches.
 

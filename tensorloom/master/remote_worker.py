@@ -301,6 +301,13 @@ class GraphReply:
         """The socket's number, for `select.poll`."""
         return self._reply.fileno()
 
+    def watch(self, lost: Callable[[errors.OpError], None]) -> None:
+        """Calls back with an error when the task is gone before `take`."""
+        error = errors.UnavailableError(
+            None, None, f"{self._worker.task} is gone: its connection broke"
+        )
+        self._reply.watch(lambda: lost(error))
+
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""
         values = self._worker.take_reply(self._step_id, self._reply)

@@ -158,6 +158,8 @@ class _Run:
             if reply is None:
                 self._start(part, graph, values)
             else:
+                # While this thread is in its own part it reads no reply.
+                reply.watch(self._cancellation.cancel)
                 replies[reply.fileno()] = part, reply
         if own is not None:
             self._run_here(own, [feeds[i] for i in own.args])

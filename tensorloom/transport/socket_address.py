@@ -41,7 +41,11 @@ def connect(endpoint: str, timeout_s: float) -> socket.socket:
     if kind == "unix":
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(timeout_s)
-        connection.connect("\0" + rest.split("@")[1])
+        try:
+            connection.connect("\0" + rest.split("@")[1])
+        except OSError:
+            connection.close()
+            raise
         return connection
     if kind == "tcp":
         host, _, port = rest.rpartition(":")

@@ -16,6 +16,7 @@ from tensorloom.transport import (
     status,
     value_methods,
 )
+from tensorloom.transport.hangups import hangups
 from tensorloom.transport.socket_server import PROTOCOL
 
 if TYPE_CHECKING:
@@ -34,20 +35,39 @@ class NotConnected(Exception):
 class _Connection:
     """One connection with its reader."""
 
-    __slots__ = ("reader", "socket", "writer")
+    __slots__ = ("_is_closed", "on_hangup", "reader", "socket", "writer")
 
     def __init__(self, endpoint: str, token: bytes) -> None:
         try:
             self.socket = socket_address.connect(endpoint, _CONNECT_S)
-            self.reader = frames.FrameReader(self.socket)
-            self.writer = frames.FrameWriter(self.socket)
-            self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
-            answer = self.reader.read(0)
-        except (OSError, ValueError, frames.Closed) as error:
+        except (OSError, ValueError) as error:
             raise NotConnected(f"{endpoint}: {error}") from None
+        self.reader = frames.FrameReader(self.socket)
+        self.writer = frames.FrameWriter(self.socket)
+        try:
+            self._greet(token)
+        except (OSError, frames.Closed) as error:
+            self.socket.close()
+            raise NotConnected(f"{endpoint}: {error}") from None
+        except errors.OpError:
+            self.socket.close()
+            raise
+        self.socket.settimeout(None)
+        self._is_closed = False
+        #: Called when the task hangs up while somebody waits for it elsewhere.
+        self.on_hangup: Callable[[], None] | None = None
+        hangups.watch(self.socket, self._hung_up)
+
+    def _greet(self, token: bytes) -> None:
+        self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
+        answer = self.reader.read(0)
         if answer.kind == frames.ERROR:
             raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
-        self.socket.settimeout(None)
+
+    def _hung_up(self) -> None:
+        callback = self.on_hangup
+        if callback is not None:
+            callback()
 
     def is_alive(self) -> bool:
         """False when the other side has hung up while nothing was said."""
@@ -61,6 +81,10 @@ class _Connection:
 
     def close(self) -> None:
         """Hangs up; a call under way is cancelled at the other side."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        hangups.forget(self.socket)
         with suppress(OSError):  # not connected any more
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
@@ -190,13 +214,33 @@ class SocketChannel:
         """
         body, size = packing.pack([value])
         header = value_methods.STEP_ID.pack(step_id) + bytes([is_dead]) + key.encode()
+        self._push(frames.VALUES, header, body, size, 0)
+
+    def push_failure(self, step_id: int, error: errors.OpError) -> None:
+        """Tells the task that the sender's part of a step has failed.
+
+        Raises:
+          NotConnected, errors.OpError: as `push`.
+        """
+        code, message = status.to_wire(error)
+        header = value_methods.STEP_ID.pack(step_id) + message.encode()
+        self._push(frames.ERROR, header, (), 0, code)
+
+    def _push(
+        self,
+        kind: int,
+        header: bytes,
+        body: Sequence[packing.Buffer],
+        size: int,
+        code: int,
+    ) -> None:
         with self._push_lock:
             if self._pushes is None:
                 self._pushes = _Connection(self._endpoint, self._token)
             connection = self._pushes
             try:
                 connection.writer.write(
-                    frames.VALUES, value_methods.PUSH, header, body, size
+                    kind, value_methods.PUSH, header, body, size, code
                 )
             except OSError as error:
                 self._pushes = None
@@ -326,16 +370,22 @@ class SocketReply:
         try:
             reply = connection.reader.read()
         except (OSError, frames.Closed) as error:
+            connection.on_hangup = None
             connection.close()
             if self._is_cancelled:
                 raise errors.CancelledError(
                     None, None, "The call was cancelled"
                 ) from None
             raise self._channel._unavailable(str(error) or "it hung up") from None
+        connection.on_hangup = None
         self._channel._give_back(connection)
         if reply.kind == frames.ERROR:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
         return packing.unpack(reply.body) if len(reply.body) else []
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """Calls back when the task hangs up before the reply is taken."""
+        self._connection.on_hangup = callback
 
     def cancel(self) -> None:
         """Hangs up, before the reply or after."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import socket
 import struct
 import threading
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, packing, status, value_methods
+from tensorloom.transport.hangups import hangups
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Handlers
@@ -67,7 +67,7 @@ class SocketServer:
         handlers: Handlers,
         value_handlers: ValueHandlers,
         send_tensors: TensorsHandler,
-        take_pushed: PushedHandler,
+        pushed: PushedHandler,
         token: bytes = b"",
     ) -> None:
         """Makes a server; `start` begins to answer.
@@ -77,14 +77,14 @@ class SocketServer:
           handlers: of the methods with messages.
           value_handlers: of the methods with values.
           send_tensors: answers requests for tensors.
-          take_pushed: gets the tensors that peers push.
+          pushed: gets what peers push.
           token: what a caller must say first; empty: nothing.
         """
         self._listener = listener
         self._handlers = {m.path.encode(): (m, h) for m, h in handlers.items()}
         self._value_handlers = value_handlers
         self._send_tensors = send_tensors
-        self._take_pushed = take_pushed
+        self._pushed = pushed
         self._hello = PROTOCOL + b"\0" + token
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -175,8 +175,8 @@ class SocketServer:
         stream = _TensorStream(writer)
         while True:
             frame = reader.read()
-            if frame.kind == frames.VALUES and frame.method == value_methods.PUSH:
-                self._take_pushed(*_pushed(frame))
+            if frame.method == value_methods.PUSH:
+                self._take_pushed(frame)
                 continue
             if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
                 self._start_tensors(frame, stream)
@@ -228,6 +228,22 @@ class SocketServer:
         response: bytes = handler(request, call).SerializeToString()
         return response
 
+    def _take_pushed(self, frame: frames.Frame) -> None:
+        size = value_methods.STEP_ID.size
+        try:
+            (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
+            if frame.kind == frames.ERROR:
+                message = frame.header[size:].decode(errors="replace")
+                failure = status.from_wire(frame.code, message)
+                self._pushed.take_failure(step_id, failure)
+                return
+            is_dead = bool(frame.header[size])
+            key = frame.header[size + 1 :].decode()
+            (value,) = packing.unpack(frame.body)
+        except (struct.error, LookupError, ValueError) as error:
+            raise errors.InvalidArgumentError(None, None, str(error)) from None
+        self._pushed.take_pushed(step_id, key, value, is_dead)
+
     def _start_tensors(self, frame: frames.Frame, stream: _TensorStream) -> None:
         try:
             (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
@@ -235,19 +251,6 @@ class SocketServer:
         except (struct.error, UnicodeDecodeError) as error:
             raise errors.InvalidArgumentError(None, None, str(error)) from None
         self._send_tensors(step_id, names.split("\0")[:-1], stream.push)
-
-
-def _pushed(frame: frames.Frame) -> tuple[int, str, Any, bool]:
-    """(step id, key, value, is_dead) of a pushed tensor."""
-    try:
-        (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
-        size = value_methods.STEP_ID.size
-        is_dead = bool(frame.header[size])
-        key = frame.header[size + 1 :].decode()
-        (value,) = packing.unpack(frame.body)
-    except (struct.error, LookupError, ValueError) as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
-    return step_id, key, value, is_dead
 
 
 class _TensorStream:
@@ -301,46 +304,3 @@ def _shut(connection: socket.socket) -> None:
     with suppress(OSError):  # not connected any more
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
-
-
-class _Hangups:
-    """Tells who has hung up while its call is being answered. One thread for all."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._watched: dict[int, Callable[[], None]] = {}
-        self._epoll: select.epoll | None = None
-
-    def watch(self, connection: socket.socket, callback: Callable[[], None]) -> None:
-        """Calls back once when the other side closes the connection."""
-        with self._lock:
-            if self._epoll is None:
-                self._epoll = select.epoll()
-                threading.Thread(
-                    target=self._run,
-                    args=(self._epoll,),
-                    name="tensorloom-hangups",
-                    daemon=True,
-                ).start()
-            self._watched[connection.fileno()] = callback
-            self._epoll.register(
-                connection.fileno(), select.EPOLLRDHUP | select.EPOLLONESHOT
-            )
-
-    def forget(self, connection: socket.socket) -> None:
-        """Ends watching, before the connection is closed."""
-        number = connection.fileno()
-        with self._lock:
-            if self._watched.pop(number, None) is not None and self._epoll is not None:
-                self._epoll.unregister(number)
-
-    def _run(self, epoll: select.epoll) -> None:
-        while True:
-            for number, _ in epoll.poll():
-                with self._lock:
-                    callback = self._watched.get(number)
-                if callback is not None:
-                    callback()
-
-
-hangups: Final = _Hangups()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
+    from tensorloom.framework.errors import OpError
     from tensorloom.transport.interface import Call
 
 #: Header: a RunStepRequest without feeds. Reply: `STEP_NUMBER`.
@@ -23,7 +24,8 @@ RUN_GRAPH: Final = 3
 #: Header: `STEP_ID`, then keys, each ended by a zero byte. Replies come one by one, in
 #: any order: `STEP_ID`, a byte for dead, and the key; one value.
 TENSORS: Final = 4
-#: Header: `STEP_ID`, a byte for dead, and the key; one value. No reply.
+#: Header: `STEP_ID`, a byte for dead, and the key; one value. As an error frame: the
+#: sender's part of the step has failed; header: `STEP_ID`, and the message. No reply.
 PUSH: Final = 5
 
 STEP_NUMBER: Final = struct.Struct("<Q")
@@ -37,7 +39,19 @@ ValueHandlers = Mapping[int, ValueHandler]
 
 # Sends one tensor, or an error, to who asked: (step id, key, value, is_dead, error).
 Push = Callable[[int, str, Any, bool, "Exception | None"], None]
-# Takes a pushed tensor: (step id, key, value, is_dead).
-PushedHandler = Callable[[int, str, Any, bool], None]
+
+
+class PushedHandler(Protocol):
+    """Takes what peers push."""
+
+    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
+        """Takes a tensor."""
+        ...
+
+    def take_failure(self, step_id: int, error: OpError) -> None:
+        """Hears that a peer's part of a step has failed."""
+        ...
+
+
 # Answers TENSORS: (step id, keys, push).
 TensorsHandler = Callable[[int, Sequence[str], Push], None]

@@ -58,6 +58,10 @@ class Peers(Protocol):
         """
         ...
 
+    def push_failure(self, task: str, step_id: int, error: errors.OpError) -> None:
+        """Tells a task that this one's part of a step has failed; never raises."""
+        ...
+
 
 class StepRendezvous(Rendezvous):
     """The rendezvous of a step on one task; what other tasks send is pulled."""
@@ -196,6 +200,20 @@ class StepTable:
             step.cancellation.cancel(error)
         if entry is not None:
             entry.rendezvous.abort(error)
+
+    def fail(self, step_id: int, error: errors.OpError) -> None:
+        """Ends a step that a peer has failed, also if it has not begun here yet."""
+        with suppress(errors.OpError):  # it is over here, too
+            self._entry(step_id)
+            self.abort(step_id, error)
+
+    def tell_failure(
+        self, tasks: Iterable[str], step_id: int, error: errors.OpError
+    ) -> None:
+        """Tells peers that wait for this task's tensors that none will come."""
+        for task in tasks:
+            assert self._peers is not None
+            self._peers.push_failure(task, step_id, error)
 
     def cleanup(self, step_id: int) -> None:
         """Forgets a step whose parts have all ended."""

@@ -81,6 +81,7 @@ class RegisteredGraph:
         self._worker = worker
         self._session = session
         self._remote_keys = _keys_from_elsewhere(graph, worker.task)
+        self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
         self._ordered = ordered or not self._remote_keys
         self._graph = node_shapes.infer_missing(graph)
         self._is_classic = is_classic(self._graph.nodes)
@@ -176,6 +177,11 @@ class RegisteredGraph:
         try:
             with following(outer, step.cancellation), limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
+        except errors.OpError as error:
+            if asked is not None and asked.step_id:
+                self._worker.steps.abort(asked.step_id, error)
+                self._worker.steps.tell_failure(self._targets, asked.step_id, error)
+            raise
         finally:
             self._session.end(step)
         return [results[index] for index in sorted(results)]
@@ -219,6 +225,15 @@ def _keys_from_elsewhere(graph: GraphIR, task: str) -> list[str]:
         and not node.attrs["client_terminated"]
         and device_name.task_of(node.attrs["send_device"].decode()) != task
     ]
+
+
+def _tasks_sent_to(graph: GraphIR) -> set[str]:
+    """The tasks that a part of a graph sends tensors to."""
+    return {
+        device_name.task_of(node.attrs["recv_device"].decode())
+        for node in graph.nodes.values()
+        if node.op in ("_Send", "_HostSend")
+    }
 
 
 class Worker:

@@ -267,6 +267,10 @@ class WorkerService:
         with suppress(errors.OpError):
             self._worker.steps.rendezvous(step_id).deliver(key, value, is_dead)
 
+    def take_failure(self, step_id: int, error: errors.OpError) -> None:
+        """Hears that a peer's part of a step has failed: ours fails too."""
+        self._worker.steps.fail(step_id, error)
+
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
         self._worker.cleanup_step(request.step_id)

@@ -1,0 +1,36 @@
+"""Clusters in the test's own process: every task a server at a free port."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import tensorloom as tf
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nobody listens at."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in sockets]
+
+
+@contextmanager
+def cluster(**jobs: int) -> Iterator[dict[str, list[tf.train.Server]]]:
+    """Servers by job; `cluster(ps=1, worker=2)`."""
+    ports = iter(free_ports(sum(jobs.values())))
+    spec = {
+        job: [f"localhost:{next(ports)}" for _ in range(count)]
+        for job, count in jobs.items()
+    }
+    with ExitStack() as stack:
+        servers: dict[str, list[tf.train.Server]] = {}
+        for job, count in jobs.items():
+            for index in range(count):
+                server = tf.train.Server(spec, job_name=job, task_index=index)
+                stack.callback(server.stop)
+                servers.setdefault(job, []).append(server)
+        yield servers

@@ -1,0 +1,180 @@
+"""Sessions over several tasks, with each transport."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tensorloom.cluster import remote
+from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
+from tests.cluster.clusters import cluster, free_ports
+from tests.peer.cluster import programs
+
+Servers = dict[str, list[Any]]
+
+
+@pytest.fixture(scope="module", params=["sockets", "grpc"])
+def servers(request: Any) -> Iterator[Servers]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "grpc":
+            patch.setenv(TRANSPORT_VARIABLE, "grpc")
+        with cluster(ps=1, worker=2) as running:
+            yield running
+
+
+@pytest.fixture(params=["in process", "over the network"])
+def target(request: Any, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The first worker's target, for a client of its process or of another."""
+    if request.param == "over the network":
+        monkeypatch.setattr(remote, "running_at", lambda target: None)
+    return str(servers["worker"][0].target)
+
+
+ERRORS = {
+    "closed_queue": "OutOfRangeError",
+    "kernel_error": "InvalidArgumentError",
+    "uninitialized": "FailedPreconditionError",
+    "unknown_device": "InvalidArgumentError",
+    "missing_feed": "InvalidArgumentError",
+    "timeout": "DeadlineExceededError",
+}
+
+
+@pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda p: p.__name__)
+def test_programs(program: Any, target: str) -> None:
+    """They compute; what they give is compared with TensorFlow in tests/peer."""
+    found = programs.outcome(program, tf, target)
+    assert found.get("error") == ERRORS.get(program.__name__), found
+    assert "failure" not in found
+
+
+def test_sparse_cluster_and_filters() -> None:
+    """A task is waited for only if the session may use it."""
+    ports = free_ports(2)
+    spec = {"worker": {3: f"localhost:{ports[0]}", 7: f"localhost:{ports[1]}"}}
+    server = tf.train.Server(spec, job_name="worker", task_index=3)
+    try:
+        config = tf.ConfigProto(device_filters=["/job:worker/task:3"])
+        with tf.Session(server.target, config=config) as sess:
+            assert sess.run(tf.constant(2)) == 2
+        config = tf.ConfigProto(operation_timeout_in_ms=300)
+        with (
+            tf.Session(server.target, config=config) as sess,
+            pytest.raises(tf.errors.UnavailableError) as caught,
+        ):
+            sess.run(tf.constant(2))
+        for part in ("/task:7", "port is not open", "device_filters", str(ports[1])):
+            assert part in caught.value.message
+    finally:
+        server.stop()
+
+
+def test_a_task_that_comes_late_is_waited_for() -> None:
+    ports = free_ports(2)
+    spec = {"worker": [f"localhost:{port}" for port in ports]}
+    first = tf.train.Server(spec, job_name="worker", task_index=0)
+    results: list[Any] = []
+
+    def work() -> None:
+        with tf.Graph().as_default():
+            with tf.device("/job:worker/task:1"):
+                x = tf.constant(5) * 2
+            with tf.Session(first.target) as sess:
+                results.append(sess.run(x))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.3)
+    second = tf.train.Server(spec, job_name="worker", task_index=1)
+    thread.join(30)
+    assert results == [10]
+    first.stop()
+    second.stop()
+
+
+def test_another_task_at_the_address() -> None:
+    ports = free_ports(2)
+    stranger = tf.train.Server({"other": [f"localhost:{ports[1]}"]})
+    spec = {"worker": [f"localhost:{port}" for port in ports]}
+    server = tf.train.Server(spec, job_name="worker", task_index=0)
+    try:
+        config = tf.ConfigProto(operation_timeout_in_ms=300)
+        with (
+            tf.Session(server.target, config=config) as sess,
+            pytest.raises(tf.errors.UnavailableError, match=r"but /job:other"),
+        ):
+            sess.run(tf.constant(1))
+    finally:
+        server.stop()
+        stranger.stop()
+
+
+def test_many_sessions_share_variables(servers: Servers) -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        with tf.device("/job:ps/task:0"):
+            v = tf.Variable(0.0, name="counted")
+        add = tf.assign_add(v, 1.0, use_locking=True)
+        init = v.initializer
+    with tf.Session(servers["worker"][0].target, graph=graph) as sess:
+        sess.run(init)
+
+    def work(server: Any) -> None:
+        with tf.Session(server.target, graph=graph) as sess:
+            for _ in range(25):
+                sess.run(add)
+
+    threads = [
+        threading.Thread(target=work, args=(server,))
+        for server in servers["worker"]
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with tf.Session(servers["worker"][1].target, graph=graph) as sess:
+        assert sess.run(v) == 200.0
+
+
+def test_nothing_is_left_of_steps(servers: Servers) -> None:
+    """Steps on several tasks leave no state behind, failed ones neither."""
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            x = tf.placeholder(tf.int32, [])
+            y = tf.gather(tf.constant([1, 2, 3]), x)
+        with tf.device("/job:worker/task:0"):
+            z = y + 1
+        with tf.Session(servers["worker"][0].target) as sess:
+            for i in (0, 1, 9, 2):
+                try:
+                    sess.run(z, {x: i})
+                except tf.errors.InvalidArgumentError:
+                    assert i == 9
+            assert sess.run(z, {x: 2}) == 4
+    deadline = time.monotonic() + 10
+    workers = [server._worker for job in servers.values() for server in job]
+    while any(len(w.steps) for w in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [len(w.steps) for w in workers] == [0, 0, 0]
+
+
+def test_large_tensors_go_whole(servers: Servers) -> None:
+    values = np.random.RandomState(0).rand(500_000).astype(np.float32)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None])
+        with tf.device("/job:ps/task:0"):
+            y = x + 1
+        with tf.device("/job:worker/task:1"):
+            z = y * 2
+        with tf.Session(servers["worker"][0].target) as sess:
+            for _ in range(3):
+                got = sess.run([y, z], {x: values})
+                np.testing.assert_array_equal(got[0], values + 1)
+                np.testing.assert_array_equal(got[1], (values + 1) * 2)

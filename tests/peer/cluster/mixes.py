@@ -1,0 +1,116 @@
+"""Clusters of a ps and a worker, of any mix of systems, and a client's programs on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.peer.peers import python_of
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent.parent
+OURS = "tensorloom"
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Which system runs the ps, the worker with the master, and the client."""
+
+    ps: str
+    worker: str
+    client: str
+
+    def __str__(self) -> str:
+        return f"ps={self.ps} master={self.worker} client={self.client}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all its systems are installed."""
+        return all(python_for(s) for s in (self.ps, self.worker, self.client))
+
+
+def python_for(system: str) -> str | None:
+    """The interpreter of a system."""
+    if system == OURS:
+        return sys.executable
+    found = python_of(system)
+    return str(found) if found else None
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of loopback that nobody listens at."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in sockets]
+
+
+def environment(system: str) -> dict[str, str]:
+    """What a process of a system sees."""
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    if system == OURS:
+        variables["PYTHONPATH"] = str(ROOT)
+    return variables
+
+
+@contextmanager
+def running(system: str, cluster: dict[str, list[str]], job: str) -> Iterator[None]:
+    """A task in a process of its own, ready to answer."""
+    python = python_for(system)
+    assert python is not None
+    process = subprocess.Popen(
+        [python, str(FOLDER / "serve.py"), system, json.dumps(cluster), job],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(system),
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.strip() == b"ready", f"the {job} of {system} did not start"
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def run_programs(mix: Mix) -> dict[str, dict[str, Any]]:
+    """The outcomes of all programs on a mix, by program."""
+    ports = free_ports(2)
+    cluster = {
+        "ps": [f"localhost:{ports[0]}"],
+        "worker": [f"localhost:{ports[1]}"],
+    }
+    python = python_for(mix.client)
+    assert python is not None
+    with running(mix.ps, cluster, "ps"), running(mix.worker, cluster, "worker"):
+        done = subprocess.run(
+            [
+                python,
+                str(FOLDER / "programs.py"),
+                mix.client,
+                f"grpc://localhost:{ports[1]}",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(mix.client),
+            timeout=300,
+            check=False,
+        )
+    outcomes = {}
+    for line in done.stdout.decode().splitlines():
+        found = json.loads(line)
+        outcomes[found.pop("name")] = found
+    assert outcomes, done.stderr.decode()[-2000:]
+    return outcomes

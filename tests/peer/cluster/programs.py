@@ -1,0 +1,489 @@
+"""Programs for a cluster of a ps and a worker, run by any of the systems' clients.
+
+Usage: python programs.py SYSTEM TARGET
+
+SYSTEM is `tensorloom`, `1.15` or `2.21`. Prints one JSON object a program: its name and
+its result, or the class of its error. Runs on Python 3.7 too.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+PS = "/job:ps/task:0"
+WORKER = "/job:worker/task:0"
+
+
+def load(system):
+    """The module that a program calls `tf`."""
+    if system == "tensorloom":
+        import tensorloom as tf
+    elif system == "1.15":
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        import tensorflow as tf
+
+        tf.logging.set_verbosity("ERROR")
+    else:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        import tensorflow.compat.v1 as tf
+
+        tf.disable_v2_behavior()
+    return tf
+
+
+def variable_on_ps(tf, target):
+    with tf.device(PS):
+        v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [3])
+        y = v * x
+        update = tf.assign_add(v, x)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        return [
+            sess.run(y, {x: [1, 2, 3]}),
+            sess.run(update, {x: [1, 1, 1]}),
+            sess.run(v),
+        ]
+
+
+def resource_variable(tf, target):
+    with tf.device(PS):
+        v = tf.get_variable(
+            "r", [2], use_resource=True, initializer=tf.ones_initializer()
+        )
+    with tf.device(WORKER):
+        y = tf.exp(v)
+    update = v.assign_add([1.0, 2.0])
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(update)
+        return [sess.run(y), sess.run(v)]
+
+
+def _train(tf, target, optimizer):
+    data = np.random.RandomState(0).rand(32, 4).astype(np.float32)
+    with tf.device(PS):
+        w = tf.get_variable("w", [4, 3], initializer=tf.constant_initializer(0.1))
+        b = tf.get_variable("b", [3], initializer=tf.zeros_initializer())
+        step = tf.train.get_or_create_global_step()
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [None, 4])
+        hidden = tf.nn.relu(tf.matmul(x, w) + b)
+        loss = tf.reduce_mean(tf.square(tf.reduce_sum(hidden, 1) - 1.0))
+        train = optimizer(tf).minimize(loss, global_step=step)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: data})[0] for _ in range(20)]
+        return [losses[0], losses[-1], sess.run(step), sess.run(w)]
+
+
+def gradient_descent(tf, target):
+    return _train(tf, target, lambda tf: tf.train.GradientDescentOptimizer(0.1))
+
+
+def adam(tf, target):
+    return _train(tf, target, lambda tf: tf.train.AdamOptimizer(0.05))
+
+
+def momentum(tf, target):
+    return _train(tf, target, lambda tf: tf.train.MomentumOptimizer(0.05, 0.9))
+
+
+def adagrad(tf, target):
+    return _train(tf, target, lambda tf: tf.train.AdagradOptimizer(0.1))
+
+
+def sparse_updates(tf, target):
+    with tf.device(PS):
+        table = tf.Variable(tf.ones([6, 2]))
+    with tf.device(WORKER):
+        ids = tf.placeholder(tf.int32, [None])
+        loss = tf.reduce_sum(tf.square(tf.gather(table, ids)))
+        train = tf.train.GradientDescentOptimizer(0.25).minimize(loss)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train, {ids: [0, 2, 2]})
+        return sess.run(table)
+
+
+def cond(tf, target):
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: x * 2, lambda: x - 1)
+    with tf.Session(target) as sess:
+        return [sess.run(y, {x: 3.0}), sess.run(y, {x: -3.0})]
+
+
+def while_loop_with_gradient(tf, target):
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [])
+        _, total = tf.while_loop(
+            lambda i, total: i < 5,
+            lambda i, total: (i + 1, total * x + 1.0),
+            [tf.constant(0), tf.constant(1.0)],
+        )
+        gradient = tf.gradients(total, x)[0]
+    with tf.Session(target) as sess:
+        return sess.run([total, gradient], {x: 1.5})
+
+
+def cond_v2(tf, target):
+    tf.enable_control_flow_v2()
+    try:
+        return cond(tf, target)
+    finally:
+        tf.disable_control_flow_v2()
+
+
+def while_v2(tf, target):
+    tf.enable_control_flow_v2()
+    try:
+        return while_loop_with_gradient(tf, target)
+    finally:
+        tf.disable_control_flow_v2()
+
+
+def queue_on_ps(tf, target):
+    with tf.device(PS):
+        queue = tf.FIFOQueue(
+            10, [tf.float32, tf.string], shapes=[[2], []], shared_name="queue_on_ps"
+        )
+    x = tf.placeholder(tf.float32, [2])
+    put = queue.enqueue([x, "text"])
+    take = queue.dequeue()
+    with tf.Session(target) as sess:
+        for i in range(3):
+            sess.run(put, {x: [i, i + 1]})
+        return [sess.run(take) for _ in range(3)] + [sess.run(queue.size())]
+
+
+def closed_queue(tf, target):
+    queue = tf.FIFOQueue(2, tf.float32)
+    with tf.Session(target) as sess:
+        sess.run(queue.close())
+        return sess.run(queue.dequeue())
+
+
+def partial_run(tf, target):
+    a = tf.placeholder(tf.float32, [])
+    b = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        first = a + 1
+    with tf.device(WORKER):
+        second = first * b
+    with tf.Session(target) as sess:
+        handle = sess.partial_run_setup([first, second], [a, b])
+        value = sess.partial_run(handle, first, {a: 1.0})
+        return [value, sess.partial_run(handle, second, {b: value * 10})]
+
+
+def strings(tf, target):
+    with tf.device(PS):
+        a = tf.string_join([tf.constant(["a", "b"]), tf.constant(["c", "d"])])
+    with tf.device(WORKER):
+        b = tf.string_join([a, a])
+    with tf.Session(target) as sess:
+        return sess.run(b)
+
+
+def dtypes(tf, target):
+    values = []
+    for name in ("float64", "int8", "int64", "uint8", "complex64", "float16"):
+        with tf.device(PS):
+            a = tf.identity(tf.constant([0, 1, 2], name))
+        with tf.device(WORKER):
+            values.append(tf.concat([a, a], 0))
+    with tf.Session(target) as sess:
+        return sess.run(values)
+
+
+def scalars_and_empties(tf, target):
+    with tf.device(PS):
+        a, b = tf.identity(tf.constant(7)), tf.identity(tf.zeros([0, 3]))
+    with tf.device(WORKER):
+        c, d = a + 1, tf.concat([b, b], 0)
+    with tf.Session(target) as sess:
+        return sess.run([c, d])
+
+
+def control_dependency(tf, target):
+    with tf.device(PS):
+        v = tf.Variable(1.0)
+    with tf.device(WORKER):
+        slow = tf.reduce_sum(tf.ones([100, 100]))
+    with tf.device(PS), tf.control_dependencies([slow]):
+        add = tf.assign_add(v, 2.0)
+    with tf.device(PS), tf.control_dependencies([add]):
+        value = tf.identity(v.read_value())
+    with tf.device(WORKER):
+        result = value * 10
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        return sess.run(result)
+
+
+def many_tensors(tf, target):
+    with tf.device(PS):
+        sources = [tf.identity(tf.fill([4], float(i))) for i in range(20)]
+    with tf.device(WORKER):
+        middle = [source + 1 for source in sources]
+    with tf.device(PS):
+        total = tf.add_n([m * 2 for m in middle])
+    with tf.Session(target) as sess:
+        return sess.run(total)
+
+
+def large_tensor(tf, target):
+    with tf.device(PS):
+        a = tf.ones([2000, 1000]) * tf.Variable(3.0)
+    with tf.device(WORKER):
+        b = tf.reduce_sum(a, 1)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        return sess.run(b)[:3]
+
+
+def kernel_error(tf, target):
+    with tf.device(WORKER):
+        a = tf.check_numerics(tf.constant([1.0, float("nan")]), "boom")
+    with tf.device(PS):
+        b = a + 1
+    with tf.Session(target) as sess:
+        return sess.run(b)
+
+
+def error_then_step(tf, target):
+    with tf.device(PS):
+        x = tf.placeholder(tf.int32, [])
+        y = tf.gather(tf.constant([1, 2, 3]), x)
+    with tf.device(WORKER):
+        z = y * 2
+    with tf.Session(target) as sess:
+        caught = False
+        try:
+            sess.run(z, {x: 7})
+        except tf.errors.InvalidArgumentError:
+            caught = True
+        return [caught, sess.run(z, {x: 1})]
+
+
+def uninitialized(tf, target):
+    with tf.device(PS):
+        v = tf.Variable(1.0, name="never_initialized")
+    with tf.Session(target) as sess:
+        return sess.run(v + 1)
+
+
+def unknown_device(tf, target):
+    with tf.device("/job:nobody/task:0"):
+        x = tf.constant(1.0)
+    with tf.Session(target) as sess:
+        return sess.run(x)
+
+
+def missing_feed(tf, target):
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        y = x + 1
+    with tf.Session(target) as sess:
+        return sess.run(y)
+
+
+def timeout(tf, target):
+    queue = tf.FIFOQueue(2, tf.float32)
+    taken = queue.dequeue()
+    with tf.Session(target) as sess:
+        return sess.run(taken, options=tf.RunOptions(timeout_in_ms=300))
+
+
+def shared_between_sessions(tf, target):
+    with tf.device(PS):
+        v = tf.Variable(1.0, name="shared_between")
+    add = tf.assign_add(v, 1.0)
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        sess.run(add)
+    with tf.Session(target) as sess:
+        return sess.run([v, tf.report_uninitialized_variables([v])])
+
+
+def containers_and_reset(tf, target):
+    with tf.container("box"), tf.device(PS):
+        inside = tf.Variable(1.0, name="inside_box")
+    with tf.device(PS):
+        outside = tf.Variable(2.0, name="outside_box")
+    with tf.Session(target) as sess:
+        sess.run([inside.initializer, outside.initializer])
+    tf.Session.reset(target, ["box"])
+    with tf.Session(target) as sess:
+        known = [tf.is_variable_initialized(v) for v in (inside, outside)]
+        return sess.run(known)
+
+
+def graph_grows(tf, target):
+    with tf.device(PS):
+        a = tf.Variable(2.0)
+    with tf.Session(target) as sess:
+        sess.run(a.initializer)
+        first = sess.run(a * 3)
+        with tf.device(WORKER):
+            b = a * a
+        return [first, sess.run(b), sess.run(tf.sqrt(b))]
+
+
+def list_devices(tf, target):
+    with tf.Session(target) as sess:
+        names = [d.name for d in sess.list_devices()]
+    return sorted(n for n in names if "XLA" not in n)
+
+
+def save_and_restore(tf, target):
+    with tf.device(PS):
+        v = tf.Variable([1.0, 2.0], name="saved")
+    saver = tf.train.Saver()
+    with tempfile.TemporaryDirectory() as folder, tf.Session(target) as sess:
+        sess.run(v.initializer)
+        path = saver.save(sess, os.path.join(folder, "model"))
+        sess.run(v.assign([5.0, 6.0]))
+        saver.restore(sess, path)
+        return sess.run(v)
+
+
+def seeded_random(tf, target):
+    with tf.device(PS):
+        a = tf.random_normal([3], seed=7)
+    with tf.device(WORKER):
+        b = a + 0.0
+    with tf.Session(target) as sess:
+        return [sess.run(b), sess.run(b)]
+
+
+def tensor_array(tf, target):
+    with tf.device(WORKER):
+        array = tf.TensorArray(tf.float32, 4)
+        _, array = tf.while_loop(
+            lambda i, _: i < 4,
+            lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) ** 2)),
+            [tf.constant(0), array],
+        )
+        stacked = array.stack()
+    with tf.device(PS):
+        total = tf.reduce_sum(stacked)
+    with tf.Session(target) as sess:
+        return sess.run([stacked, total])
+
+
+def callables(tf, target):
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        y = x * 2
+    with tf.Session(target) as sess:
+        run = sess.make_callable(y, [x])
+        return [run(1.0), run(4.0)]
+
+
+def run_metadata(tf, target):
+    with tf.device(PS):
+        a = tf.constant(2.0) * tf.Variable(3.0)
+    with tf.device(WORKER):
+        b = a + 1
+    metadata = tf.RunMetadata()
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        value = sess.run(b, options=options, run_metadata=metadata)
+    devices = {d.device for d in metadata.step_stats.dev_stats}
+    return [value, sorted(d for d in devices if d.startswith("/job:ps"))]
+
+
+def soft_placement(tf, target):
+    with tf.device("/job:ps/task:0/device:GPU:0"):
+        a = tf.constant(2.0) + tf.constant(1.0)
+    config = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Session(target, config=config) as sess:
+        return sess.run(a)
+
+
+def isolated_session(tf, target):
+    with tf.device(PS):
+        v = tf.Variable(1.0, name="isolated")
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+    config = tf.ConfigProto(isolate_session_state=True)
+    with tf.Session(target, config=config) as sess:
+        return sess.run(tf.is_variable_initialized(v))
+
+
+def feed_of_inner_tensor(tf, target):
+    with tf.device(PS):
+        a = tf.constant(2.0) * 3
+    with tf.device(WORKER):
+        b = a + 1
+    with tf.Session(target) as sess:
+        return [sess.run(b), sess.run(b, {a: 100.0})]
+
+
+def one_feed_for_both(tf, target):
+    x = tf.placeholder(tf.float32, [2])
+    with tf.device(PS):
+        a = x + 1
+    with tf.device(WORKER):
+        b = x * 2
+    with tf.Session(target) as sess:
+        return sess.run([a, b], {x: [1, 2]})
+
+
+PROGRAMS = [
+    value
+    for value in list(globals().values())
+    if callable(value) and getattr(value, "__module__", "") == __name__
+]
+PROGRAMS = [p for p in PROGRAMS if p.__name__ != "load" and p.__name__[0] != "_"]
+
+
+def plain(value):
+    """A result as JSON can say it."""
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (np.ndarray, np.generic)):
+        if np.iscomplexobj(value):
+            return plain([value.real, value.imag])
+        if value.dtype == object:
+            return plain(value.tolist())
+        if value.dtype.kind == "f":
+            return np.asarray(value, np.float64).tolist()
+        return value.tolist()
+    return value
+
+
+def outcome(program, tf, target):
+    """What a program gives: its result, or the class of its error."""
+    tf.Session.reset(target)  # variables are shared by name, across programs too
+    tf.reset_default_graph()
+    tf.set_random_seed(1)
+    try:
+        return {"result": plain(program(tf, target))}
+    except tf.errors.OpError as error:
+        return {"error": type(error).__name__}
+    except Exception as error:  # a defect of the program or the system
+        return {"failure": "%s: %s" % (type(error).__name__, error)}
+
+
+def main():
+    """Runs all programs."""
+    system, target = sys.argv[1:]
+    tf = load(system)
+    for program in PROGRAMS:
+        found = outcome(program, tf, target)
+        found["name"] = program.__name__
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

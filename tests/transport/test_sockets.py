@@ -1,0 +1,263 @@
+"""Calls between tensorloom's tasks on sockets, with and without shared memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.transport import frames, socket_address, value_methods
+from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.shared_memory import MIN_BYTES
+from tensorloom.transport.socket_channel import NotConnected, SocketChannel
+from tensorloom.transport.socket_server import SocketServer
+
+RUN = value_methods.RUN_GRAPH
+
+
+class Service:
+    """A peer that doubles what it gets."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self.cancelled = threading.Event()
+        self.pushed: list[tuple[int, str, Any, bool]] = []
+        self.failures: list[tuple[int, errors.OpError]] = []
+        self.heard = threading.Event()
+
+    def run(self, header: bytes, values: list[Any], call: Any) -> tuple[bytes, Any]:
+        if header == b"fail":
+            raise errors.NotFoundError(None, None, "no such thing")
+        if header == b"wait":
+            call.on_cancel(self.cancelled.set)
+            self.release.wait(20)
+        return header, [value * 2 for value in values]
+
+    def get_status(self, request: Any, call: Any) -> Any:
+        response = worker_methods()["GetStatus"].response()
+        response.device_attributes.add(name="device")
+        return response
+
+    def send_tensors(self, step_id: int, keys: Any, push: Any) -> None:
+        for key in reversed(keys):
+            error = errors.AbortedError(None, None, "gone") if key == "bad" else None
+            push(step_id, key, np.full(3, step_id), key == "dead", error)
+
+    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
+        self.pushed.append((step_id, key, value, is_dead))
+        self.heard.set()
+
+    def take_failure(self, step_id: int, error: errors.OpError) -> None:
+        self.failures.append((step_id, error))
+        self.heard.set()
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+@pytest.fixture(params=["unix", "tcp"])
+def channel(request: Any, service: Service) -> Iterator[SocketChannel]:
+    listener, endpoint = (
+        socket_address.listen_locally()
+        if request.param == "unix"
+        else socket_address.listen_on("127.0.0.1")
+    )
+    server = make_server(listener, service)
+    channel = SocketChannel(endpoint, "/job:a/replica:0/task:0", b"word")
+    yield channel
+    service.release.set()
+    channel.close()
+    server.stop()
+
+
+def make_server(listener: socket.socket, service: Service) -> SocketServer:
+    server = SocketServer(
+        listener,
+        {worker_methods()["GetStatus"]: service.get_status},
+        {RUN: service.run},
+        service.send_tensors,
+        service,
+        b"word",
+    )
+    server.start()
+    return server
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, MIN_BYTES, 3_000_000])
+def test_values_go_and_come(channel: SocketChannel, size: int) -> None:
+    array = np.arange(size, dtype=np.float32)
+    for _ in range(3):
+        header, (doubled, number) = channel.call_values(RUN, b"h", [array, np.int64(4)])
+        assert header == b"h" and number == 8
+        np.testing.assert_array_equal(doubled, array * 2)
+        doubled += 1  # it is the receiver's own
+
+
+def test_kept_results_stay_as_they_are(channel: SocketChannel) -> None:
+    kept = [
+        channel.call_values(RUN, b"", [np.full(MIN_BYTES, i, np.uint8)])[1][0]
+        for i in range(20)
+    ]
+    assert [int(array[-1]) for array in kept] == [2 * i for i in range(20)]
+
+
+def test_messages(channel: SocketChannel) -> None:
+    method = worker_methods()["GetStatus"]
+    response = channel.call(method, method.request())
+    assert response.device_attributes[0].name == "device"
+    with pytest.raises(errors.UnimplementedError):
+        channel.call(worker_methods()["Logging"], worker_methods()["Logging"].request())
+
+
+def test_errors_cross(channel: SocketChannel) -> None:
+    with pytest.raises(errors.NotFoundError, match="no such thing"):
+        channel.call_values(RUN, b"fail", [])
+    assert channel.call_values(RUN, b"still", [])[0] == b"still"
+
+
+def test_a_slow_call_does_not_hold_up_others(
+    channel: SocketChannel, service: Service
+) -> None:
+    reply = channel.begin_values(RUN, b"wait", [np.ones(2)])
+    assert channel.call_values(RUN, b"quick", [])[0] == b"quick"
+    service.release.set()
+    np.testing.assert_array_equal(reply.take()[0], [2, 2])
+
+
+def test_hanging_up_cancels_the_call(channel: SocketChannel, service: Service) -> None:
+    reply = channel.begin_values(RUN, b"wait", [])
+    time.sleep(0.05)
+    reply.cancel()
+    assert service.cancelled.wait(10)
+    with pytest.raises(errors.CancelledError):
+        reply.take()
+
+
+def test_a_limit(channel: SocketChannel, service: Service) -> None:
+    with pytest.raises(errors.DeadlineExceededError, match=r"within 0\.1 s"):
+        channel.call_values(RUN, b"wait", [], timeout_s=0.1)
+    assert service.cancelled.wait(10)
+
+
+def test_tensors_come_in_any_order(channel: SocketChannel) -> None:
+    got: dict[str, Any] = {}
+    all_there = threading.Event()
+
+    def taker(key: str) -> Any:
+        def take(value: Any, is_dead: bool, error: Any) -> None:
+            got[key] = value, is_dead, error
+            if len(got) == 3:
+                all_there.set()
+
+        return take
+
+    channel.recv_tensors(7, ["a", "dead", "bad"], taker)
+    assert all_there.wait(10)
+    assert got["a"][0].tolist() == [7, 7, 7] and not got["a"][1]
+    assert got["dead"][1]
+    assert isinstance(got["bad"][2], errors.AbortedError)
+
+
+def test_pushes(channel: SocketChannel, service: Service) -> None:
+    channel.push(5, "key", np.ones(2), False)
+    assert service.heard.wait(10)
+    step_id, key, value, is_dead = service.pushed[0]
+    assert (step_id, key, value.tolist(), is_dead) == (5, "key", [1, 1], False)
+    service.heard.clear()
+    channel.push_failure(6, errors.DataLossError(None, None, "lost"))
+    assert service.heard.wait(10)
+    assert isinstance(service.failures[0][1], errors.DataLossError)
+
+
+def test_who_says_nothing_right_is_not_heard(service: Service) -> None:
+    listener, endpoint = socket_address.listen_locally()
+    server = make_server(listener, service)
+    try:
+        with pytest.raises(errors.UnauthenticatedError):
+            SocketChannel(endpoint, "task", b"wrong").call_values(RUN, b"", [])
+        stranger = socket_address.connect(endpoint, 5)
+        stranger.sendall(os.urandom(64))
+        assert stranger.recv(100) == b""  # hung up, without an answer
+        stranger.close()
+        good = SocketChannel(endpoint, "task", b"word")
+        assert good.call_values(RUN, b"x", [])[0] == b"x"
+        good.close()
+    finally:
+        server.stop()
+
+
+def test_an_endpoint_that_is_gone() -> None:
+    listener, endpoint = socket_address.listen_locally()
+    listener.close()
+    with pytest.raises(NotConnected):
+        SocketChannel(endpoint, "task").call_values(RUN, b"", [])
+
+
+def test_a_server_that_stops_says_so_to_who_waits(service: Service) -> None:
+    listener, endpoint = socket_address.listen_locally()
+    server = make_server(listener, service)
+    channel = SocketChannel(endpoint, "/job:a/replica:0/task:0", b"word")
+    reply = channel.begin_values(RUN, b"wait", [])
+    lost = threading.Event()
+    reply.watch(lost.set)
+    time.sleep(0.05)
+    server.stop()
+    assert lost.wait(10)
+    with pytest.raises(errors.UnavailableError, match="/job:a/replica:0/task:0"):
+        reply.take()
+    service.release.set()
+    channel.close()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_no_descriptor_is_left(service: Service) -> None:
+    def used() -> int:
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    def once() -> None:
+        listener, endpoint = socket_address.listen_locally()
+        server = make_server(listener, service)
+        channel = SocketChannel(endpoint, "task", b"word")
+        for _ in range(3):
+            channel.call_values(RUN, b"", [np.ones(MIN_BYTES)])
+        channel.push(1, "key", np.ones(MIN_BYTES), False)
+        channel.close()
+        server.stop()
+
+    once()
+    service.pushed.clear()
+    before = used()
+    for _ in range(5):
+        once()
+    service.pushed.clear()
+    deadline = time.monotonic() + 10
+    while used() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert used() <= before
+
+
+def test_malformed_frames() -> None:
+    for content in (
+        b"\xff" * 64,
+        frames._HEAD.pack(2, 0, 0, 2**31, 0),
+        b"\x82" + b"\0" * 63,
+    ):
+        a, b = socket.socketpair()
+        a.sendall(content)
+        a.close()
+        with pytest.raises((errors.InvalidArgumentError, frames.Closed)):
+            reader = frames.FrameReader(b)
+            while True:
+                reader.read()
+        b.close()
