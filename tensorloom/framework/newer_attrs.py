@@ -28,7 +28,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "multiply_linear_by_lr": False,
     "offset": 0,
     "perturb_singular": False,
-    "reshuffle_each_iteration": True,
+    "reshuffle_each_iteration": False,
     "resize_if_index_out_of_bounds": False,
     "shape_type": dtypes.int32,
     "stop_on_empty_dataset": False,
@@ -70,7 +70,9 @@ KEPT: Final = frozenset(["resize_if_index_out_of_bounds"])
 
 #: Attrs that our ops have beyond those of 1.15, for graphs of newer producers. They are
 #: written only where they are not at their default, so that 1.15 can read our graphs.
-ADDED: Final[dict[str, frozenset[str]]] = dict.fromkeys(
+ADDED: Final[dict[str, frozenset[str]]] = {
+    "ShuffleAndRepeatDataset": frozenset(["reshuffle_each_iteration"]),
+} | dict.fromkeys(
     [
         f"SparseSegment{kind}{suffix}"
         for kind in ("Sum", "Mean", "SqrtN")

@@ -29,6 +29,7 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
+from tensorloom.layers.connections import Connections
 from tensorloom.layers.input_spec import check_inputs
 from tensorloom.ops import init_ops
 
@@ -66,7 +67,7 @@ def _unique_layer_name(base: str) -> str:
 
 
 @export("layers.Layer")
-class Layer:
+class Layer(Connections):
     """Base of layers. Subclasses make variables in `build` and compute in `call`.
 
     Args:

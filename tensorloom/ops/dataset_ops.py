@@ -194,7 +194,12 @@ register_op(
         "count: int64",
     ],
     outputs=["handle: variant"],
-    attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
+    attrs=[
+        "output_types: list(type) >= 1",
+        "output_shapes: list(shape) >= 1",
+        # Of TensorFlow 2, whose graphs always say it; see `newer_attrs.ADDED`.
+        "reshuffle_each_iteration: bool = false",
+    ],
     shape_fn=dataset_of_scalars(1, 2, 3, 4),
     doc="Several shuffled rounds without a break between them.",
 )

@@ -333,7 +333,7 @@ def quantized_relu_x(
     max_value: Any,
     min_features: Any,
     max_features: Any,
-    out_type: Any = None,
+    out_type: Any = dtypes.quint8,
     name: str | None = None,
 ) -> Any:
     """(activations, min, max): quantized features clamped to [0, max_value]."""
@@ -343,6 +343,6 @@ def quantized_relu_x(
         max_value=max_value,
         min_features=min_features,
         max_features=max_features,
-        out_type=dtypes.quint8 if out_type is None else out_type,
+        out_type=out_type,
         name=name,
     )

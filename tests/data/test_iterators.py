@@ -113,6 +113,7 @@ def test_options_merge_and_refuse() -> None:
         first.experimental_slack = 1
 
 
+@pytest.mark.slow
 def test_importing_loads_no_checksums() -> None:
     import subprocess
     import sys

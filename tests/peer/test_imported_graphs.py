@@ -6,9 +6,11 @@ without TensorFlow.
 
 from __future__ import annotations
 
+import base64
 import json
 import lzma
 import subprocess
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,10 +69,25 @@ def test_the_stored_graphs_are_current() -> None:
 
 def _to_store() -> dict[str, Any]:
     return {
-        name: {**program, "exported": kind.endswith("functions")}
+        name: {
+            **program,
+            "graph": _unpacked(program["graph"]),
+            "exported": kind.endswith("functions"),
+        }
         for kind in KINDS[1:]
         for name, program in _recorded(kind).items()
+        if name not in _NOT_STORED
     }
+
+
+# A dozen random programs is enough where TensorFlow is not installed.
+_NOT_STORED = frozenset(f"random_program_{i}" for i in range(12, 100))
+
+
+def _unpacked(graph: str) -> str:
+    """The graph without compression of its own: all together compress better."""
+    raw = zlib.decompress(base64.b64decode(graph))
+    return base64.b64encode(zlib.compress(raw, 0)).decode()
 
 
 if __name__ == "__main__":

@@ -276,15 +276,17 @@ def shuffle_dataset_v2(c: OpKernelConstruction) -> Compute:
 @dataset_kernel("ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2")
 def shuffle_and_repeat_dataset(c: OpKernelConstruction) -> Compute:
     """Several shuffled rounds without a break between them."""
+    reshuffle = bool(c.get("reshuffle_each_iteration", False))
 
     def compute(
         source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any, *_: Any
     ) -> Dataset:
+        seeds = int(seed), int(seed2)
         return ShuffleDataset(
             as_dataset(source),
             _buffer_size(buffer_size),
-            (int(seed), int(seed2)),
-            None,
+            seeds,
+            SeedGenerator(*seeds) if reshuffle else None,
             int(count),
         )
 
