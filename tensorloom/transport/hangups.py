@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import select
-import socket
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import socket
 
 
 class _Hangups:

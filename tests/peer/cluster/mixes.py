@@ -1,4 +1,4 @@
-"""Clusters of a ps and a worker, of any mix of systems, and a client's programs on them."""
+"""Clusters of a ps and a worker, of any mix of systems, and programs on them."""
 
 from __future__ import annotations
 
@@ -102,8 +102,7 @@ def run_programs(mix: Mix) -> dict[str, dict[str, Any]]:
                 mix.client,
                 f"grpc://localhost:{ports[1]}",
             ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             env=environment(mix.client),
             timeout=300,
             check=False,

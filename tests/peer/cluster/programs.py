@@ -472,7 +472,7 @@ def outcome(program, tf, target):
     except tf.errors.OpError as error:
         return {"error": type(error).__name__}
     except Exception as error:  # a defect of the program or the system
-        return {"failure": "%s: %s" % (type(error).__name__, error)}
+        return {"failure": f"{type(error).__name__}: {error}"}
 
 
 def main():
