@@ -13,6 +13,15 @@ _OWN = {
     "GIT_VERSION",
     "version.COMPILER_VERSION",
     "version.GIT_VERSION",
+    # TensorFlow hides their arguments behind *args; these are the true ones.
+    "nn.rnn_cell.DeviceWrapper.__init__",
+    "nn.rnn_cell.DropoutWrapper.__init__",
+    "nn.rnn_cell.ResidualWrapper.__init__",
+    # Called by position; there a decorator names `self` otherwise.
+    "nn.rnn_cell.BasicLSTMCell.build",
+    "nn.rnn_cell.BasicRNNCell.build",
+    "nn.rnn_cell.GRUCell.build",
+    "nn.rnn_cell.LSTMCell.build",
 }
 # Modules that must be there completely.
 _COMPLETE = (

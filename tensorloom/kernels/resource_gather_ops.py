@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,6 +18,21 @@ from tensorloom.kernels.variable_value import to_host, to_tensor
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.resource import Variable
+
+
+# torch only stores these: their bits are selected as those of signed integers.
+_SIGNED = {
+    torch.uint16: torch.int16,
+    torch.uint32: torch.int32,
+    torch.uint64: torch.int64,
+}
+
+
+def _rows(params: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    signed = _SIGNED.get(params.dtype)
+    if signed is None:
+        return params.index_select(0, index)
+    return params.view(signed).index_select(0, index).view(params.dtype)
 
 
 @kernel("ResourceGather", any_inputs=("indices",))
@@ -40,7 +56,7 @@ def resource_gather(c: OpKernelConstruction) -> Compute:
                 indexing="ij",
             )
             return params[(*(g.reshape(g.shape + extra) for g in grid), index)]
-        rows = params.index_select(0, index.reshape(-1))
+        rows = _rows(params, index.reshape(-1))
         return rows.reshape(index.shape + params.shape[1:])
 
     return compute
@@ -55,7 +71,7 @@ def resource_gather_nd(c: OpKernelConstruction) -> Compute:
         shape = tuple(params.shape)
         flat, depth = flat_indices(to_host(indices), shape)
         index = to_tensor(flat, params.device)
-        slices = params.reshape(-1, *shape[depth:]).index_select(0, index)
-        return slices.reshape(*indices.shape[:-1], *shape[depth:])
+        slices = _rows(params.reshape(math.prod(shape[:depth]), *shape[depth:]), index)
+        return slices.reshape((*indices.shape[:-1], *shape[depth:]))
 
     return compute

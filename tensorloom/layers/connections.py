@@ -8,22 +8,32 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tensorloom.framework import nest
 from tensorloom.framework.graph import name_scope
-from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 class Connections:
     """Inputs and outputs of a layer that was called on tensors of a graph."""
 
-    name: str
-    dtype: Any
-    compute_output_shape: Callable[[Any], TensorShape]
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of its variables."""
+        raise NotImplementedError
 
     def _not_connected(self, what: str) -> NoReturn:
-        raise AttributeError(f"Layer {self.name} is not connected, no {what} to return.")
+        raise AttributeError(
+            f"Layer {self.name} is not connected, no {what} to return."
+        )
 
     def _never_called(self, what: str) -> NoReturn:
         raise RuntimeError(
@@ -97,7 +107,8 @@ class Connections:
     def compute_output_signature(self, input_signature: Any) -> Any:
         """Shape and dtype of the output for those of the input (a TensorSpec)."""
         spec = nest.flatten(input_signature)[0]
-        shape = self.compute_output_shape(spec.shape)
+        layer: Any = self
+        shape: TensorShape = layer.compute_output_shape(spec.shape)
         return type(spec)(shape=shape, dtype=self.dtype or spec.dtype)
 
     @classmethod

@@ -53,6 +53,24 @@ class _Wrapper(RNNCell):
         }
         return {**super().get_config(), "cell": inner}
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The reverse of `get_config`, with the cell itself as `config["cell"]`.
+
+        Raises:
+          ValueError: the cell is given by its configuration.
+        """
+        options = dict(config)
+        cell = options.pop("cell")
+        try:
+            check_is_cell("cell", cell)
+        except TypeError:
+            raise ValueError(
+                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite "
+                "the cell in the config with a RNNCell instance."
+            ) from None
+        return cls(cell, **options)
+
 
 def _without_memory(state: Any) -> Any:
     """Which states are dropped: not the memory of an LSTM, nor TensorArrays."""

@@ -97,9 +97,9 @@ class BasicRNNCell(_UnitsCell):
     ) -> None:
         super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, input_shape: Any) -> None:
         """Makes kernel [depth + units, units] and bias."""
-        depth, units = _input_depth(inputs_shape), self._num_units
+        depth, units = _input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         self._kernel = self.add_weight(_KERNEL, shape=[depth + units, units])
         self._bias = self.add_weight(_BIAS, shape=[units], initializer=self._zeros())
@@ -140,9 +140,9 @@ class GRUCell(_UnitsCell):
         self._kernel_initializer = lookup.initializer(kernel_initializer)
         self._bias_initializer = lookup.initializer(bias_initializer)
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, input_shape: Any) -> None:
         """Makes kernels and biases of the gates and the candidate."""
-        depth, units = _input_depth(inputs_shape), self._num_units
+        depth, units = _input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         ones = init_ops.Constant(1.0, dtype=self.dtype)
         self._gate_kernel, self._gate_bias = self._pair("gates", depth, 2 * units, ones)
@@ -236,9 +236,9 @@ class BasicLSTMCell(_UnitsCell):
             return LSTMStateTuple(self._num_units, self._num_units)
         return 2 * self._num_units
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, input_shape: Any) -> None:
         """Makes kernel [depth + units, 4 * units] and bias."""
-        depth, units = _input_depth(inputs_shape), self._num_units
+        depth, units = _input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         self._kernel = self.add_weight(_KERNEL, shape=[depth + units, 4 * units])
         self._bias = self.add_weight(

@@ -80,9 +80,9 @@ class LSTMCell(_UnitsCell):
         """Size of the projection, or number of units."""
         return self._num_proj or self._num_units
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, input_shape: Any) -> None:
         """Makes kernel, bias, peepholes and projection."""
-        depth, units = _input_depth(inputs_shape), self._num_units
+        depth, units = _input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         outputs = units if self._num_proj is None else self._num_proj
         self._kernel = self._matrix(

@@ -34,6 +34,15 @@ _CONST = op_registry.register_op(
     doc="A value that stands in the graph.",
 )
 
+op_registry.register_op(
+    "HostConst",
+    outputs=["output: dtype"],
+    attrs=["value: tensor", "dtype: type"],
+    shape_fn=_const_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A Const; where it lives is decided as for any other.",
+)
+
 
 @export("constant")
 def constant(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -17,20 +16,18 @@ from tensorloom.storage import bundle_files, filesystem, mirror
 from tensorloom.train import (
     checkpoint_management,
     meta_graph,
-    saver_object_graph,
     training_util,
 )
 from tensorloom.train.saver_builder import V2, BulkSaverBuilder
 from tensorloom.train.saver_history import SaverHistory
+from tensorloom.train.saver_restoring import SaverRestoring
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-_logger = logging.getLogger("tensorloom")
-
 
 @export("train.Saver")
-class Saver(SaverHistory):
+class Saver(SaverHistory, SaverRestoring):
     """Adds operations that save and restore variables, and runs them.
 
     Checkpoints are numbered by the global step, older ones removed, and the newest
@@ -100,7 +97,6 @@ class Saver(SaverHistory):
         self._pad_step_number = pad_step_number
         self._filename = filename
         self._save_relative_paths = save_relative_paths
-        self._object_restore_saver: Any = None
         self._background: Any = None
         if not defer_build:
             self.build()
@@ -401,75 +397,6 @@ class Saver(SaverHistory):
             strip_default_attrs=strip_default_attrs,
             save_debug_info=save_debug_info,
         )
-
-    # --- restoring -------------------------------------------------------------------
-
-    def restore(self, sess: Any, save_path: Any) -> None:
-        """Gives the variables the values of a checkpoint; that initializes them too.
-
-        A checkpoint that `tf.train.Checkpoint` wrote is read by the names that its
-        variables had then. If the checkpoint is lost and has a mirror, that is read.
-
-        Raises:
-          ValueError: `save_path` is None, or there is no such checkpoint.
-          NotFoundError: a variable is not in the checkpoint.
-          InvalidArgumentError: a dtype or shape differs.
-          DataLossError: the checkpoint is damaged.
-        """
-        if self._is_empty:
-            return
-        if save_path is None:
-            raise ValueError("Can't load save_path when it is None.")
-        if self._background is not None:
-            self._background.wait()
-        prefix = filesystem.path_text(save_path)
-        if not checkpoint_management.checkpoint_exists(prefix):
-            raise ValueError(
-                f"The passed save_path is not a valid checkpoint: {prefix}"
-            )
-        _logger.info("Restoring parameters from %s", prefix)
-        try:
-            sess.run(
-                self.saver_def.restore_op_name,
-                {self.saver_def.filename_tensor_name: prefix},
-            )
-        except errors.NotFoundError as error:
-            self._restore_by_objects(sess, prefix, error)
-        except errors.InvalidArgumentError as error:
-            raise _with_advice(
-                error, "a mismatch between the current graph and the graph"
-            ) from None
-
-    def _restore_by_objects(
-        self, sess: Any, prefix: str, error: errors.NotFoundError
-    ) -> None:
-        try:
-            keys = saver_object_graph.object_graph_key_mapping(prefix)
-        except errors.NotFoundError:
-            raise _with_advice(
-                error, "a Variable name or other graph key that is missing"
-            ) from None
-        self._object_restore_saver = (
-            saver_object_graph.saver_from_object_based_checkpoint(
-                checkpoint_path=prefix,
-                var_list=self._var_list,
-                builder=self._builder,
-                names_to_keys=keys,
-                cached_saver=self._object_restore_saver,
-            )
-        )
-        self._object_restore_saver.restore(sess=sess, save_path=prefix)
-
-
-def _with_advice(error: errors.OpError, cause: str) -> errors.OpError:
-    kind: Any = type(error)
-    return kind(  # type: ignore[no-any-return]
-        error.node_def,
-        error.op,
-        "Restoring from checkpoint failed. This is most likely due to "
-        f"{cause} from the checkpoint. Please ensure that you have not altered the "
-        f"graph expected based on the checkpoint. Original error:\n\n{error.message}",
-    )
 
 
 def get_saver_or_default() -> Saver:

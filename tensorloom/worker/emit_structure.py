@@ -158,6 +158,7 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
 STRUCTURE.update(
     {
         "Const": emit_const,
+        "HostConst": emit_const,
         "NoOp": emit_nothing,
         "ControlTrigger": emit_nothing,
         "Identity": emit_identity,

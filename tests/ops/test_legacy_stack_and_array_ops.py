@@ -111,7 +111,9 @@ def test_map_defun() -> None:
 
 def test_a_switch_of_many() -> None:
     index = tf.placeholder(tf.int32, [])
-    outputs = apply_op("_SwitchN", data=5.0, output_index=index, num_outs=3)
+    outputs = apply_op(
+        "_SwitchN", name="switch", data=5.0, output_index=index, num_outs=3
+    )
     merged, taken = R.Merge(inputs=[t * (i + 1.0) for i, t in enumerate(outputs)])
     with tf.Session() as sess:
         for given, wanted in ((0, 0), (1, 1), (2, 2), (7, 2), (-1, 2)):
@@ -132,3 +134,10 @@ def test_gather_tree() -> None:
         [[7, 8, 9]],
         [[10, 10, 10]],
     ]
+
+
+def test_a_constant_of_the_host() -> None:
+    copy = tf.get_default_graph().create_op(
+        "HostConst", [], attrs=dict(tf.constant([1, 2]).op.node_def.attr)
+    )
+    assert _run(copy.outputs[0] + 1).tolist() == [2, 3]

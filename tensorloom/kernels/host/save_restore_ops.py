@@ -19,21 +19,21 @@ def _string(text: bytes) -> Any:
     return value
 
 
+def _check_scalars(**values: Any) -> None:
+    for name, value in values.items():
+        if value.ndim:
+            shape = ",".join(map(str, value.shape))
+            raise errors.InvalidArgumentError(
+                None, None, f"{name} must be a scalar, got shape [{shape}]"
+            )
+
+
 @host_kernel("ShardedFilename", large=True)
 def sharded_filename(c: OpKernelConstruction) -> Compute:
     """The name of one shard."""
 
     def compute(basename: Any, shard: Any, num_shards: Any) -> Any:
-        for name, value in (
-            ("basename", basename),
-            ("shard", shard),
-            ("num_shards", num_shards),
-        ):
-            if value.ndim:
-                shape = ",".join(map(str, value.shape))
-                raise errors.InvalidArgumentError(
-                    None, None, f"{name} must be a scalar, got shape [{shape}]"
-                )
+        _check_scalars(basename=basename, shard=shard, num_shards=num_shards)
         return _string(
             basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards))
         )
@@ -44,6 +44,9 @@ def sharded_filename(c: OpKernelConstruction) -> Compute:
 @host_kernel("ShardedFilespec", large=True)
 def sharded_filespec(c: OpKernelConstruction) -> Compute:
     """The pattern of all shards."""
-    return lambda basename, num_shards: _string(
-        basename.item() + b"-?????-of-%05d" % int(num_shards)
-    )
+
+    def compute(basename: Any, num_shards: Any) -> Any:
+        _check_scalars(basename=basename, num_shards=num_shards)
+        return _string(basename.item() + b"-?????-of-%05d" % int(num_shards))
+
+    return compute

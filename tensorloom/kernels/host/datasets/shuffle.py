@@ -23,7 +23,11 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     invalid,
 )
-from tensorloom.kernels.host.datasets.selection import like, rows_of
+from tensorloom.kernels.host.datasets.selection import (
+    RepeatDataset,
+    like,
+    rows_of,
+)
 from tensorloom.kernels.host.datasets.sources import RandomWords
 
 if TYPE_CHECKING:
@@ -281,13 +285,12 @@ def shuffle_and_repeat_dataset(c: OpKernelConstruction) -> Compute:
     def compute(
         source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any, *_: Any
     ) -> Dataset:
-        seeds = int(seed), int(seed2)
-        return ShuffleDataset(
-            as_dataset(source),
-            _buffer_size(buffer_size),
-            seeds,
-            SeedGenerator(*seeds) if reshuffle else None,
-            int(count),
-        )
+        seeds, size = (int(seed), int(seed2)), _buffer_size(buffer_size)
+        dataset = as_dataset(source)
+        if reshuffle:  # TensorFlow 2 draws new seeds for each round
+            generator = SeedGenerator(*seeds)
+            once = ShuffleDataset(dataset, size, seeds, generator)
+            return RepeatDataset(once, int(count))
+        return ShuffleDataset(dataset, size, seeds, None, int(count))
 
     return compute

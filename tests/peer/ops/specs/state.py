@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from tests.peer.ops.spec import Tolerance, spec
 from tests.peer.ops import program as programs
 
 Q = ["qint8", "quint8", "qint32"]
+# Cases share a session, in which a variable is known by its name.
+NUMBERS = itertools.count()
 UPDATES = Tolerance(2e-5, 2e-6, "steps are computed in another order", widened=4)
 
 
@@ -27,7 +30,7 @@ def resource_variable(p: Program, value: Any) -> tuple[Ref, Node]:
     """A resource variable and the node that gives it a value."""
     leaf = p.feed(value)
     shape = p.leaves[-1].value.shape
-    handle = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{len(p.nodes)}_{id(p)}")
+    handle = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}")
     return handle[0], p.op("AssignVariableOp", handle, leaf)
 
 
@@ -123,7 +126,7 @@ def handle(d: Draw) -> Any:
     value = d.array()
     leaf = p.feed(value)
     shape = p.leaves[-1].value.shape
-    made = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"h{id(p)}")
+    made = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}")
     init = p.op("AssignVariableOp", made, leaf)
     known = p.op("VarIsInitializedOp", made)
     value_read = p.op("ReadVariableOp", made, dtype=leaf.dtype)
@@ -192,7 +195,7 @@ def scatter_nd(d: Draw) -> Any:
 
 
 spec("ScatterNdAdd ScatterNdSub ScatterNdUpdate", scatter_nd, without=[*Q], mutate=("integer", "dtype"))
-spec("ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate", scatter_nd, without=[*Q],
+spec("ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate", scatter_nd, without=[*Q, "bool"],
      mutate=("integer", "dtype"))
 
 
@@ -210,7 +213,7 @@ def gather(d: Draw) -> Any:
     return p
 
 
-spec("ResourceGather ResourceGatherNd", gather, attr="dtype", without=Q)
+spec("ResourceGather ResourceGatherNd", gather, attr="dtype", without=Q, mutate=("integer", "dtype"))
 
 
 def strided_assign(d: Draw) -> Any:

@@ -1,0 +1,30 @@
+"""`tf.saved_model.main_op`: operations that make a loaded model ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.client.variable_lists import (
+    global_variables_initializer,
+    local_variables_initializer,
+)
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import control_dependencies
+from tensorloom.ops.control_flow_ops import group
+from tensorloom.ops.lookup_ops import tables_initializer
+
+
+@export("saved_model.main_op.main_op")
+def main_op() -> Any:
+    """An operation that initializes global and local variables and tables."""
+    init = global_variables_initializer()
+    init_local = local_variables_initializer()
+    init_tables = tables_initializer()
+    return group(init, init_local, init_tables)
+
+
+@export("saved_model.main_op_with_restore", "saved_model.main_op.main_op_with_restore")
+def main_op_with_restore(restore_op_name: Any) -> Any:
+    """As `main_op`, and then the operation that restores the variables."""
+    with control_dependencies([main_op()]):
+        return group(restore_op_name)

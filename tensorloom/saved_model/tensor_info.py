@@ -1,0 +1,97 @@
+"""`TensorInfo`: how a SavedModel names a tensor, and says its dtype and shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorloom.client.variable_def import prepend_scope
+from tensorloom.framework import dtypes
+from tensorloom.framework.export import export
+from tensorloom.framework.graph import get_default_graph
+from tensorloom.framework.sparse_tensor import SparseTensor
+from tensorloom.framework.tensor_shape import unknown_shape
+from tensorloom.ops.ragged_tensor import RaggedTensor
+
+
+@export("saved_model.build_tensor_info", "saved_model.utils.build_tensor_info")
+def build_tensor_info(tensor: Any) -> Any:
+    """The `TensorInfo` of a `Tensor`, a variable or a `SparseTensor`.
+
+    Raises:
+      TypeError: of a `RaggedTensor`, which a signature of 1.15 cannot hold; name its
+        values and row splits.
+    """
+    from tensorloom.protos import meta_graph_pb2
+
+    if isinstance(tensor, RaggedTensor):
+        raise TypeError(
+            "A signature cannot hold a RaggedTensor: give its flat_values and "
+            "row_splits as two tensors"
+        )
+    info = meta_graph_pb2.TensorInfo(
+        dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,
+        tensor_shape=tensor.get_shape().as_proto(),
+    )
+    if isinstance(tensor, SparseTensor):
+        info.coo_sparse.values_tensor_name = tensor.values.name
+        info.coo_sparse.indices_tensor_name = tensor.indices.name
+        info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    else:
+        info.name = tensor.name
+    return info
+
+
+def build_tensor_info_from_op(op: Any) -> Any:
+    """A `TensorInfo` that names an operation: no dtype, and the shape unknown."""
+    from tensorloom.protos import meta_graph_pb2
+
+    return meta_graph_pb2.TensorInfo(
+        tensor_shape=unknown_shape().as_proto(), name=op.name
+    )
+
+
+@export(
+    "saved_model.get_tensor_from_tensor_info",
+    "saved_model.utils.get_tensor_from_tensor_info",
+)
+def get_tensor_from_tensor_info(
+    tensor_info: Any, graph: Any = None, import_scope: str | None = None
+) -> Any:
+    """The `Tensor` or `SparseTensor` of a graph that a `TensorInfo` names.
+
+    Args:
+      graph: the default graph when None.
+      import_scope: what stands before the names in this graph.
+
+    Raises:
+      KeyError: the graph has no such tensor.
+      ValueError: the message is malformed.
+    """
+    graph = graph or get_default_graph()
+
+    def find(name: str) -> Any:
+        return graph.get_tensor_by_name(prepend_scope(name, import_scope))
+
+    encoding = tensor_info.WhichOneof("encoding")
+    if encoding == "name":
+        return find(tensor_info.name)
+    if encoding == "coo_sparse":
+        parts = tensor_info.coo_sparse
+        return SparseTensor(
+            find(parts.indices_tensor_name),
+            find(parts.values_tensor_name),
+            find(parts.dense_shape_tensor_name),
+        )
+    if encoding == "composite_tensor":
+        raise ValueError(
+            "A composite_tensor TensorInfo has no tensor of its own: its components "
+            f"are {[part.name for part in tensor_info.composite_tensor.components]}"
+        )
+    raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
+
+
+def element_from_tensor_info(tensor_info: Any, import_scope: str | None) -> Any:
+    """The operation or tensor that a `TensorInfo` names in the default graph."""
+    return get_default_graph().as_graph_element(
+        prepend_scope(tensor_info.name, import_scope)
+    )

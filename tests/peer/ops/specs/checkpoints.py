@@ -1,0 +1,82 @@
+"""Checkpoints of version 1, sharded ones, and slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.peer.ops.draw import Draw
+from tests.peer.ops.program import Program
+from tests.peer.ops.spec import spec
+from tests.peer.ops.specs.input_output import folder, text
+
+V1_TYPES = [
+    *("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8"),
+    *("bool", "complex64", "complex128", "string"),
+]
+
+
+def whole(d: Draw) -> Any:
+    """Two tensors saved by Save, read by Restore and RestoreV2."""
+    p = Program(differentiate=False)
+    path = p.const(text(folder() / f"v1_{d.dtype.name}_{d.example}"))
+    names = p.const([b"a", b"b"])
+    a, b = d.array(d.shape(0, 3)), d.array((2,), dtype="int32")
+    save = p.op("Save", path, names, [p.feed(a), p.feed(b)])
+    p.run(save)
+    p.run(p.op("Restore", path, p.const(np.array(b"a", object)), dt=d.dtype))
+    empty = p.const([b"", b""])
+    p.run(p.op("RestoreV2", path, names, empty, dtypes=[d.dtype, "int32"]))
+    return p
+
+
+def sliced(d: Draw) -> Any:
+    """Slices saved by SaveSlices, read whole, and by RestoreSlice."""
+    p = Program(differentiate=False)
+    path = p.const(text(folder() / f"v1s_{d.dtype.name}_{d.example}"))
+    names = p.const([b"a", b"a", b"b"])
+    specs = p.const([b"4 2 0,3:-", b"4 2 3,1:0,2", b""])
+    parts = [d.array((3, 2)), d.array((1, 2)), d.array(())]
+    save = p.op("SaveSlices", path, names, specs, [p.feed(x) for x in parts])
+    p.run(save)
+    name = p.const(np.array(b"a", object))
+    p.run(p.op("Restore", path, name, dt=d.dtype))
+    part = p.const(np.array(b"4 2 2,2:1,1", object))
+    p.run(p.op("RestoreSlice", path, name, part, dt=d.dtype))
+    return p
+
+
+def missing(d: Draw) -> Any:
+    p = Program(differentiate=False)
+    path = p.const(text(folder() / "no such file"))
+    p.run(p.op("Restore", path, p.const(np.array(b"a", object)), dt=d.dtype))
+    return p
+
+
+def sharded(d: Draw) -> Any:
+    """Two bundles, with slices of one tensor in both, made one."""
+    p = Program(differentiate=False)
+    base = folder() / f"merge_{d.example}"
+    for old in folder().glob(f"merge_{d.example}*"):
+        if old.is_file():
+            old.unlink()
+    prefixes = [text(f"{base}_temp/part{i}") for i in range(2)]
+    names = p.const([b"p", b"x"]), p.const([b"p", b"y"])
+    specs = p.const([b"4 0,1", b""]), p.const([b"4 1,3", b""])
+    for prefix, name, part, size in zip(prefixes, names, specs, (1, 3), strict=True):
+        tensors = [p.feed(d.array((size,), dtype="float32")), p.feed(d.array((2,), dtype="int64"))]
+        p.run(p.op("SaveV2", p.const(prefix), name, part, tensors))
+    destination = p.const(text(base))
+    both = p.const([x.item() for x in prefixes])
+    p.run(p.op("MergeV2Checkpoints", both, destination))
+    wanted = p.const([b"p", b"y", b"p"]), p.const([b"", b"", b"4 0,2"])
+    p.run(p.op("RestoreV2", destination, *wanted, dtypes=["float32", "int64", "float32"]))
+    return p
+
+
+spec("Save", whole, types=V1_TYPES, mutate=())
+spec("Restore", whole, attr="dt", types=["float32", "string"], bad=(missing,), mutate=())
+spec("SaveSlices", sliced, types=V1_TYPES, mutate=())
+spec("RestoreSlice", sliced, attr="dt", types=["float32", "int64", "string"], mutate=())
+spec("MergeV2Checkpoints", sharded, types=(), mutate=(), alone=True)
