@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from tensorloom.cluster import local
-from tensorloom.cluster.cluster_spec import ClusterSpec
+from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors, session_config
