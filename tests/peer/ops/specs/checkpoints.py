@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.peer.ops.draw import Draw
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.input_output import folder, text
+
+if TYPE_CHECKING:
+    from tests.peer.ops.draw import Draw
 
 V1_TYPES = [
     *("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8"),
@@ -65,18 +67,25 @@ def sharded(d: Draw) -> Any:
     names = p.const([b"p", b"x"]), p.const([b"p", b"y"])
     specs = p.const([b"4 0,1", b""]), p.const([b"4 1,3", b""])
     for prefix, name, part, size in zip(prefixes, names, specs, (1, 3), strict=True):
-        tensors = [p.feed(d.array((size,), dtype="float32")), p.feed(d.array((2,), dtype="int64"))]
+        tensors = [
+            p.feed(d.array((size,), dtype="float32")),
+            p.feed(d.array((2,), dtype="int64")),
+        ]
         p.run(p.op("SaveV2", p.const(prefix), name, part, tensors))
     destination = p.const(text(base))
     both = p.const([x.item() for x in prefixes])
     p.run(p.op("MergeV2Checkpoints", both, destination))
     wanted = p.const([b"p", b"y", b"p"]), p.const([b"", b"", b"4 0,2"])
-    p.run(p.op("RestoreV2", destination, *wanted, dtypes=["float32", "int64", "float32"]))
+    p.run(
+        p.op("RestoreV2", destination, *wanted, dtypes=["float32", "int64", "float32"])
+    )
     return p
 
 
 spec("Save", whole, types=V1_TYPES, mutate=())
-spec("Restore", whole, attr="dt", types=["float32", "string"], bad=(missing,), mutate=())
+spec(
+    "Restore", whole, attr="dt", types=["float32", "string"], bad=(missing,), mutate=()
+)
 spec("SaveSlices", sliced, types=V1_TYPES, mutate=())
 spec("RestoreSlice", sliced, attr="dt", types=["float32", "int64", "string"], mutate=())
 spec("MergeV2Checkpoints", sharded, types=(), mutate=(), alone=True)
