@@ -62,7 +62,7 @@ class Suite:
             self._measure(row, systems, workload.measure)
             return row
         name = workload.name
-        row = Row(name, workload.target)
+        row = Row(name, workload.target, limit=workload.seconds)
         self._measure(
             row,
             [key for key in self._systems_of(name) if self._prepare(key, row)],

@@ -17,6 +17,7 @@ from tensorloom import (
     linalg,
     nn,
     ops,
+    saved_model,
     signal,
     storage,
     summary,
@@ -28,7 +29,7 @@ from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
 
-for _package in (ops, storage, client, data, linalg, nn, layers, summary, train, image, signal):
+for _package in (ops, storage, client, data, linalg, nn, layers, summary, train, saved_model, image, signal):
     import_all(_package)
 local.install()
 remote.install()

@@ -5,9 +5,11 @@ Usage: python tools/compatibility_page.py FILE
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tensorloom.framework import export, op_kernel, op_registry, proto_names
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, OpDef
@@ -31,6 +33,27 @@ Made by `make docs` from the registries; do not edit.
 | operation | inputs -> outputs | gradient | kernels | what it does |
 | --- | --- | --- | --- | --- |
 """
+AGREEMENT = Path(__file__).parents[1] / "tests" / "recorded" / "op_agreement.json"
+AGREEMENT_HEAD = """\
+## Agreement with TensorFlow
+
+Random cases of each operation run in TensorFlow and here, for each dtype for which
+TensorFlow has a CPU kernel: values and their dtypes; static shapes, with known, partly
+known and unknown input shapes; gradients; and what invalid inputs raise, when the
+graph is built or when it runs. `make test-peer` does it again
+([tests/peer/ops](../tests/peer/ops/README.md)). *equal*: in all dtypes; *m/n*: in m of
+n dtypes; -: nothing to compare.
+
+{ops} operations, of which {ops_with_values_and_shapes_equal} agree in all values and
+shapes; {green_cells} of {cells} pairs of operation and dtype ({percent:.1f} %) agree in
+everything.
+
+| operation | TensorFlow | dtypes | values | shapes | gradient | errors |
+| --- | --- | --- | --- | --- | --- | --- |
+{rows}
+What differs, and why:
+
+{red}"""
 
 
 def page() -> str:
@@ -43,7 +66,40 @@ def page() -> str:
     op_kernel.load_torch_kernels()
     ops = sorted(op_registry.registered_ops().items())
     rows = "".join(_row(op) for _, op in ops)
-    return f"{HEAD}{rows}\n{len(ops)} operations.\n\n{_names()}"
+    return f"{HEAD}{rows}\n{len(ops)} operations.\n\n{_agreement()}\n{_names()}"
+
+
+def _agreement() -> str:
+    """What the harness of tests/peer/ops found when it was recorded last."""
+    data = json.loads(AGREEMENT.read_text(encoding="utf-8"))
+    rows = "".join(_agreement_row(op, one) for op, one in data["ops"].items())
+    counts = data["totals"]
+    percent = 100 * counts["green cells"] / counts["cells"]
+    red = "".join(
+        f"- `{op}`, {', '.join(cells)}: {reason}.\n"
+        for op, one in data["ops"].items()
+        for reason, cells in _reasons(one).items()
+    )
+    return AGREEMENT_HEAD.format(percent=percent, rows=rows, red=red, **_plain(counts))
+
+
+def _plain(counts: dict[str, int]) -> dict[str, int]:
+    return {name.replace(" ", "_"): count for name, count in counts.items()}
+
+
+def _agreement_row(op: str, one: dict[str, Any]) -> str:
+    cells = ", ".join(one["cells"]) if one["cells"] != ["-"] else ""
+    aspects = (one[aspect] for aspect in ("values", "shapes", "gradient", "errors"))
+    return f"| `{op}` | {one['tensorflow']} | {cells} | {' | '.join(aspects)} |\n"
+
+
+def _reasons(one: dict[str, Any]) -> dict[str, list[str]]:
+    """The red cells of an op by their explanation."""
+    found: dict[str, list[str]] = {}
+    for cell, reasons in one.get("red", {}).items():
+        told = "; ".join(filter(None, reasons)) or "not explained"
+        found.setdefault(told, []).append(cell)
+    return found
 
 
 def _names() -> str:

@@ -3,10 +3,17 @@
 Python 3.7, since TensorFlow 1.15 runs them too.
 """
 
-from benchmarks.workloads import checkpoints, graphs, models, steps
+from benchmarks.workloads import (
+    checkpoints,
+    graphs,
+    inputs,
+    models,
+    sequences,
+    steps,
+)
 
 WORKLOADS = {
     workload.name: workload
-    for module in (steps, models, graphs, checkpoints)
+    for module in (steps, models, sequences, inputs, graphs, checkpoints)
     for workload in module.table.workloads
 }

@@ -38,3 +38,19 @@ def first_run_with_gradient(tf):
     fetches = [y, *tf.gradients(y, x)]
     with tf.Session() as sess:
         return seconds_of(lambda: sess.run(fetches, {x: 1.0}))
+
+
+@table.once("load a frozen graph of 10,000 nodes", target=0.5)
+def load_frozen(tf):
+    y = tf.placeholder(tf.float32, [None])
+    for _ in range(3333):  # three nodes each: a constant, as weights are, and two ops
+        y = tf.sin(y) * 0.5
+    contents = tf.get_default_graph().as_graph_def().SerializeToString()
+
+    def load():
+        graph_def = tf.GraphDef()
+        graph_def.ParseFromString(contents)
+        with tf.Graph().as_default():
+            tf.import_graph_def(graph_def, name="")
+
+    return min(seconds_of(load) for _ in range(3))

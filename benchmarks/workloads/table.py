@@ -6,10 +6,12 @@ import time
 class Workload:
     """One row of the report that is measured inside a long-lived process."""
 
-    def __init__(self, name, target, prepare, repeated):
+    def __init__(self, name, target, seconds, prepare, repeated):
         self.name = name
-        # Our time divided by the faster TensorFlow's must not be above this.
+        # Our time divided by the faster TensorFlow's must not be above this,
         self.target = target
+        # or, where this is given, our time not above so many seconds.
+        self.seconds = seconds
         # prepare(tf) yields a step to be timed (repeated), or is itself one measurement
         # and returns its seconds (not repeated).
         self.prepare = prepare
@@ -22,17 +24,18 @@ class Table:
     def __init__(self):
         self.workloads = []
 
-    def step(self, name, target):
+    def step(self, name, target=None, seconds=None):
         """Registers a generator that sets up, yields a step, and cleans up."""
-        return self._register(name, target, repeated=True)
+        return self._register(name, target, seconds, repeated=True)
 
     def once(self, name, target):
         """Registers a function that returns the seconds of the part that counts."""
-        return self._register(name, target, repeated=False)
+        return self._register(name, target, None, repeated=False)
 
-    def _register(self, name, target, repeated):
+    def _register(self, name, target, seconds, repeated):
         def register(prepare):
-            self.workloads.append(Workload(name, target, prepare, repeated))
+            workload = Workload(name, target, seconds, prepare, repeated)
+            self.workloads.append(workload)
             return prepare
 
         return register

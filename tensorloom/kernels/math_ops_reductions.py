@@ -68,7 +68,14 @@ def _integer_sum(c: OpKernelConstruction) -> _Reduce:
 
 @_reduction("Mean", FLOATS)
 def _mean(c: OpKernelConstruction) -> _Reduce:
-    return torch.mean
+    if not c["T"].is_complex:
+        return torch.mean
+
+    def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        # Of no elements zero, not NaN: so does TensorFlow.
+        return torch.mean(x, axes, keep) if x.numel() else torch.sum(x, axes, keep)
+
+    return reduce
 
 
 @_reduction("Mean", INTEGERS)

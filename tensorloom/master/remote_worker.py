@@ -124,7 +124,9 @@ class RemoteWorker:
             over, self._over = self._over, []
         cleanup = worker_methods()["CleanupGraph"]
         for step_id in over:
-            self._channel.start(cleanup, cleanup.request(step_id=step_id), _ignore)
+            self._channel.start(
+                cleanup, cleanup.request(step_id=step_id), _ignore, _CONTROL_TIMEOUT_S
+            )
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
         self._channel.start(method, request, _ignore, timeout_s=10.0)
@@ -223,15 +225,22 @@ class RemoteWorker:
         header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
         if over:
             header += b"".join(map(value_methods.STEP_ID.pack, over))
+
+        def sending(reply: SocketReply) -> None:
+            with self._lock:
+                self._running[step_id] = reply
+
         try:
-            reply = channel.begin_values(value_methods.RUN_GRAPH, header, feeds)
+            reply = channel.begin_values(
+                value_methods.RUN_GRAPH, header, feeds, sending
+            )
         except NotConnected:
             self._channel.negotiate(None)  # the task is gone, or was restarted
             return None
         except errors.OpError as error:
+            with self._lock:
+                self._running.pop(step_id, None)
             raise self._from(error) from None
-        with self._lock:
-            self._running[step_id] = reply
         return GraphReply(self, step_id, reply)
 
     def take_reply(self, step_id: int, reply: SocketReply) -> list[Any]:
@@ -258,7 +267,8 @@ class RemoteWorker:
                 self._over.append(step_id)
             return
         method = worker_methods()["CleanupGraph"]
-        self._channel.start(method, method.request(step_id=step_id), _ignore)
+        request = method.request(step_id=step_id)
+        self._channel.start(method, request, _ignore, _CONTROL_TIMEOUT_S)
 
 
 class _NotYet:

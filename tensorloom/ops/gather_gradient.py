@@ -122,7 +122,8 @@ def batch_indices(
     """
     dtype = indices.dtype.base_dtype
     rank = indices.shape.rank
-    assert rank is not None
+    if rank is None:
+        raise TypeError("The gradient of a batched gather needs the rank of its params")
     if stride is None:
         stride = fill_ops.ones((), dtype=dtype)
     for dim in range(batch_dims, 0, -1):

@@ -35,6 +35,10 @@ def _unique_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _unique_v2_shape(c: InferenceContext) -> list[TensorShape]:
     shape, axis = c.input_shape(0), c.input_value(1)
+    if axis is not None and axis.ndim != 1:
+        c.fail("axis expects a 1D vector.")
+    if axis is not None and axis.size > 1:
+        c.fail("axis does not support input tensors larger than 1 elements.")
     dims = shape.dims_tuple
     index_shape = _VECTOR
     values = UNKNOWN
@@ -43,7 +47,7 @@ def _unique_v2_shape(c: InferenceContext) -> list[TensorShape]:
         if not -len(dims) <= number < max(len(dims), 1):
             c.fail(f"axis expects to be in the range [{-len(dims)}, {len(dims)})")
         number %= max(len(dims), 1)
-        values = TensorShape.of((*dims[:number], None, *dims[number + 1 :]))
+        values = TensorShape.of((None,) * len(dims))
         index_shape = TensorShape.of((dims[number],))
     return [values, index_shape, *[_VECTOR] * (c.num_outputs - 2)]
 

@@ -7,11 +7,11 @@ from typing import Any
 from tensorloom.client.variable_lists import (
     global_variables_initializer,
     local_variables_initializer,
+    tables_initializer,
 )
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import control_dependencies
+from tensorloom.framework.scopes import control_dependencies
 from tensorloom.ops.control_flow_ops import group
-from tensorloom.ops.lookup_ops import tables_initializer
 
 
 @export("saved_model.main_op.main_op")

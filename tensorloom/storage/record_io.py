@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from tensorloom.framework.export import export
-from tensorloom.storage.tfrecord import RecordReader, RecordWriter
+from tensorloom.storage.tfrecord import Deflation, RecordReader, RecordWriter
 
 
 @export("python_io.TFRecordCompressionType", "io.TFRecordCompressionType")
@@ -27,9 +27,10 @@ class TFRecordOptions:
     Args:
       compression_type: "GZIP", "ZLIB", "" or None, a `TFRecordCompressionType`, or
         other options, whose compression is taken.
-      flush_mode, input_buffer_size, output_buffer_size, window_bits, mem_level,
-        compression_strategy: accepted; zlib's defaults are used.
-      compression_level: 0 to 9, or -1 for zlib's default.
+      flush_mode: of zlib, for `flush`; Z_SYNC_FLUSH when None.
+      input_buffer_size, output_buffer_size: accepted; ours are large.
+      window_bits, compression_level, compression_method, mem_level,
+        compression_strategy: of zlib; TensorFlow's defaults when None.
 
     Raises:
       ValueError: the compression is not known.
@@ -84,6 +85,22 @@ class TFRecordOptions:
         raise ValueError(f'Not a valid compression_type: "{options}"')
 
 
+# `Deflation`'s names of the options.
+_DEFLATION: Final = {
+    "level": "compression_level",
+    "method": "compression_method",
+    "window_bits": "window_bits",
+    "memory_level": "mem_level",
+    "strategy": "compression_strategy",
+    "flush_mode": "flush_mode",
+}
+
+
+def _deflation(options: Any) -> Deflation:
+    given = {ours: getattr(options, name, None) for ours, name in _DEFLATION.items()}
+    return Deflation(**{k: v for k, v in given.items() if v is not None})
+
+
 @export("python_io.TFRecordWriter", "io.TFRecordWriter")
 class TFRecordWriter:
     """Writes records to a file.
@@ -99,10 +116,7 @@ class TFRecordWriter:
 
     def __init__(self, path: Any, options: Any = None) -> None:
         kind = TFRecordOptions.get_compression_type_string(options)
-        level = getattr(options, "compression_level", None)
-        self._writer = RecordWriter(
-            os.fsdecode(path), kind, -1 if level is None else level
-        )
+        self._writer = RecordWriter(os.fsdecode(path), kind, _deflation(options))
 
     def write(self, record: Any) -> None:
         """Adds a record (bytes, or text, which is encoded as UTF-8)."""

@@ -6,22 +6,27 @@ masked crc32c of the bytes; all little-endian. Whole files may be compressed.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.storage.byte_stream import DEFAULT_BLOCK, ByteStream, compression_of
 from tensorloom.storage.crc32c import mask
-from tensorloom.storage.file_errors import as_file_errors, data_loss
+from tensorloom.storage.file_errors import (
+    as_file_errors,
+    data_loss,
+    invalid_argument,
+)
 from tensorloom.storage.filesystem import open_file
-
-if TYPE_CHECKING:
-    from tensorloom.framework import errors
 
 _HEADER: Final = struct.Struct("<QI")
 _CRC: Final = struct.Struct("<I")
@@ -29,6 +34,9 @@ _CRC: Final = struct.Struct("<I")
 # the memory that a few bytes can ask for.
 _MAX_COMPRESSED_RECORD: Final = 2**31 - 1
 _MASK_DELTA: Final = 0xA282EAD8
+_FRAME: Final = 16  # bytes around each record
+_WRITE_BLOCK: Final = 1 << 18
+_KNOWN_LENGTHS: Final = 4096
 
 
 @lru_cache(maxsize=1)
@@ -155,7 +163,7 @@ class RecordReader:
         ):
             self._failure = self._lost("corrupted", self._offset + at)
             return False
-        if len(self._lengths) < 4096:
+        if len(self._lengths) < _KNOWN_LENGTHS:
             self._lengths[length] = stored
         return True
 
@@ -166,9 +174,7 @@ class RecordReader:
         if not records:
             return records
         crcs = np.fromiter(map(self._crc, records), np.uint32, len(records))
-        masked = ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(
-            _MASK_DELTA
-        )
+        masked = _masked(crcs)
         places = np.array([*starts[1:], end]) - 4
         raw = np.frombuffer(self._data, np.uint8)
         stored = np.zeros(len(records), np.uint32)
@@ -182,56 +188,159 @@ class RecordReader:
         return records[:first]
 
 
+@dataclass(frozen=True, slots=True)
+class Deflation:
+    """How zlib compresses; the defaults are TensorFlow's."""
+
+    level: int = zlib.Z_DEFAULT_COMPRESSION
+    method: int = zlib.DEFLATED
+    window_bits: int | None = None  # by the kind of compression when None
+    memory_level: int = 9
+    strategy: int = zlib.Z_DEFAULT_STRATEGY
+    flush_mode: int = zlib.Z_SYNC_FLUSH  # of `RecordWriter.flush`
+
+    def start(self, kind: bytes) -> Any:
+        """zlib's compressor of a whole file.
+
+        Raises:
+          errors.InvalidArgumentError: zlib knows no such options.
+        """
+        bits = self.window_bits
+        if bits is None:
+            bits = zlib.MAX_WBITS | (16 if kind == b"GZIP" else 0)
+        try:
+            return zlib.compressobj(
+                self.level, self.method, bits, self.memory_level, self.strategy
+            )
+        except (ValueError, zlib.error) as error:
+            raise invalid_argument(f"{error}: {self}") from None
+
+
 class RecordWriter:
     """Writes records to a file.
+
+    Records are gathered, and hashed and written many at once.
 
     Args:
       name: the file; it is replaced.
       compression: empty, b"GZIP" or b"ZLIB".
-      level: zlib's compression level, -1 for its default.
+      deflation: the options of the compression.
+      file: an open file to write to, of that name.
+
+    Raises:
+      errors.OpError: the file cannot be opened.
     """
 
     def __init__(
-        self, name: str, compression: bytes | str = b"", level: int = -1
+        self,
+        name: str,
+        compression: bytes | str = b"",
+        deflation: Deflation | None = None,
+        file: Any = None,
     ) -> None:
         kind = compression_of(compression)
-        with as_file_errors(name):
-            self._file: Any = open_file(name, "wb")
+        self._name = name
+        self._pending: list[bytes] | None = None
+        self._pid = os.getpid()
+        self._deflation = deflation or Deflation()
+        self._deflate = self._deflation.start(kind) if kind else None
+        self._file = open_file(name, "wb") if file is None else file
         self._crc = checksum()
-        self._deflate: Any = None
-        if kind:
-            wbits = zlib.MAX_WBITS | (16 if kind == b"GZIP" else 0)
-            self._deflate = zlib.compressobj(level, zlib.DEFLATED, wbits)
+        self._headers: dict[int, bytes] = {}
+        self._size = 0  # of `_pending`, about
+        self._pending = []
 
-    def write(self, record: bytes) -> None:
-        """Adds a record."""
-        crc = self._crc
-        length = len(record).to_bytes(8, "little")
-        data = b"".join(
-            (
-                length,
-                _CRC.pack(mask(crc(length))),
-                record,
-                _CRC.pack(mask(crc(record))),
+    def write(self, record: Any) -> None:
+        """Adds a record, of bytes or what has a buffer.
+
+        Raises:
+          TypeError: it is something else.
+          errors.FailedPreconditionError: the file was closed.
+          errors.OpError: the file cannot be written.
+        """
+        if record.__class__ is not bytes:
+            record = bytes(memoryview(record))
+        if self._pending is None:
+            raise errors.FailedPreconditionError(
+                None, None, f"Writer not initialized or previously closed ({self._name})"
             )
-        )
-        self._file.write(
-            data if self._deflate is None else self._deflate.compress(data)
-        )
+        self._pending.append(record)
+        self._size += len(record) + _FRAME
+        if self._size >= _WRITE_BLOCK:
+            self._drain()
 
     def flush(self) -> None:
-        """Hands what was written to the operating system."""
-        if self._deflate is not None:
-            self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
+        """Hands what was written to the operating system.
+
+        Raises:
+          errors.OpError: the file cannot be written.
+        """
+        self._drain()
+        with as_file_errors(self._name):
+            if self._deflate is not None:
+                mode = self._deflation.flush_mode
+                if mode != zlib.Z_NO_FLUSH:
+                    self._file.write(self._deflate.flush(mode))
+            self._file.flush()
 
     def close(self) -> None:
-        """Finishes and closes the file."""
-        if self._file.closed:
+        """Finishes and closes the file; does nothing the second time.
+
+        Raises:
+          errors.OpError: the file cannot be written.
+        """
+        if self._pending is None:
             return
-        if self._deflate is not None:
-            self._file.write(self._deflate.flush())
-        self._file.close()
+        try:
+            self._drain()
+            with as_file_errors(self._name):
+                if self._deflate is not None:
+                    self._file.write(self._deflate.flush())
+        except errors.OpError:
+            self.abandon()
+            raise
+        self._pending = None
+        with as_file_errors(self._name):
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Closes the file without what was not flushed yet; raises nothing."""
+        self._pending = None
+        with contextlib.suppress(OSError, errors.OpError):
+            self._file.close()
+
+    def _drain(self) -> None:
+        pending = self._pending
+        if not pending:
+            return
+        self._pending, self._size = [], 0
+        crcs = np.fromiter(map(self._crc, pending), np.uint32, len(pending))
+        footers = _masked(crcs).astype("<u4").tobytes()
+        parts: list[bytes] = [b""] * (3 * len(pending))
+        parts[0::3] = map(self._header, map(len, pending))
+        parts[1::3] = pending
+        parts[2::3] = [footers[at : at + 4] for at in range(0, len(footers), 4)]
+        data = b"".join(parts)
+        with as_file_errors(self._name):
+            if self._deflate is not None:
+                data = self._deflate.compress(data)
+            self._file.write(data)
+
+    def _header(self, length: int) -> bytes:
+        header = self._headers.get(length)
+        if header is None:
+            size = length.to_bytes(8, "little")
+            header = size + _CRC.pack(mask(self._crc(size)))
+            if len(self._headers) < _KNOWN_LENGTHS:
+                self._headers[length] = header
+        return header
+
+    def __del__(self) -> None:
+        # A program may leave the closing to us. A child that was forked has a copy of
+        # what its parent is going to write.
+        if getattr(self, "_pending", None) is not None and self._pid == os.getpid():
+            with contextlib.suppress(Exception):
+                self.close()
 
     def __enter__(self) -> RecordWriter:
         return self
@@ -243,3 +352,8 @@ class RecordWriter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _masked(crcs: np.ndarray[Any, np.dtype[np.uint32]]) -> Any:
+    rotated = (crcs >> np.uint32(15)) | (crcs << np.uint32(17))
+    return rotated + np.uint32(_MASK_DELTA)

@@ -95,3 +95,20 @@ def merge_all(
     """
     summaries = get_collection(key, scope=scope)
     return merge(summaries, name=name) if summaries else None
+
+
+@export("summary.get_summary_description")
+def get_summary_description(node_def: Any) -> Any:
+    """The `SummaryDescription` in the NodeDef of a `TensorSummary`.
+
+    Raises:
+      ValueError: the node is another op.
+    """
+    from google.protobuf import json_format
+
+    from tensorloom.protos.summary_pb2 import SummaryDescription
+
+    if node_def.op != "TensorSummary":
+        raise ValueError(f"Can't get_summary_description on {node_def.op}")
+    text = node_def.attr["description"].s.decode()
+    return json_format.Parse(text, SummaryDescription())

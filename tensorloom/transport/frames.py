@@ -133,13 +133,14 @@ class FrameReader:
         self._inbox = shared_memory.Inbox() if is_local else None
         self._files: list[int] = []  # that came with the last bytes
 
-    def read(self, max_body: int = _MAX_BODY) -> Frame:
+    def read(self, max_body: int = _MAX_BODY, max_header: int = MAX_HEADER) -> Frame:
         """Waits for a frame.
 
         Raises:
           Closed: the connection ended before or within it.
           OSError: the connection is broken, or its timeout passed.
           errors.InvalidArgumentError: what came is no frame.
+          errors.ResourceExhaustedError: it is too large.
         """
         start = self._left or self._chunk()
         while len(start) < _HEAD.size:
@@ -148,7 +149,7 @@ class FrameReader:
         is_shared = bool(kind & SHARED)
         kind &= ~SHARED
         is_known = HELLO <= kind <= ERROR
-        if not is_known or header_size > MAX_HEADER or body_size > max_body:
+        if not is_known or header_size > max_header or body_size > max_body:
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -158,7 +159,12 @@ class FrameReader:
         header = start[_HEAD.size : header_end]
         if len(header) < header_size:
             header += _receive_exactly(self._connection, header_size - len(header))
-        body = np.empty(body_size, np.uint8)
+        try:
+            body = np.empty(body_size, np.uint8)
+        except MemoryError:
+            raise errors.ResourceExhaustedError(
+                None, None, f"There is no memory for a frame of {body_size} bytes"
+            ) from None
         there = start[header_end : header_end + body_size]
         if there:
             body[: len(there)] = np.frombuffer(there, np.uint8)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.transport import status
+from tensorloom.transport import security, status
+from tensorloom.transport.liveness import watch
+from tensorloom.transport.methods import worker_methods
 
 if TYPE_CHECKING:
     import grpc
@@ -22,7 +24,12 @@ GRPC_OPTIONS: Final = (
     # A task that comes back is found soon, also after it was away for long.
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.initial_reconnect_backoff_ms", 100),
+    # A task that comes back at another address of its host's name, too.
+    ("grpc.dns_min_time_between_resolutions_ms", 1000),
 )
+
+#: What carries the shared token of a cluster.
+TOKEN_HEADER: Final = "x-tensorloom-token"
 
 Options = Sequence[tuple[str, Any]]
 
@@ -31,26 +38,33 @@ class GrpcChannel:
     """Implements `interface.Channel`. The connection is made by the first call."""
 
     def __init__(
-        self, address: str, options: Options = (), credentials: Any = None
+        self, address: str, options: Options = (), tls: security.Tls | None = None
     ) -> None:
         """Makes a channel.
 
         Args:
           address: `host:port`.
           options: gRPC channel options, beside ours.
-          credentials: `grpc.ChannelCredentials` for TLS; None speaks plain text.
+          tls: how to speak TLS; None: as `security.tls` says.
         """
+        self._address = address
+        self._tls = tls or security.tls()
+        self._settings = [*GRPC_OPTIONS, *options]
+        token = security.token()
+        self._metadata = ((TOKEN_HEADER, token.hex()),) if token else None
+        self._lock = threading.Lock()
+        self._connection = _GrpcConnection(self._make_channel())
+        self._under_way: set[Hashable] = set()
+        watch.add(self)
+
+    def _make_channel(self) -> grpc.Channel:
         import grpc
 
-        self._address = address
-        settings = [*GRPC_OPTIONS, *options]
-        self._channel = (
-            grpc.insecure_channel(address, settings)
-            if credentials is None
-            else grpc.secure_channel(address, credentials, settings)
-        )
-        self._stubs: dict[str, Any] = {}
-        self._lock = threading.Lock()
+        if self._tls is None:
+            return grpc.insecure_channel(self._address, self._settings)
+        settings = [*self._settings, *self._tls.channel_options()]
+        credentials = self._tls.channel_credentials()
+        return grpc.secure_channel(self._address, credentials, settings)
 
     @property
     def address(self) -> str:
@@ -70,30 +84,55 @@ class GrpcChannel:
         """
         import grpc
 
+        connection = self._connection
+        mark = object()
+        if not wait_for_ready:  # who waits for a task does not take it for lost
+            self._under_way.add(mark)
         try:
-            return self._stub(method)(
-                request, timeout=timeout_s, wait_for_ready=wait_for_ready
+            return connection.stub(method)(
+                request,
+                timeout=timeout_s,
+                metadata=self._metadata,
+                wait_for_ready=wait_for_ready,
             )
         except grpc.RpcError as error:
-            raise self._error(error) from None
+            raise self._error(error, connection) from None
+        except ValueError as error:  # the channel has just been closed
+            raise self._unavailable(connection.lost or str(error)) from None
+        finally:
+            self._under_way.discard(mark)
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
     ) -> Any:
         """Calls without waiting; see `interface.Channel.start`."""
-        future = self._stub(method).future(request, timeout=timeout_s)
-        future.add_done_callback(lambda call: self._finish(call, done))
+        connection = self._connection
+        try:
+            future = connection.stub(method).future(
+                request, timeout=timeout_s, metadata=self._metadata
+            )
+        except ValueError as error:  # the channel has just been closed
+            done(None, self._unavailable(connection.lost or str(error)))
+            return _ENDED
+        self._under_way.add(future)
+        future.add_done_callback(lambda call: self._finish(call, connection, done))
         return future
 
-    def _finish(self, call: grpc.Future, done: Done) -> None:
+    def _finish(
+        self, call: grpc.Future, connection: _GrpcConnection, done: Done
+    ) -> None:
         import grpc
 
+        self._under_way.discard(call)
         try:
             response = call.result()
         except grpc.FutureCancelledError:
-            done(None, errors.CancelledError(None, None, "The call was cancelled"))
+            if connection.lost:
+                done(None, self._unavailable(connection.lost))
+            else:
+                done(None, errors.CancelledError(None, None, "The call was cancelled"))
         except grpc.RpcError as error:
-            done(None, self._error(error))
+            done(None, self._error(error, connection))
         else:
             done(response, None)
 
@@ -107,25 +146,84 @@ class GrpcChannel:
 
     def close(self) -> None:
         """Ends the connection; calls under way fail."""
-        self._channel.close()
+        self._connection.channel.close()
 
-    def _stub(self, method: Method) -> Any:
-        stub = self._stubs.get(method.path)
-        if stub is None:
-            with self._lock:
-                stub = self._channel.unary_unary(
-                    method.path,
-                    request_serializer=method.request.SerializeToString,
-                    response_deserializer=method.response.FromString,
-                )
-                self._stubs[method.path] = stub
-        return stub
-
-    def _error(self, error: Any) -> errors.OpError:
+    def _error(self, error: Any, connection: _GrpcConnection) -> errors.OpError:
         code: int = error.code().value[0]
         message: str = error.details() or ""
         if code == errors.UNKNOWN and message == "Stream removed":
             code = errors.UNAVAILABLE
+        if code == errors.CANCELLED and connection.lost:
+            return self._unavailable(connection.lost)
         if code == errors.UNAVAILABLE:
-            message = f"Task at {self._address} cannot be reached: {message}"
+            return self._unavailable(message)
         return status.from_wire(code, message)
+
+    def _unavailable(self, reason: str) -> errors.OpError:
+        return errors.UnavailableError(
+            None, None, f"Task at {self._address} cannot be reached: {reason}"
+        )
+
+    # --- for `liveness` --------------------------------------------------------------
+
+    def under_way(self) -> set[Hashable]:
+        """The calls that somebody waits for."""
+        return set(self._under_way)
+
+    def gives_sign_of_life(self, timeout_s: float) -> bool:
+        """Whether the task answers anything at all."""
+        import grpc
+
+        method = worker_methods()["GetStatus"]
+        try:
+            self._connection.stub(method)(
+                method.request(), timeout=timeout_s, metadata=self._metadata
+            )
+        except grpc.RpcError as error:
+            code = error.code()  # type: ignore[attr-defined]
+            silent = grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE
+            return code not in silent
+        except ValueError:
+            return True  # closed by us
+        return True
+
+    def lose(self, reason: str) -> None:
+        """Fails the calls, and connects anew for later ones."""
+        with self._lock:
+            lost, self._connection = (
+                self._connection,
+                _GrpcConnection(self._make_channel()),
+            )
+        lost.lost = reason
+        lost.channel.close()
+
+
+class _GrpcConnection:
+    """A gRPC channel with its stubs."""
+
+    def __init__(self, channel: grpc.Channel) -> None:
+        self.channel = channel
+        #: Why the channel was given up, if it was.
+        self.lost = ""
+        self._stubs: dict[str, Any] = {}
+
+    def stub(self, method: Method) -> Any:
+        """What calls a method."""
+        stub = self._stubs.get(method.path)
+        if stub is None:
+            stub = self._stubs[method.path] = self.channel.unary_unary(
+                method.path,
+                request_serializer=method.request.SerializeToString,
+                response_deserializer=method.response.FromString,
+            )
+        return stub
+
+
+class _Ended:
+    """Stands for a call that could not be made."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+_ENDED: Final = _Ended()

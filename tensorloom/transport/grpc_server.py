@@ -7,8 +7,9 @@ from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.transport import status
-from tensorloom.transport.grpc_channel import GRPC_OPTIONS, Options
+from tensorloom.transport import security, status
+from tensorloom.transport.grpc_channel import GRPC_OPTIONS, TOKEN_HEADER, Options
+from tensorloom.transport.liveness import task_timeout_s
 
 if TYPE_CHECKING:
     import grpc
@@ -60,7 +61,7 @@ class GrpcServer:
         handlers: Handlers,
         address: str,
         options: Options = (),
-        credentials: Any = None,
+        tls: security.Tls | None = None,
     ) -> None:
         """Takes the address; `start` begins to answer.
 
@@ -68,21 +69,27 @@ class GrpcServer:
           handlers: what answers, by method.
           address: `host:port`; port 0 takes a free one.
           options: gRPC server options, beside ours.
-          credentials: `grpc.ServerCredentials` for TLS; None speaks plain text.
+          tls: how to speak TLS; None: as `security.tls` says.
 
         Raises:
           errors.UnknownError: the address cannot be listened on.
         """
         import grpc
 
-        settings = [*GRPC_OPTIONS, ("grpc.so_reuseport", 0), *options]
+        settings = [
+            *GRPC_OPTIONS,
+            ("grpc.so_reuseport", 0),
+            *_keepalive_options(),
+            *options,
+        ]
+        tls = tls or security.tls()
         self._server = grpc.server(_GrowingExecutor(), options=settings)
-        self._server.add_generic_rpc_handlers((_router(handlers),))
+        self._server.add_generic_rpc_handlers((_router(handlers, security.token()),))
         try:
             self._port = (
                 self._server.add_insecure_port(address)
-                if credentials is None
-                else self._server.add_secure_port(address, credentials)
+                if tls is None
+                else self._server.add_secure_port(address, tls.server_credentials())
             )
         except RuntimeError as error:
             raise errors.UnknownError(
@@ -104,7 +111,19 @@ class GrpcServer:
         self._server.stop(grace_s).wait()
 
 
-def _router(handlers: Handlers) -> grpc.GenericRpcHandler:
+def _keepalive_options() -> Options:
+    """A caller whose network was cut is found, and its calls are cancelled."""
+    limit_ms = int(task_timeout_s() * 1000)
+    if limit_ms <= 0:
+        return ()
+    return (
+        ("grpc.keepalive_time_ms", max(limit_ms // 2, 1000)),
+        ("grpc.keepalive_timeout_ms", max(limit_ms // 2, 1000)),
+        ("grpc.http2.max_pings_without_data", 0),
+    )
+
+
+def _router(handlers: Handlers, token: bytes) -> grpc.GenericRpcHandler:
     import grpc
 
     by_path = {
@@ -116,11 +135,27 @@ def _router(handlers: Handlers) -> grpc.GenericRpcHandler:
         for method, handler in handlers.items()
     }
 
+    stranger = grpc.unary_unary_rpc_method_handler(_refuse)
+
     class Router(grpc.GenericRpcHandler):  # type: ignore[misc]
         def service(self, handler_call_details: Any) -> Any:
+            if token and not _has_token(handler_call_details, token):
+                return stranger
             return by_path.get(handler_call_details.method)
 
     return Router()
+
+
+def _refuse(request: bytes, context: grpc.ServicerContext) -> Any:
+    message = "The caller does not know the token of this cluster"
+    return context.abort(_code(errors.UNAUTHENTICATED), message)
+
+
+def _has_token(details: Any, token: bytes) -> bool:
+    import hmac
+
+    given = dict(details.invocation_metadata).get(TOKEN_HEADER, "")
+    return hmac.compare_digest(given, token.hex())
 
 
 class _Malformed:

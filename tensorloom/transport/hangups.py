@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.framework import threads
+
 if TYPE_CHECKING:
     import socket
 
@@ -48,7 +50,7 @@ class _Hangups:
                 with self._lock:
                     callback = self._watched.get(number)
                 if callback is not None:
-                    callback()
+                    threads.start(callback)  # it may take long
 
 
 hangups: Final = _Hangups()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.transport import socket_address
+from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_channel import GrpcChannel, Options
 from tensorloom.transport.socket_channel import NotConnected, SocketChannel
 
@@ -30,10 +30,10 @@ class NegotiatedChannel:
     """Implements `interface.Channel`."""
 
     def __init__(
-        self, address: str, options: Options = (), credentials: Any = None
+        self, address: str, options: Options = (), tls: security.Tls | None = None
     ) -> None:
         """Makes a channel; the arguments are those of `GrpcChannel`."""
-        self._grpc = GrpcChannel(address, options, credentials)
+        self._grpc = GrpcChannel(address, options, tls)
         self._socket: SocketChannel | None = None
 
     @property
@@ -48,12 +48,15 @@ class NegotiatedChannel:
 
     def negotiate(self, task_info: Any) -> None:
         """Takes note of where else the task listens: a `TaskInfo`, or None."""
-        old, self._socket = self._socket, None
-        if task_info is not None and not only_grpc():
-            for endpoint in task_info.endpoint:
-                if socket_address.is_reachable(endpoint):
-                    self._socket = SocketChannel(endpoint, task_info.task)
-                    break
+        old = self._socket
+        endpoint = _endpoint(task_info)
+        if old is not None and old.endpoint == endpoint:
+            return  # the calls of other sessions go on
+        self._socket = (
+            SocketChannel(endpoint, task_info.task, security.token())
+            if endpoint
+            else None
+        )
         if old is not None:
             old.close()
 
@@ -65,24 +68,43 @@ class NegotiatedChannel:
         wait_for_ready: bool = False,
     ) -> Any:
         """Calls and waits; see `interface.Channel.call`."""
-        if self._socket is not None:
+        sockets = self._socket
+        if sockets is not None:
             try:
-                return self._socket.call(method, request, timeout_s)
+                return sockets.call(method, request, timeout_s)
             except NotConnected:
-                self._socket = None  # the task has gone, or has been restarted
+                self._forget(sockets)  # the task has gone, or has been restarted
         return self._grpc.call(method, request, timeout_s, wait_for_ready)
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
     ) -> PendingCall:
         """Calls without waiting; see `interface.Channel.start`."""
-        if self._socket is not None:
-            return self._socket.start(method, request, done, timeout_s)
+        sockets = self._socket
+        if sockets is not None:
+            return sockets.start(method, request, done, timeout_s)
         pending: PendingCall = self._grpc.start(method, request, done, timeout_s)
         return pending
 
     def close(self) -> None:
         """Ends the connections; calls under way fail."""
-        if self._socket is not None:
-            self._socket.close()
+        sockets = self._socket
+        if sockets is not None:
+            sockets.close()
         self._grpc.close()
+
+    def _forget(self, sockets: SocketChannel) -> None:
+        if self._socket is sockets:
+            self._socket = None
+        sockets.close()
+
+
+def _endpoint(task_info: Any) -> str:
+    """The best of the endpoints that a task has; "" without one."""
+    if task_info is None or only_grpc():
+        return ""
+    for endpoint in task_info.endpoint:
+        if socket_address.is_reachable(endpoint) and security.may_connect(endpoint):
+            found: str = endpoint
+            return found
+    return ""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import socket
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import (
     frames,
     packing,
-    socket_address,
     status,
     value_methods,
 )
-from tensorloom.transport.hangups import hangups
-from tensorloom.transport.socket_server import PROTOCOL
+from tensorloom.transport.liveness import watch
+from tensorloom.transport.socket_connection import Connection, NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Done
@@ -28,75 +25,11 @@ _CONNECT_S: Final = 5.0
 TensorDone = Callable[[Any, bool, "errors.OpError | None"], None]
 
 
-class NotConnected(Exception):
-    """The endpoint cannot be reached; nothing was sent."""
-
-
-class _Connection:
-    """One connection with its reader."""
-
-    __slots__ = ("_is_closed", "on_hangup", "reader", "socket", "writer")
-
-    def __init__(self, endpoint: str, token: bytes) -> None:
-        try:
-            self.socket = socket_address.connect(endpoint, _CONNECT_S)
-        except (OSError, ValueError) as error:
-            raise NotConnected(f"{endpoint}: {error}") from None
-        self.reader = frames.FrameReader(self.socket)
-        self.writer = frames.FrameWriter(self.socket)
-        try:
-            self._greet(token)
-        except (OSError, frames.Closed) as error:
-            self.socket.close()
-            raise NotConnected(f"{endpoint}: {error}") from None
-        except errors.OpError:
-            self.socket.close()
-            raise
-        self.socket.settimeout(None)
-        self._is_closed = False
-        #: Called when the task hangs up while somebody waits for it elsewhere.
-        self.on_hangup: Callable[[], None] | None = None
-        hangups.watch(self.socket, self._hung_up)
-
-    def _greet(self, token: bytes) -> None:
-        self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
-        answer = self.reader.read(0)
-        if answer.kind == frames.ERROR:
-            raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
-
-    def _hung_up(self) -> None:
-        callback = self.on_hangup
-        if callback is not None:
-            callback()
-
-    def is_alive(self) -> bool:
-        """False when the other side has hung up while nothing was said."""
-        try:
-            self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return False  # the end, or bytes that nobody asked for
-
-    def close(self) -> None:
-        """Hangs up; a call under way is cancelled at the other side."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        hangups.forget(self.socket)
-        with suppress(OSError):  # not connected any more
-            self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-        self.reader.close()
-        self.writer.close()
-
-
 class _SocketPending:
     """Implements `interface.PendingCall`."""
 
     def __init__(self) -> None:
-        self.connection: _Connection | None = None
+        self.connection: Connection | None = None
         self.is_cancelled = False
         self._lock = threading.Lock()
 
@@ -104,17 +37,15 @@ class _SocketPending:
         """Hangs up."""
         with self._lock:
             self.is_cancelled = True
-            connection = self.connection
-        if connection is not None:
-            connection.close()
+            if self.connection is not None:
+                self.connection.hang_up()
 
-    def use(self, connection: _Connection | None) -> None:
+    def use(self, connection: Connection | None) -> None:
         """Takes the connection of the call."""
         with self._lock:
             self.connection = connection
-            is_cancelled = self.is_cancelled
-        if is_cancelled and connection is not None:
-            connection.close()
+            if self.is_cancelled and connection is not None:
+                connection.hang_up()
 
 
 class SocketChannel:
@@ -131,12 +62,21 @@ class SocketChannel:
         self._endpoint = endpoint
         self._task = task
         self._token = token
-        self._idle: list[_Connection] = []
+        self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._tensors: _TensorSubscriber | None = None
-        self._pushes: _Connection | None = None
+        self._pushes: Connection | None = None
         self._push_lock = threading.Lock()
+        self._held: list[Connection] = []
+        # Connections that somebody waits at.
+        self._busy: set[Connection] = set()
         self._is_closed = False
+        watch.add(self)
+
+    @property
+    def endpoint(self) -> str:
+        """Where the calls go."""
+        return self._endpoint
 
     def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
         """Calls a method with messages; see `interface.Channel.call`.
@@ -168,9 +108,18 @@ class SocketChannel:
         return reply.header, packing.unpack(reply.body) if len(reply.body) else []
 
     def begin_values(
-        self, number: int, header: bytes, values: Sequence[Any]
+        self,
+        number: int,
+        header: bytes,
+        values: Sequence[Any],
+        sending: Callable[[SocketReply], None],
     ) -> SocketReply:
         """Sends a call with values; the reply is taken by who waits for it.
+
+        Args:
+          number, header, values: the call.
+          sending: gets the reply before the call is sent: sending may take long, and
+            `SocketReply.cancel` ends it.
 
         Raises:
           NotConnected: the endpoint cannot be reached.
@@ -178,12 +127,29 @@ class SocketChannel:
         """
         body, size = packing.pack(values) if values else ((), 0)
         connection = self._take()
+        reply = SocketReply(self, connection)
+        sending(reply)
         try:
             connection.writer.write(frames.VALUES, number, header, body, size)
         except OSError as error:
-            connection.close()
-            raise self._unavailable(str(error)) from None
-        return SocketReply(self, connection)
+            raise self._broken(connection, error) from None
+        return reply
+
+    def hold(self, number: int, header: bytes) -> None:
+        """Makes a call whose only reply is that the task hangs up, or is gone.
+
+        The task hears when this process is gone.
+
+        Raises:
+          NotConnected: the endpoint cannot be reached.
+        """
+        connection = self._connect()
+        with self._lock:
+            self._held.append(connection)
+        try:
+            connection.writer.write(frames.VALUES, number, header)
+        except OSError as error:
+            raise NotConnected(str(error)) from None
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
@@ -235,17 +201,21 @@ class SocketChannel:
         code: int,
     ) -> None:
         with self._push_lock:
-            if self._pushes is None:
-                self._pushes = _Connection(self._endpoint, self._token)
             connection = self._pushes
+            if connection is None or connection.lost:
+                if connection is not None:
+                    connection.close()
+                connection = self._pushes = self._connect()
+                connection.on_hangup = connection.hang_up
+            self._busy.add(connection)
             try:
                 connection.writer.write(
                     kind, value_methods.PUSH, header, body, size, code
                 )
             except OSError as error:
                 self._pushes = None
-                connection.close()
-                raise self._unavailable(str(error)) from None
+                raise self._broken(connection, error) from None
+            self._busy.discard(connection)
 
     def recv_tensors(
         self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
@@ -259,7 +229,7 @@ class SocketChannel:
             subscriber = self._tensors
             if subscriber is None or subscriber.is_broken:
                 subscriber = self._tensors = _TensorSubscriber(
-                    _Connection(self._endpoint, self._token), self._task
+                    self._connect(), self._task
                 )
         subscriber.ask(step_id, keys, done)
 
@@ -276,7 +246,8 @@ class SocketChannel:
             idle, self._idle = self._idle, []
             subscriber, self._tensors = self._tensors, None
             pushes, self._pushes = self._pushes, None
-        for connection in idle:
+            held, self._held = self._held, []
+        for connection in (*idle, *held):
             connection.close()
         if subscriber is not None:
             subscriber.close()
@@ -306,17 +277,17 @@ class SocketChannel:
             if timeout_s is not None:
                 connection.socket.settimeout(None)
         except TimeoutError:
-            connection.close()
+            self._drop(connection)
             raise errors.DeadlineExceededError(
                 None, None, f"{self._task} did not answer within {timeout_s:g} s"
             ) from None
         except (OSError, frames.Closed) as error:
-            connection.close()
+            if pending is not None:
+                pending.use(None)
+            broken = self._broken(connection, error)
             if pending is not None and pending.is_cancelled:
-                raise errors.CancelledError(
-                    None, None, "The call was cancelled"
-                ) from None
-            raise self._unavailable(str(error) or "it hung up") from None
+                broken = errors.CancelledError(None, None, "The call was cancelled")
+            raise broken from None
         if pending is not None:
             pending.use(None)
         self._give_back(connection)
@@ -324,37 +295,85 @@ class SocketChannel:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
         return reply
 
-    def _take(self) -> _Connection:
+    # --- connections -----------------------------------------------------------------
+
+    def _connect(self, timeout_s: float = _CONNECT_S) -> Connection:
+        return Connection(self._endpoint, self._token, timeout_s)
+
+    def _take(self) -> Connection:
         while True:
             with self._lock:
                 if not self._idle:
                     break
                 connection = self._idle.pop()
             if connection.is_alive():
+                self._busy.add(connection)
                 return connection
             connection.close()
-        return _Connection(self._endpoint, self._token)
+        connection = self._connect()
+        self._busy.add(connection)
+        return connection
 
-    def _give_back(self, connection: _Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
+        self._busy.discard(connection)
         with self._lock:
             if not self._is_closed:
                 self._idle.append(connection)
                 return
         connection.close()
 
+    def _drop(self, connection: Connection) -> None:
+        self._busy.discard(connection)
+        connection.close()
+
+    def _broken(self, connection: Connection, error: Exception) -> errors.OpError:
+        """Closes a connection that broke; returns what its user is told."""
+        self._drop(connection)
+        return self._unavailable(connection.lost or str(error) or "it hung up")
+
     def _unavailable(self, reason: str) -> errors.OpError:
         return errors.UnavailableError(
             None, None, f"{self._task} at {self._endpoint} cannot be reached: {reason}"
         )
 
+    # --- for `liveness` --------------------------------------------------------------
+
+    def under_way(self) -> set[Hashable]:
+        """The connections that somebody waits at."""
+        waiting: set[Hashable] = set(self._busy)
+        subscriber = self._tensors
+        if subscriber is not None and subscriber.is_waiting:
+            waiting.add(subscriber)
+        return waiting
+
+    def gives_sign_of_life(self, timeout_s: float) -> bool:
+        """Whether the task says hello on another connection."""
+        try:
+            self._connect(timeout_s).close()
+        except NotConnected:
+            return False
+        except errors.OpError:
+            return True  # it does not want us, but is there
+        return True
+
+    def lose(self, reason: str) -> None:
+        """Hangs up where somebody waits."""
+        for connection in list(self._busy):
+            connection.hang_up(reason)
+        subscriber = self._tensors
+        if subscriber is not None:
+            subscriber.lose(reason)
+
 
 class SocketReply:
     """The reply to a call that was sent: `take` waits for it."""
 
-    def __init__(self, channel: SocketChannel, connection: _Connection) -> None:
+    def __init__(self, channel: SocketChannel, connection: Connection) -> None:
         self._channel = channel
         self._connection = connection
         self._is_cancelled = False
+        self._is_over = False
+        self._lock = threading.Lock()
 
     def fileno(self) -> int:
         """The socket's number, for `select.poll`."""
@@ -371,13 +390,15 @@ class SocketReply:
             reply = connection.reader.read()
         except (OSError, frames.Closed) as error:
             connection.on_hangup = None
-            connection.close()
+            with self._lock:
+                self._is_over = True
+            broken = self._channel._broken(connection, error)
             if self._is_cancelled:
-                raise errors.CancelledError(
-                    None, None, "The call was cancelled"
-                ) from None
-            raise self._channel._unavailable(str(error) or "it hung up") from None
+                broken = errors.CancelledError(None, None, "The call was cancelled")
+            raise broken from None
         connection.on_hangup = None
+        with self._lock:
+            self._is_over = True
         self._channel._give_back(connection)
         if reply.kind == frames.ERROR:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
@@ -388,16 +409,17 @@ class SocketReply:
         self._connection.on_hangup = callback
 
     def cancel(self) -> None:
-        """Hangs up, before the reply or after."""
-        self._is_cancelled = True
-        with suppress(OSError):
-            self._connection.socket.shutdown(socket.SHUT_RDWR)
+        """Hangs up, unless the reply was taken."""
+        with self._lock:
+            self._is_cancelled = True
+            if not self._is_over:
+                self._connection.hang_up()
 
 
 class _TensorSubscriber:
     """One connection on which a task's tensors come, as they come to be."""
 
-    def __init__(self, connection: _Connection, task: str) -> None:
+    def __init__(self, connection: Connection, task: str) -> None:
         self._connection = connection
         self._task = task
         self._lock = threading.Lock()
@@ -426,6 +448,15 @@ class _TensorSubscriber:
         except OSError as error:
             self._fail(str(error))
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether somebody waits for a tensor."""
+        return bool(self._waiting)
+
+    def lose(self, reason: str) -> None:
+        """Gives the task up."""
+        self._connection.hang_up(reason)
+
     def forget(self, step_id: int) -> None:
         """Nobody waits any more for the tensors of a step."""
         with self._lock:
@@ -440,7 +471,7 @@ class _TensorSubscriber:
             while True:
                 self._deliver(self._connection.reader.read())
         except (OSError, frames.Closed, errors.InvalidArgumentError) as error:
-            self._fail(str(error) or "it hung up")
+            self._fail(self._connection.lost or str(error) or "it hung up")
 
     def _deliver(self, frame: frames.Frame) -> None:
         size = value_methods.STEP_ID.size

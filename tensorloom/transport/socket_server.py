@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-1"
 _HELLO_S: Final = 10.0  # a stranger who says nothing is not waited for longer
-_MAX_HELLO: Final = 4096
+MAX_HELLO: Final = 4096
 
 
 class _SocketCall:
@@ -129,7 +129,7 @@ class SocketServer:
                 return
             hangups.watch(connection, lambda: call[0].cancel() if call else None)
             self._answer_all(reader, writer, call)
-        except (OSError, frames.Closed, errors.InvalidArgumentError):
+        except (OSError, frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
             hangups.forget(connection)
@@ -149,10 +149,9 @@ class SocketServer:
         if not _is_allowed(connection):
             return False
         connection.settimeout(_HELLO_S)
-        hello = reader.read(0)
+        hello = reader.read(0, MAX_HELLO)
         is_known = (
             hello.kind == frames.HELLO
-            and len(hello.header) <= _MAX_HELLO
             and _same(hello.header, self._hello)
         )
         if not is_known:

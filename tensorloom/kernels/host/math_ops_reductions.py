@@ -111,6 +111,8 @@ def _mean(dtype: DType) -> Reduction:
         if dtype.is_integer:
             # The sum wraps in the dtype itself and the quotient is truncated.
             return np.trunc(total / max(count, 1)).astype(to)
+        if dtype.is_complex and not count:
+            return total  # zero, not NaN: so does TensorFlow
         return (total / to.type(count)).astype(to, copy=False)
 
     return reduce

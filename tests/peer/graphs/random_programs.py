@@ -6,7 +6,7 @@ What a seed makes is the same everywhere: NumPy's RandomState does not change.
 import numpy as np
 from graphs.recurrent import weights
 
-COUNT = 40
+COUNT = 20
 
 
 class Generator:
