@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors, threads
+from tensorloom.framework import errors, frame_id, threads
 from tensorloom.worker.dataflow_nodes import (
     ENTER,
     EXIT,
     MERGE,
     NEXT,
     PASS,
+    RECV,
     RETVAL,
+    SEND,
     SWITCH,
     SWITCH_N,
     TRIGGER,
@@ -77,6 +79,7 @@ class _Frame:
         "children",
         "exited",
         "first",
+        "id",
         "invariants",
         "iterations",
         "name",
@@ -86,6 +89,7 @@ class _Frame:
 
     def __init__(self, name: bytes, parent: _Iteration | None, enters: int) -> None:
         self.name = name
+        self.id = frame_id.ROOT
         self.parent = parent
         self.pending_enters = enters
         self.first = 0  # the iterations before this one are over
@@ -114,6 +118,7 @@ class Run:
         self._ready: deque[tuple[Item, _Iteration, list[Any], bool]] = deque()
         self._finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._waiting = 0  # blocking nodes in threads of their own
+        self._receiving = 0  # Recvs whose tensor has not come
 
     def run(self) -> list[Any]:
         """The results by index.
@@ -126,16 +131,26 @@ class Run:
         first = root.iterations[0]
         for item in self.program.roots:
             self._schedule(item, first, _NO_INPUTS, False)
+        cancellation = self.context.cancellation
+        token = cancellation.register(lambda: self._finished.put(None))
         try:
             self._run_ready()
         except BaseException as error:
             if self._waiting:
                 self.context.cancellation.cancel(error)
-                while self._waiting:
-                    self._finished.get()
-                    self._waiting -= 1
+                self._drain()
             raise
+        finally:
+            if token is not None:
+                cancellation.deregister(token)
         return [self._result(i) for i in self.program.result_indices]
+
+    def _drain(self) -> None:
+        """Waits for the nodes in threads of their own."""
+        while self._waiting:
+            finished = self._finished.get()
+            if finished is not None and finished[0].kind != RECV:
+                self._waiting -= 1
 
     def _result(self, index: int) -> Any:
         if index not in self.results:
@@ -147,7 +162,7 @@ class Run:
     def _run_ready(self) -> None:
         count = 0
         cancellation = self.context.cancellation
-        while self._ready or self._waiting:
+        while self._ready or self._waiting or self._receiving:
             count += 1
             if count % _CHECK_EVERY == 0 and cancellation.cancelled:
                 cancellation.check()
@@ -155,7 +170,12 @@ class Run:
                 self._take_finished()
                 continue
             item, iteration, inputs, dead = self._ready.popleft()
-            if dead:
+            if item.kind == SEND:
+                self._send(item, iteration, inputs, dead)
+            elif item.kind == RECV:
+                self._receive(item, iteration)
+                continue
+            elif dead:
                 self._propagate_dead(item, iteration)
             elif item.blocking:
                 self._start(item, iteration, inputs)
@@ -197,6 +217,35 @@ class Run:
                 outputs = ()
         self._deliver(item, iteration, outputs)
 
+    def _send(
+        self, item: Item, iteration: _Iteration, inputs: list[Any], dead: bool
+    ) -> None:
+        """Sends a tensor to another task, dead or alive."""
+        value = item.nothing
+        if not dead:
+            assert item.reads is not None
+            value = item.reads(inputs[0])
+        key = f"{item.key};{iteration.frame.id.number}:{iteration.index}"
+        self.context.rendezvous.send(key, value, dead)
+        self._deliver(item, iteration, (), dead)
+
+    def _receive(self, item: Item, iteration: _Iteration) -> None:
+        """Waits for a tensor of another task, without a thread.
+
+        The sender knows whether it is dead, so a Recv waits in any case.
+        """
+        self._receiving += 1
+
+        def received(value: Any, is_dead: bool | None) -> None:
+            if is_dead is None:
+                self._finished.put((item, iteration, None, value))
+            else:
+                outputs = (DEAD,) if is_dead else (value,)
+                self._finished.put((item, iteration, outputs, None))
+
+        key = f"{item.key};{iteration.frame.id.number}:{iteration.index}"
+        self.context.rendezvous.recv_async(key, received)
+
     def _start(self, item: Item, iteration: _Iteration, inputs: list[Any]) -> None:
         """Runs a node that may wait in a thread of its own."""
         call = item.call
@@ -214,11 +263,18 @@ class Run:
         threads.start(lambda: self.guarded(task))
 
     def _take_finished(self) -> None:
-        item, iteration, outputs, error = self._finished.get()
-        self._waiting -= 1
+        finished = self._finished.get()
+        if finished is None:
+            self.context.cancellation.check()
+            return
+        item, iteration, outputs, error = finished
+        if item.kind == RECV:
+            self._receiving -= 1
+        else:
+            self._waiting -= 1
         if error is not None:
             raise error
-        self._deliver(item, iteration, outputs)
+        self._deliver(item, iteration, outputs, outputs == (DEAD,))
         self._end(iteration)
 
     def _propagate_dead(self, item: Item, iteration: _Iteration) -> None:
@@ -306,6 +362,9 @@ class Run:
         frame = iteration.frame.children.get(key)
         if frame is None:
             frame = _Frame(item.frame, iteration, self.program.enters[item.frame])
+            if self.program.crosses_tasks:
+                outer = iteration.frame.id
+                frame.id = self.program.numbering(outer, iteration.index, item.frame)
             iteration.frame.children[key] = frame
             iteration.outstanding += 1
         frame.pending_enters -= 1

@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from tensorloom.framework import errors
+from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import memory, runtime
@@ -21,7 +24,20 @@ if TYPE_CHECKING:
     from tensorloom.worker.emitter import Emitter
     from tensorloom.worker.piece import Code
 
-SWITCH, MERGE, ENTER, EXIT, NEXT, PASS, TRIGGER, RETVAL, SWITCH_N, OTHER = range(10)
+(
+    SWITCH,
+    MERGE,
+    ENTER,
+    EXIT,
+    NEXT,
+    PASS,
+    TRIGGER,
+    RETVAL,
+    SWITCH_N,
+    SEND,
+    RECV,
+    OTHER,
+) = range(12)
 
 _KINDS: Final = {
     "Switch": SWITCH,
@@ -38,9 +54,15 @@ _KINDS: Final = {
     "LoopCond": PASS,
     "ControlTrigger": TRIGGER,
     "_Retval": RETVAL,
+    "_Send": SEND,
+    "_HostSend": SEND,
+    "_Recv": RECV,
+    "_HostRecv": RECV,
 }
 # Nodes with these ops make a graph one for the interpreter.
-CLASSIC_OPS: Final = frozenset(_KINDS) - {"ControlTrigger", "_Retval"}
+CLASSIC_OPS: Final = frozenset(
+    op for op, kind in _KINDS.items() if kind not in (TRIGGER, RETVAL, SEND, RECV)
+)
 
 # (inputs, args, context) -> outputs
 Call = Callable[[Sequence[Any], Sequence[Any], Any], Sequence[Any]]
@@ -67,6 +89,8 @@ class Item:
     consumers: list[list[tuple[Item, int]]] = field(default_factory=list)
     control_consumers: list[Item] = field(default_factory=list)
     frame: bytes = b""  # of Enter
+    key: str = ""  # of Send and Recv: the rendezvous key without frame and iteration
+    nothing: Any = None  # of Send: what stands for a dead tensor
 
 
 def compile_items(
@@ -93,6 +117,13 @@ def compile_items(
             _pass_facts(node, item, facts, emitter)
         elif node.op == "Const":
             _add_constant(node, item, facts)
+        elif kind == SEND:
+            item.key = key_of(node).rpartition(";")[0]
+            item.nothing = np.zeros([0], node.attrs["T"].base_dtype.as_numpy_dtype)
+            item.reads = _value_of
+        elif kind == RECV:
+            item.key = key_of(node).rpartition(";")[0]
+            _add_received(node, facts, emitter)
         elif kind != TRIGGER and node.op != "NoOp":
             code = _compile(node, emitter, facts)
             codes.append(code)
@@ -112,6 +143,18 @@ def _add_constant(node: Node, item: Item, facts: dict[tuple[str, int], Value]) -
     facts[node.name, 0] = Value(
         node.output_types[0], shape, Scope(), Root(shared=True), constant=array
     )
+
+
+def _add_received(
+    node: Node, facts: dict[tuple[str, int], Value], emitter: Emitter
+) -> None:
+    shape = node.output_shapes[0] if node.output_shapes else UNKNOWN
+    value = Value(node.output_types[0], shape, Scope(), Root(shared=True))
+    facts[node.name, 0] = value
+    if not is_torch_type(value.dtype) or _is_small(value, emitter):
+        value.host_name = "-"
+    else:
+        value.tensor_name = "-"
 
 
 def _pass_facts(

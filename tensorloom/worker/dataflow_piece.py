@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import op_kernel
+from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
@@ -42,6 +43,7 @@ class DataflowPiece:
         functions: Mapping[str, FunctionIR],
         kernels: dict[tuple[str, str, str], Any],
         traced: bool = False,
+        numbering: FrameNumbering = child_of_path,
     ) -> None:
         self.device = device
         self.traced_nodes: list[Node] = []
@@ -59,7 +61,7 @@ class DataflowPiece:
             self._emitters,
             lambda node: strands.is_blocking(node, functions, True),
         )
-        self._program = Program(items)
+        self._program = Program(items, numbering)
         self.result_indices = self._program.result_indices
         self._inference_mode: Any = None
         if self.uses_torch:

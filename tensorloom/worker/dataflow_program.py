@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tensorloom.framework import errors
-from tensorloom.worker.dataflow_nodes import ENTER, EXIT, RETVAL, Item
+from tensorloom.framework.frame_id import FrameNumbering, child_of_path
+from tensorloom.worker.dataflow_nodes import ENTER, EXIT, RECV, RETVAL, SEND, Item
 
 
 class Program:
     """The items of a piece, ready to be run by many threads."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(
+        self, items: Sequence[Item], numbering: FrameNumbering = child_of_path
+    ) -> None:
+        """Prepares items.
+
+        Args:
+          items: of the piece.
+          numbering: how frames are numbered in rendezvous keys.
+        """
         self.items = items
+        self.numbering = numbering
+        self.crosses_tasks = any(i.kind in (SEND, RECV) for i in items)
         self.roots = [i for i in items if not i.input_count and not i.control_count]
         self.enters: dict[bytes, int] = {}
         for item in items:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
 from tensorloom.framework.cancellation import Deadline, following
+from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import ResourceManager
@@ -76,11 +77,16 @@ class RegisteredGraph:
         graph: GraphIR,
         ordered: bool = True,
         pushes: bool = False,
+        numbering: FrameNumbering = child_of_path,
     ) -> None:
         self._pushes = pushes
+        self._numbering = numbering
         self._worker = worker
         self._session = session
-        self._remote_keys = _keys_from_elsewhere(graph, worker.task)
+        # In loops the interpreter asks for tensors, iteration by iteration.
+        self._remote_keys = (
+            [] if is_classic(graph.nodes) else _keys_from_elsewhere(graph, worker.task)
+        )
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
         self._ordered = ordered or not self._remote_keys
         self._graph = node_shapes.infer_missing(graph)
@@ -122,6 +128,7 @@ class RegisteredGraph:
                     functions,
                     self._session.kernels,
                     traced,
+                    self._numbering,
                 )
             ]
         blocking = not self._ordered or (
@@ -325,12 +332,14 @@ class Worker:
         config: SessionConfig,
         ordered: bool = True,
         pushes: bool = False,
+        numbering: FrameNumbering = child_of_path,
     ) -> RegisteredGraph:
         """Compiles a placed graph; see `interfaces.WorkerInterface`.
 
         `ordered` says that the nodes of all tasks' parts come in one topological
         order, so that a part may wait for another's tensor in the order of its nodes.
         `pushes` says that tensors for other tasks are pushed, and none is asked for.
+        `numbering` is how the tasks of the step number frames in rendezvous keys.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -341,7 +350,7 @@ class Worker:
                 f"Session handle is not found: {session}. Possibly this worker "
                 f'("{self._task}") just restarted.',
             )
-        return RegisteredGraph(self, state, graph, ordered, pushes)
+        return RegisteredGraph(self, state, graph, ordered, pushes, numbering)
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""

@@ -17,6 +17,7 @@ from tensorloom.framework import (
     run_metadata,
     session_config,
 )
+from tensorloom.framework.frame_id import child_of_number, child_of_path
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
 from tensorloom.transport import status, tensors, value_methods
@@ -151,7 +152,13 @@ class WorkerService:
         config = _config_of(request)
         ends = with_arguments(graph)
         registered = self._worker.register_graph(
-            session, ends.graph, config, request.is_ordered, request.pushes
+            session,
+            ends.graph,
+            config,
+            request.is_ordered,
+            request.pushes,
+            # A master of TensorFlow 2 says more than one of 1.15 does.
+            child_of_number if request.HasField("config_proto") else child_of_path,
         )
         held = _HeldGraph(
             session,
