@@ -32,7 +32,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 venv: $(VENV)/.dev ## the virtual environment .venv with every tool
 
 .PHONY: demo
-demo: $(VENV)/.user ## train on handwritten digits, write digits.png
+demo: $(VENV)/.user ## train on handwritten digits; a killed run goes on
 	@$(BIN)/python examples/digits_cnn.py
 
 .PHONY: test
@@ -77,5 +77,5 @@ protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.prot
 
 .PHONY: clean
 clean: ## remove what these commands made, environments included
-	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits.png
+	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorloom.client.graph_util import extract_sub_graph
+from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor_proto import make_tensor_proto
 
@@ -38,6 +39,8 @@ _CALLS: Final[dict[str, tuple[tuple[str, ...], str, int]]] = {
     "StatelessWhile": (("cond", "body"), "T", 0),
 }
 _RESULT_TYPES: Final = {"While": "T", "StatelessWhile": "T"}
+
+_INT32: Final = dtypes.int32.as_datatype_enum
 
 Carried = dict[tuple[str, int | None], int]  # (node, output or any) -> DataType
 
@@ -91,7 +94,6 @@ def _reader(graph: Any, node: Any) -> str:
     for op in handle.consumers():
         if op.type == "ReadVariableOp":
             return str(op.outputs[0].name)
-    from tensorloom.framework import dtypes
     from tensorloom.ops.resource_variable_ops import read_variable_op
 
     with graph.as_default(), graph.control_dependencies(None):
@@ -109,7 +111,6 @@ class _Body:
     # The text of output 0 of a node.
     first_output: Callable[[str, str], str]
     where: str
-    controls_last: bool = True
 
 
 class _Freezer:
@@ -233,11 +234,13 @@ class _Freezer:
         place = body.parse(node.input[min(found)])
         assert place is not None
         if place[0] in refs:
-            self._check_ref_use(node, body)
+            if node.op == "IsVariableInitialized":
+                return _is_initialized(made, body, 0)
+            _check_ref_use(node, body)
             return [made]
         rewrite = _REWRITES.get(node.op)
         if rewrite is not None:
-            return rewrite(made, body)
+            return rewrite(made, body, found[min(found)])
         if node.op in _PASS_ON:
             made.attr["T"].type = found[min(found)]
             made.attr.pop("_output_shapes", None)
@@ -249,17 +252,6 @@ class _Freezer:
             f"variable '{place[0]}' as a resource. Leave it out of the graph, or the "
             "variable out of the conversion (variable_names_blacklist)."
         )
-
-    @staticmethod
-    def _check_ref_use(node: Any, body: _Body) -> None:
-        from tensorloom.framework import op_registry
-
-        op_def = op_registry.find(node.op)
-        if op_def is not None and op_def.inputs and op_def.inputs[0].is_ref:
-            raise ValueError(
-                f"Cannot freeze: node '{node.name}' (op {node.op}) in {body.where} "
-                "changes a variable."
-            )
 
     def _call(self, made: Any, found: dict[int, int]) -> Any:
         _, begin = self._called(made)
@@ -306,7 +298,7 @@ class _Freezer:
                 copy.arg_attr[i].attr.pop("_output_shapes", None)
         body = _Body(
             function.node_def,
-            _function_input_parser(self._functions),
+            _parse_function_input,
             lambda name, output: f"{name}:{output}:0",
             f"function '{name}'",
         )
@@ -314,6 +306,7 @@ class _Freezer:
         del copy.node_def[:]
         for node in body.nodes:
             copy.node_def.extend(self._converted(node, body, carried, set()))
+        _rename_outputs(function, copy)
         for result in copy.signature.output_arg:
             place = body.parse(copy.ret[result.name])
             if place is not None:
@@ -323,20 +316,30 @@ class _Freezer:
         return new_name
 
 
+def _check_ref_use(node: Any, body: _Body) -> None:
+    from tensorloom.framework import op_registry
+
+    op_def = op_registry.find(node.op)
+    if op_def is not None and op_def.inputs and op_def.inputs[0].is_ref:
+        raise ValueError(
+            f"Cannot freeze: node '{node.name}' (op {node.op}) in {body.where} changes "
+            "a variable."
+        )
+
+
 # --- ops that read a variable --------------------------------------------------------
 
 
-def _read(node: Any, body: _Body) -> list[Any]:
+def _read(node: Any, body: _Body, dtype: int) -> list[Any]:
     """ReadVariableOp -> Identity"""
-    dtype = node.attr["dtype"].type
     _become(node, "Identity", {"T": dtype})
     return [node]
 
 
-def _gather(node: Any, body: _Body) -> list[Any]:
+def _gather(node: Any, body: _Body, dtype: int) -> list[Any]:
     """ResourceGather -> GatherV2 with a constant axis"""
     batch_dims = node.attr["batch_dims"].i if "batch_dims" in node.attr else 0
-    dtype, indices = node.attr["dtype"].type, node.attr["Tindices"].type
+    indices = node.attr["Tindices"].type
     axis = type(node)(name=f"{node.name}/axis", op="Const")
     axis.attr["dtype"].type = indices
     axis.attr["value"].tensor.CopyFrom(make_tensor_proto(batch_dims, dtype=indices))
@@ -352,22 +355,23 @@ def _gather(node: Any, body: _Body) -> list[Any]:
     return [axis, node]
 
 
-def _gather_nd(node: Any, body: _Body) -> list[Any]:
+def _gather_nd(node: Any, body: _Body, dtype: int) -> list[Any]:
     """ResourceGatherNd -> GatherNd"""
-    types = {"Tparams": node.attr["dtype"].type, "Tindices": node.attr["Tindices"].type}
-    _become(node, "GatherNd", types)
+    _become(
+        node, "GatherNd", {"Tparams": dtype, "Tindices": node.attr["Tindices"].type}
+    )
     return [node]
 
 
-def _shape(node: Any, body: _Body) -> list[Any]:
+def _shape(node: Any, body: _Body, dtype: int) -> list[Any]:
     """VariableShape -> Shape"""
-    raise AssertionError("replaced below")
+    out = node.attr["out_type"].type if "out_type" in node.attr else 0
+    _become(node, "Shape", {"T": dtype, "out_type": out or _INT32})
+    return [node]
 
 
-def _is_initialized(node: Any, body: _Body) -> list[Any]:
+def _is_initialized(node: Any, body: _Body, dtype: int) -> list[Any]:
     """VarIsInitializedOp -> Const true"""
-    from tensorloom.framework import dtypes
-
     _become(node, "Const", {"dtype": dtypes.bool.as_datatype_enum}, [])
     node.attr["value"].tensor.CopyFrom(make_tensor_proto(True))
     return [node]
@@ -377,13 +381,11 @@ def _become(
     node: Any, op: str, types: Mapping[str, int], inputs: Sequence[str] | None = None
 ) -> None:
     """Makes a node one of another op; it keeps its name and what it is placed with."""
-    kept = {name: node.attr[name] for name in ("_class",) if name in node.attr}
-    copies = {name: type(value).FromString(value.SerializeToString())
-              for name, value in kept.items()}
+    groups = list(node.attr["_class"].list.s) if "_class" in node.attr else []
     node.op = op
     node.attr.clear()
-    for name, value in copies.items():
-        node.attr[name].CopyFrom(value)
+    if groups:
+        node.attr["_class"].list.s.extend(groups)
     for name, dtype in types.items():
         node.attr[name].type = dtype
     if inputs is not None:
@@ -391,12 +393,33 @@ def _become(
         node.input.extend(inputs)
 
 
-_REWRITES: Final[dict[str, Callable[[Any, _Body], list[Any]]]] = {
+_REWRITES: Final[dict[str, Callable[[Any, _Body, int], list[Any]]]] = {
     "ReadVariableOp": _read,
     "ResourceGather": _gather,
     "ResourceGatherNd": _gather_nd,
     "VarIsInitializedOp": _is_initialized,
+    "VariableShape": _shape,
 }
+
+
+_RENAMED: Final = {"ReadVariableOp": "value", "VarIsInitializedOp": "is_initialized"}
+
+
+def _rename_outputs(function: Any, copy: Any) -> None:
+    """Uses of outputs in a function name the output argument: that of the new op."""
+    new_ops = {node.name: node.op for node in copy.node_def}
+    names = {
+        f"{node.name}:{_RENAMED[node.op]}:0": f"{node.name}:output:0"
+        for node in function.node_def
+        if node.op in _RENAMED and new_ops[node.name] != node.op
+    }
+    for node in copy.node_def:
+        for i, text in enumerate(node.input):
+            if text in names:
+                node.input[i] = names[text]
+    for key, text in list(copy.ret.items()):
+        if text in names:
+            copy.ret[key] = names[text]
 
 
 # --- names of inputs -----------------------------------------------------------------
@@ -409,19 +432,12 @@ def _parse_graph_input(text: str) -> tuple[str, int | None] | None:
     return name, int(index or 0)
 
 
-def _function_input_parser(
-    functions: Mapping[str, Any],
-) -> Callable[[str], tuple[str, int | None] | None]:
+def _parse_function_input(text: str) -> tuple[str, int | None] | None:
     """Inputs in functions: `argument`, or `node:output:index`.
 
     What carries a handle has one output argument, a list or not: the index says which.
     """
-    del functions
-
-    def parse(text: str) -> tuple[str, int | None] | None:
-        if text.startswith("^"):
-            return None
-        parts = text.split(":")
-        return parts[0], int(parts[2]) if len(parts) == 3 else 0
-
-    return parse
+    if text.startswith("^"):
+        return None
+    parts = text.split(":")
+    return parts[0], int(parts[2]) if len(parts) == 3 else 0

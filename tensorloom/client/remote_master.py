@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +76,15 @@ class RemoteMaster:
         self._version = response.graph_version
         self._negotiate()
         handle: str = response.session_handle
+        self._hold(handle)
         return handle
+
+    def _hold(self, handle: str) -> None:
+        """Lets the master hear when this process is gone."""
+        sockets = self._channel.values
+        if sockets is not None:
+            with suppress(NotConnected, errors.OpError):  # the first step will tell
+                sockets.hold(value_methods.HOLD_SESSION, handle.encode())
 
     def _negotiate(self) -> None:
         """Asks the task of the master whether it is one of ours."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
+from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.framework import device_name, errors, threads
 from tensorloom.master.remote_worker import RemoteWorker
 from tensorloom.transport import status, tensors
@@ -92,6 +93,8 @@ class ClusterDirectory:
           errors.UnavailableError: some did not answer in time; the message says what
             was found at each one's address.
         """
+        if config.cluster_def is not None:
+            self._learn_from_client(ClusterSpec(config.cluster_def))
         wanted = [
             task
             for task in sorted(self._addresses)
@@ -102,6 +105,64 @@ class ClusterDirectory:
         self._wait_for(workers, limit, bool(config.device_filters))
         assert self._own is not None
         return [self._own, *workers]
+
+    def _learn_from_client(self, cluster: ClusterSpec) -> None:
+        """Takes the tasks of a session whose client makes the cluster."""
+        if self._own_task not in cluster.addresses():
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"This server is {self._own_task}, which is not in the session's "
+                f"cluster_def: {cluster}. Start it with that name.",
+            )
+        self.learn(cluster)
+
+    def learn(self, cluster: ClusterSpec) -> None:
+        """Takes tasks that are not known yet.
+
+        Raises:
+          errors.InvalidArgumentError: one is known at another address.
+        """
+        with self._lock:
+            for task, address in cluster.addresses().items():
+                known = self._addresses.setdefault(task, address)
+                if known != address and task != self._own_task:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        f"{task} is at {known} for {self._own_task}, and not at "
+                        f"{address}",
+                    )
+
+    def update(self, cluster: ClusterSpec) -> None:
+        """Takes tasks that joined or moved; an empty address takes one out."""
+        gone = []
+        with self._lock:
+            for task, address in cluster.addresses().items():
+                if task == self._own_task or self._addresses.get(task) == address:
+                    continue
+                if address:
+                    self._addresses[task] = address
+                else:
+                    self._addresses.pop(task, None)
+                gone.append(self._remote.pop(task, None))
+        for worker in gone:
+            if worker is not None:
+                worker.channel.close()
+
+    def _cluster_def(self) -> Any:
+        return self.cluster().as_cluster_def()
+
+    def cluster(self) -> ClusterSpec:
+        """The tasks as they are known now."""
+        jobs: dict[str, dict[int, str]] = {}
+        with self._lock:
+            for task, address in self._addresses.items():
+                name = device_name.parse(task)
+                assert name.job is not None
+                assert name.task is not None
+                jobs.setdefault(name.job, {})[name.task] = address
+        return ClusterSpec(jobs)
 
     def known(self) -> Sequence[WorkerInterface]:
         """This task's worker and those that have answered before."""
@@ -119,7 +180,9 @@ class ClusterDirectory:
                     raise errors.InvalidArgumentError(
                         None, None, f"{task} is not in the cluster of {self._own_task}"
                     )
-                worker = self._remote[task] = RemoteWorker(task, self._connect(address))
+                worker = self._remote[task] = RemoteWorker(
+                    task, self._connect(address), self._cluster_def
+                )
             return worker
 
     def _wait_for(
@@ -181,8 +244,13 @@ class ClusterDirectory:
         worker, channel = self._pushing_to(task)
         try:
             channel.push(step_id, key, value, is_dead)
-        except NotConnected as error:
+            return
+        except NotConnected:
             worker.channel.negotiate(None)  # the task is gone, or was restarted
+        worker, channel = self._pushing_to(task)
+        try:
+            channel.push(step_id, key, value, is_dead)
+        except NotConnected as error:
             raise errors.UnavailableError(
                 None, None, f"{task} cannot be reached: {error}"
             ) from None

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
+import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakValueDictionary
 
 from tensorloom.cluster import local
 from tensorloom.train.cluster_spec import ClusterSpec
+from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors, session_config
 from tensorloom.framework.export import export
+from tensorloom.framework.op_policy import OpPolicy
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
-from tensorloom.transport import socket_address
+from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
 from tensorloom.transport.socket_server import SocketServer
@@ -27,8 +31,13 @@ if TYPE_CHECKING:
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 
+#: Sessions of clients that say nothing for so many seconds are closed; 0, and by
+#: default: never. Clients of our own kind say when they are gone, and need no limit.
+IDLE_VARIABLE: Final = "TENSORLOOM_SESSION_IDLE_S"
+_HOUSEKEEPING_S: Final = 30.0
+
 # The servers of this process by port: their sessions need no network.
-_running: WeakValueDictionary[int, Server] = WeakValueDictionary()
+_running: weakref.WeakValueDictionary[int, Server] = weakref.WeakValueDictionary()
 
 
 @export("train.Server", "distribute.Server")
@@ -50,6 +59,8 @@ class Server:
         protocol: str | None = None,
         config: Any = None,
         start: bool = True,
+        *,
+        deny_ops: Sequence[str] = (),
     ) -> None:
         """Makes a task, and starts it unless `start` is false.
 
@@ -61,6 +72,9 @@ class Server:
           protocol: "grpc", also if None.
           config: a `tf.ConfigProto` for the devices of the task.
           start: whether to answer at once.
+          deny_ops: ops that are not run for clients: their names, patterns such as
+            `*PyFunc*`, or `safe` for all that reach files, the network or Python.
+            Such a server cannot be stopped from outside either.
 
         Raises:
           TypeError, ValueError: an argument is not usable.
@@ -84,9 +98,11 @@ class Server:
         self._task = (
             f"/job:{server_def.job_name}/replica:0/task:{server_def.task_index}"
         )
-        self._make_task(cluster, server_def)
+        self._policy = OpPolicy(deny_ops)
         self._started = False
+        self._stopping = threading.Lock()
         self._stopped = threading.Event()
+        self._make_task(cluster, server_def)
         if start:
             self.start()
 
@@ -99,18 +115,48 @@ class Server:
         self._worker = Worker(self._task, devices, self._directory)
         self._directory.set_own_worker(self._worker)
         self._master = Master(self._directory, local.environment())
-        masters = MasterService(self._master, self._task)
-        sockets: list[tuple[socket.socket, str]] = []
-        if not only_grpc():
-            sockets.append(socket_address.listen_locally())
-        workers = WorkerService(self._worker, [endpoint for _, endpoint in sockets])
-        handlers = {**masters.handlers(), **workers.handlers()}
-        values = {**masters.value_handlers(), **workers.value_handlers()}
+        self._masters = MasterService(self._master, self._task, self._policy)
+        sockets = self._listen_on_sockets()
+        workers = WorkerService(
+            self._worker,
+            [endpoint for _, endpoint in sockets],
+            self._policy,
+            lambda cluster_def: self._directory.learn(ClusterSpec(cluster_def)),
+        )
+        is_open = self._policy.is_open
+        control = control_handlers(
+            (lambda reason: self.stop()) if is_open else None,
+            self._directory.update if is_open else None,
+        )
+        handlers = {**self._masters.handlers(), **workers.handlers(), **control}
+        values = {**self._masters.value_handlers(), **workers.value_handlers()}
         self._server = GrpcServer(handlers, self._address)
         self._socket_servers = [
-            SocketServer(listener, handlers, values, workers.send_tensors, workers)
+            SocketServer(
+                listener,
+                handlers,
+                values,
+                workers.send_tensors,
+                workers,
+                security.token(),
+            )
             for listener, _ in sockets
         ]
+
+    def _listen_on_sockets(self) -> list[tuple[socket.socket, str]]:
+        """The listeners for our own tasks, with their endpoints."""
+        if only_grpc():
+            return []
+        sockets = [socket_address.listen_locally()]
+        host = self._address.rpartition(":")[0]
+        # Between hosts only those are heard that know the token; what they say is
+        # not encrypted, so with TLS there is gRPC alone.
+        if host not in _LOOPBACK and security.token() and security.tls() is None:
+            name = ClusterSpec(self._server_def.cluster).task_address(
+                self._server_def.job_name, self._server_def.task_index
+            )
+            sockets.append(socket_address.listen_on(host, name.rpartition(":")[0]))
+        return sockets
 
     @property
     def server_def(self) -> Any:
@@ -143,15 +189,44 @@ class Server:
                 server.start()
             self._server.start()
             _running[self._server.port] = self
+            threading.Thread(
+                target=_keep_house,
+                args=(self._stopped, weakref.ref(self)),
+                name="tensorloom-housekeeping",
+                daemon=True,
+            ).start()
 
     def join(self) -> None:
         """Waits until the server is stopped, by `stop` or from outside."""
         self._stopped.wait()
 
+    def update_cluster(self, cluster: Any) -> None:
+        """Tells the task of tasks that joined, moved or left.
+
+        Sessions made later see them; those that run go on as they are. A worker that
+        joins an asynchronous training tells nobody: the tasks that it speaks to learn
+        of it with its first session.
+
+        Args:
+          cluster: what a `ClusterSpec` is made of, with the tasks in question alone,
+            such as `{"worker": {2: "host:port"}}`; an empty address takes one out.
+        """
+        self._directory.update(ClusterSpec(cluster))
+
+    def collect_garbage(self) -> None:
+        """Drops what masters and clients that are gone have left here."""
+        self._worker.steps.sweep()
+        idle_s = session_idle_s()
+        if idle_s:
+            self._masters.collect_idle(idle_s)
+
     def stop(self, grace_s: float = 0.0) -> None:
         """Ends the task: steps are cancelled, the port is free again."""
-        if self._stopped.is_set():
-            return
+        with self._stopping:
+            if not self._stopped.is_set():
+                self._stop(grace_s)
+
+    def _stop(self, grace_s: float) -> None:
         _running.pop(self._server.port, None)
         self._server.stop(grace_s)
         for server in self._socket_servers:
@@ -171,6 +246,26 @@ class Server:
         return Server(
             {"local": ["localhost:0"]}, protocol="grpc", config=config, start=start
         )
+
+
+def session_idle_s() -> float:
+    """After how long a session of a silent client is closed; 0: never.
+
+    Raises:
+      ValueError: the environment variable is no number.
+    """
+    return float(os.environ.get(IDLE_VARIABLE, 0.0))
+
+
+def _keep_house(stopped: threading.Event, reference: weakref.ref[Server]) -> None:
+    """Collects garbage now and then, as long as the server is there and runs."""
+    period_s = min(_HOUSEKEEPING_S, session_idle_s() or _HOUSEKEEPING_S)
+    while not stopped.wait(period_s):
+        server = reference()
+        if server is None:
+            return
+        server.collect_garbage()
+        del server
 
 
 def running_at(target: str) -> Server | None:
@@ -248,9 +343,10 @@ def _own_address(cluster: ClusterSpec, server_def: Any) -> str:
         )
     if host in _LOOPBACK:
         return f"{host}:{port}"
-    warnings.warn(
-        f"The server at {host}:{port} listens on all interfaces, without encryption "
-        "or authentication: whoever reaches the port can run code here.",
-        stacklevel=4,
-    )
+    if security.tls() is None and not security.token():
+        warnings.warn(
+            f"The server at {host}:{port} listens on all interfaces, without "
+            "encryption or authentication: whoever reaches the port can run code here.",
+            stacklevel=4,
+        )
     return f"0.0.0.0:{port}"

@@ -89,6 +89,8 @@ class SessionConfig:
     #: GraphOptions.build_cost_model: steps between cost graphs in RunMetadata; 0: none.
     build_cost_model: int = 0
     place_pruned_graph: bool = False
+    #: The `ClusterDef` of a cluster that the client makes; None: the server's own.
+    cluster_def: Any = None
     #: The message itself, for a master elsewhere; None when no option was given.
     proto: Any = None
 
@@ -110,6 +112,7 @@ def from_proto(config: Any) -> SessionConfig:
         return DEFAULT
     timeout_ms = config.operation_timeout_in_ms
     gpu = config.gpu_options
+    makes_cluster = bool(config.cluster_def.job)
     return SessionConfig(
         device_count=dict(config.device_count),
         allow_soft_placement=config.allow_soft_placement,
@@ -118,7 +121,9 @@ def from_proto(config: Any) -> SessionConfig:
         intra_op_parallelism_threads=config.intra_op_parallelism_threads,
         inter_op_parallelism_threads=config.inter_op_parallelism_threads,
         use_per_session_threads=config.use_per_session_threads,
-        isolate_session_state=config.isolate_session_state,
+        # What a client makes a cluster for is its session's alone.
+        isolate_session_state=config.isolate_session_state or makes_cluster,
+        cluster_def=config.cluster_def if makes_cluster else None,
         device_filters=tuple(config.device_filters),
         gpu_visible_device_list=gpu.visible_device_list,
         gpu_allow_growth=gpu.allow_growth,

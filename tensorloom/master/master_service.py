@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, graph_def, run_metadata, session_config
 from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
+from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.master.prune import parse_tensor_name
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
@@ -46,20 +50,29 @@ class _ClientSession:
     callables: dict[int, tuple[_Step, StepOptions]] = field(default_factory=dict)
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    #: When the client was heard last, and how many of its calls run now.
+    heard: float = field(default_factory=time.monotonic)
+    calls: int = 0
+    #: Set when the session is over; there for a client that says when it is gone.
+    over: threading.Event | None = None
 
 
 class MasterService:
     """Answers MasterService's methods for one master."""
 
-    def __init__(self, master: Master, task: str) -> None:
-        """Makes a service for the master of `task`."""
+    def __init__(
+        self, master: Master, task: str, policy: OpPolicy = ALLOW_ALL
+    ) -> None:
+        """Makes a service for the master of `task`; `policy` says what it runs."""
+        self._policy = policy
         self._master = master
         self._task = task
         self._requests = RecentRequests()
         self._sessions: dict[str, _ClientSession] = {}
         # Prepared steps of clients that send values, by number.
         self._numbered: dict[int, tuple[str, _Step]] = {}
-        self._numbers = itertools.count(1)
+        # Random: a client of this task's predecessor must not meet another's step.
+        self._numbers = itertools.count(secrets.randbits(62))
 
     def handlers(self) -> Handlers:
         """What a server needs to answer for this master."""
@@ -83,6 +96,7 @@ class MasterService:
         return {
             value_methods.PREPARE_STEP: self._prepare_step,
             value_methods.RUN_STEP: self._run_step_values,
+            value_methods.HOLD_SESSION: self._hold_session,
         }
 
     # --- sessions --------------------------------------------------------------------
@@ -96,6 +110,7 @@ class MasterService:
             )
         config = session_config.from_proto(request.config)
         graph = graph_def.from_proto(request.graph_def)
+        self._policy.check(graph)
         handle = self._master.create_session(graph, config)
         self._sessions[handle] = _ClientSession(config)
         return master_methods()["CreateSession"].response(session_handle=handle)
@@ -115,18 +130,51 @@ class MasterService:
             addition = graph_def.from_proto(
                 request.graph_def, known.functions, existing=known.nodes
             )
+            self._policy.check(addition)
             self._master.extend_session(handle, addition)
             session.version += 1
             version = session.version
         return master_methods()["ExtendSession"].response(new_graph_version=version)
 
     def _close_session(self, request: Any, call: Call) -> Any:
-        self._sessions.pop(request.session_handle, None)
-        for number, (handle, _) in list(self._numbered.items()):
-            if handle == request.session_handle:
-                self._numbered.pop(number, None)
+        self._forget(request.session_handle)
         self._master.close_session(request.session_handle)
         return master_methods()["CloseSession"].response()
+
+    def _forget(self, handle: str) -> None:
+        session = self._sessions.pop(handle, None)
+        if session is not None and session.over is not None:
+            session.over.set()
+        for number, (of, _) in list(self._numbered.items()):
+            if of == handle:
+                self._numbered.pop(number, None)
+
+    def _hold_session(
+        self, header: bytes, values: list[Any], call: Call
+    ) -> tuple[bytes, list[Any]]:
+        """Waits for the end of a session, which is closed if its client is gone."""
+        handle = header.decode(errors="replace")
+        session = self._find(handle)
+        over = session.over = threading.Event()
+        call.on_cancel(over.set)
+        over.wait()
+        self._collect(handle)
+        return b"", []
+
+    def _collect(self, handle: str) -> None:
+        """Closes a session whose client is gone."""
+        if handle in self._sessions:
+            self._forget(handle)
+            with suppress(errors.OpError):  # it was closed just now
+                self._master.close_session(handle)
+
+    def collect_idle(self, idle_s: float) -> None:
+        """Closes the sessions of which nothing was heard for so long."""
+        limit = time.monotonic() - idle_s
+        for handle, session in list(self._sessions.items()):
+            is_idle = session.heard < limit and not session.calls
+            if is_idle and session.over is None:
+                self._collect(handle)
 
     def _list_devices(self, request: Any, call: Call) -> Any:
         response = master_methods()["ListDevices"].response()
@@ -136,14 +184,27 @@ class MasterService:
 
     def _reset(self, request: Any, call: Call) -> Any:
         self._master.reset(list(request.container))
-        self._sessions.clear()
+        for handle in list(self._sessions):
+            self._forget(handle)
         return master_methods()["Reset"].response()
 
     def _find(self, handle: str) -> _ClientSession:
         session = self._sessions.get(handle)
         if session is None:
             raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        session.heard = time.monotonic()
         return session
+
+    @contextmanager
+    def _used(self, handle: str) -> Iterator[_ClientSession]:
+        """The session, which is not idle within the block."""
+        session = self._find(handle)
+        session.calls += 1
+        try:
+            yield session
+        finally:
+            session.calls -= 1
+            session.heard = time.monotonic()
 
     # --- steps -----------------------------------------------------------------------
 
@@ -151,11 +212,11 @@ class MasterService:
         response = master_methods()["RunStep"].response()
         try:
             self._requests.check(request.request_id, "RunStep (Master)")
-            session = self._find(request.session_handle)
-            if request.partial_run_handle:
-                self._continue_partial_run(request, response)
-            else:
-                self._run_whole(session, request, response, call)
+            with self._used(request.session_handle) as session:
+                if request.partial_run_handle:
+                    self._continue_partial_run(request, response)
+                else:
+                    self._run_whole(session, request, response, call)
         except Exception as error:
             shown = self._from_here(error)
             if not request.store_errors_in_response_body:
@@ -244,7 +305,7 @@ class MasterService:
         if found is None:
             raise errors.AbortedError(None, None, "The session is not found.")
         handle, step = found
-        self._find(handle)
+        self._find(handle)  # the client says when it is gone
         check_types(feeds, step.feed_types)
         try:
             return b"", _run(step, feeds, StepOptions(timeout_s or None), call)[0]
@@ -316,7 +377,8 @@ class MasterService:
         named = [(str(i), tensor) for i, tensor in enumerate(request.feed)]
         feeds = _decode_feeds(named, step.feed_types)
         try:
-            values, context = _run(step, feeds, options, call)
+            with self._used(request.session_handle):
+                values, context = _run(step, feeds, options, call)
         except errors.OpError as error:
             raise self._from_here(error) from None
         response = master_methods()["RunCallable"].response()

@@ -35,9 +35,19 @@ _CONTROL_TIMEOUT_S = 60.0
 class RemoteWorker:
     """Implements `WorkerInterface` over a channel to the task."""
 
-    def __init__(self, task: str, channel: Channel) -> None:
-        """Makes a worker that is asked for its devices by `refresh`."""
+    def __init__(
+        self, task: str, channel: Channel, cluster: Callable[[], Any] | None = None
+    ) -> None:
+        """Makes a worker that is asked for its devices by `refresh`.
+
+        Args:
+          task: its name.
+          channel: the way there.
+          cluster: gives the `ClusterDef` that our own tasks are told of with each
+            session, so that they know a task that joined later.
+        """
         self._task = task
+        self._cluster = cluster
         self._channel = channel
         self._devices: list[DeviceInfo] = []
         self._is_tensorloom = False
@@ -112,10 +122,15 @@ class RemoteWorker:
 
     def create_session(self, session: str, config: SessionConfig) -> None:
         """Makes the state of a session."""
+        fields: dict[str, Any] = {}
+        if self._is_tensorloom and self._cluster is not None:
+            # TensorFlow's tasks would take it for a cluster of the session's own.
+            fields["server_def"] = {"cluster": self._cluster()}
         self._call(
             "CreateWorkerSession",
             session_handle=session,
             isolate_session_state=config.isolate_session_state,
+            **fields,
         )
 
     def delete_session(self, session: str) -> None:

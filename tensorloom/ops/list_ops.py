@@ -28,12 +28,11 @@ def _empty_list_shape(c: InferenceContext) -> TensorShape:
 def _push_back_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 0)
     data = c.handle_data(0)
-    element_shape = c.input_shape(1)
+    element_shape = UNKNOWN
     if data is not None:
         _check_element_type(c, data)
-        element_shape = c.merge(data.shape, element_shape)
-        if data.shape.rank is None:
-            element_shape = data.shape  # elements may differ
+        c.merge(data.shape, c.input_shape(1))
+        element_shape = data.shape  # elements may differ
     c.set_output_handle_data(0, HandleData(c.attrs["element_dtype"], element_shape))
     return SCALAR
 

@@ -37,7 +37,8 @@ def matrix_set_diag(c: InferenceContext) -> TensorShape:
     if diagonal is None:
         return c.input_shape(0)
     c.with_rank(1, len(dims) - 1)
-    if None not in dims:  # the kernel compares the sizes
+    c.merge_dim(_min(dims[-2], dims[-1]), diagonal[-1])
+    if None not in dims:  # the kernel compares the batch's sizes
         return c.input_shape(0)
     batch = c.merge(TensorShape.of(dims[:-2]), TensorShape.of(diagonal[:-1]))
     return batch.concatenate(TensorShape.of(dims[-2:]))

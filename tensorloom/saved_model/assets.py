@@ -12,6 +12,7 @@ from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.tensor import Tensor
 from tensorloom.saved_model import constants
 from tensorloom.storage import filesystem
+from tensorloom.train.message_text import type_url
 
 _COMPARED_CHUNK = 1 << 20
 
@@ -90,9 +91,9 @@ def to_any(name: str, tensor: Any) -> Any:
 
     proto = meta_graph_pb2.AssetFileDef(filename=name)
     proto.tensor_info.name = tensor.name
-    result = AnyProto()
-    result.Pack(proto)
-    return result
+    return AnyProto(
+        type_url=type_url(meta_graph_pb2.AssetFileDef), value=proto.SerializeToString()
+    )
 
 
 def _asset_defs(meta_graph_def: Any) -> Iterator[Any]:
@@ -108,16 +109,14 @@ def _asset_defs(meta_graph_def: Any) -> Iterator[Any]:
     for item in meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value:
         proto = meta_graph_pb2.AssetFileDef()
         try:
-            known = item.Unpack(proto)
+            proto.ParseFromString(item.value)
         except DecodeError:
-            known = False
-        if not known:
             raise errors.InvalidArgumentError(
                 None,
                 None,
                 f"the collection {constants.ASSETS_KEY!r} holds a malformed "
-                f"AssetFileDef ({item.type_url!r})",
-            )
+                "AssetFileDef",
+            ) from None
         yield proto
 
 

@@ -18,8 +18,9 @@ import weakref
 from typing import Any
 
 from tensorloom.framework import errors
-from tensorloom.storage import filesystem, mirror
 from tensorloom.saved_model import constants
+from tensorloom.storage import filesystem, mirror
+from tensorloom.train.message_text import parse_text
 
 
 def variables_path(export_dir: str) -> str:
@@ -70,7 +71,7 @@ def parse_saved_model(export_dir: Any) -> Any:
         if path.endswith(constants.SAVED_MODEL_FILENAME_PB):
             result.ParseFromString(data)
         else:
-            text_format.Merge(data.decode("utf-8"), result)
+            parse_text(data, result, lambda message: message.meta_graphs)
     except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
         raise OSError(f"Cannot parse file {path}: {error}.") from None
     if result.saved_model_schema_version > constants.SAVED_MODEL_SCHEMA_VERSION:

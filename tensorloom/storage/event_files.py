@@ -114,8 +114,15 @@ def make_log_directory(path: str) -> None:
     Raises:
       errors.OpError: it cannot be made, or there is a file of that name.
     """
-    if not filesystem.is_directory(path):
+    if filesystem.is_directory(path):
+        return
+    try:
         filesystem.make_directories(path)
+    except errors.AlreadyExistsError:
+        # Another process was faster, or it is a file.
+        if not filesystem.is_directory(path):
+            text = f"{path}; Not a directory"
+            raise errors.FailedPreconditionError(None, None, text) from None
 
 
 def read_events(path: str) -> Iterator[Any]:

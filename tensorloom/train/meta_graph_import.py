@@ -14,6 +14,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import GraphKeys, get_default_graph
 from tensorloom.storage import filesystem
 from tensorloom.train import meta_graph_collections
+from tensorloom.train.message_text import parse_text
 
 _logger = logging.getLogger("tensorloom")
 
@@ -106,7 +107,7 @@ def read_meta_graph_file(filename: Any) -> Any:
     except DecodeError:
         result.Clear()
         try:
-            text_format.Merge(data.decode("utf-8"), result)
+            parse_text(data, result, lambda message: [message])
         except (text_format.ParseError, UnicodeDecodeError) as error:
             raise OSError(f"Cannot parse file {path}: {error}.") from None
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import threads
@@ -42,7 +43,8 @@ class _Hangups:
         number = connection.fileno()
         with self._lock:
             if self._watched.pop(number, None) is not None and self._epoll is not None:
-                self._epoll.unregister(number)
+                with suppress(OSError):  # closed meanwhile
+                    self._epoll.unregister(number)
 
     def _run(self, epoll: select.epoll) -> None:
         while True:

@@ -23,11 +23,15 @@ def listen_locally() -> tuple[socket.socket, str]:
     return listener, f"unix:@{name}@{machine()}"
 
 
-def listen_on(host: str) -> tuple[socket.socket, str]:
-    """A socket listening at a free port of a host's address, and its endpoint."""
+def listen_on(host: str, name: str = "") -> tuple[socket.socket, str]:
+    """A socket listening at a free port of a host's address, and its endpoint.
+
+    `name` is how others call the host, where that is another name.
+    """
     listener = socket.create_server((host, 0), backlog=_BACKLOG)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     port = listener.getsockname()[1]
-    return listener, f"tcp:{host}:{port}"
+    return listener, f"tcp:{name or host}:{port}"
 
 
 def connect(endpoint: str, timeout_s: float) -> socket.socket:

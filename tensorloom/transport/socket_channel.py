@@ -112,7 +112,7 @@ class SocketChannel:
         number: int,
         header: bytes,
         values: Sequence[Any],
-        sending: Callable[[SocketReply], None],
+        sending: Callable[[SocketReply], None] | None = None,
     ) -> SocketReply:
         """Sends a call with values; the reply is taken by who waits for it.
 
@@ -128,7 +128,8 @@ class SocketChannel:
         body, size = packing.pack(values) if values else ((), 0)
         connection = self._take()
         reply = SocketReply(self, connection)
-        sending(reply)
+        if sending is not None:
+            sending(reply)
         try:
             connection.writer.write(frames.VALUES, number, header, body, size)
         except OSError as error:

@@ -103,7 +103,8 @@ class SocketServer:
             connections = list(self._connections)
         _shut(self._listener)
         for connection in connections:
-            _shut(connection)
+            with suppress(OSError):  # not connected any more
+                connection.shutdown(socket.SHUT_RDWR)  # its thread closes it
 
     def _accept(self) -> None:
         while True:

@@ -27,6 +27,9 @@ TENSORS: Final = 4
 #: Header: `STEP_ID`, a byte for dead, and the key; one value. As an error frame: the
 #: sender's part of the step has failed; header: `STEP_ID`, and the message. No reply.
 PUSH: Final = 5
+#: Header: a session's handle. The reply comes when the session is over; a caller that
+#: hangs up before is gone, and its session is closed.
+HOLD_SESSION: Final = 6
 
 STEP_NUMBER: Final = struct.Struct("<Q")
 RUN_STEP_HEADER: Final = struct.Struct("<Qd")  # step number, limit in s (0: none)

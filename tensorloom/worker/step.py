@@ -43,6 +43,7 @@ class Step:
         self.cancellation = CancellationManager()
         self.resources = resources
         self.container = f"__per_step_{self.step_id}"
+        self.is_over = False
 
     def context(self, device: str) -> OpKernelContext:
         """What the kernels of a piece may know of the step."""
@@ -57,6 +58,7 @@ class Step:
 
     def finish(self) -> None:
         """Frees what belonged to the step alone."""
+        self.is_over = True
         self.resources.cleanup([self.container])
 
 

@@ -146,11 +146,17 @@ class StepRendezvous(Rendezvous):
 
 
 class _Entry:
-    __slots__ = ("rendezvous", "steps")
+    __slots__ = ("rendezvous", "steps", "was_idle")
 
     def __init__(self, rendezvous: StepRendezvous) -> None:
         self.rendezvous = rendezvous
         self.steps: list[Step] = []
+        self.was_idle = False  # when `sweep` came last
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs here, for now or for ever."""
+        return all(step.is_over for step in self.steps)
 
 
 class StepTable:
@@ -225,6 +231,22 @@ class StepTable:
                 self._over.popitem(last=False)
         if entry is not None:
             entry.rendezvous.abort(error)
+
+    def sweep(self) -> None:
+        """Forgets the steps in which nothing has run since the last call.
+
+        Their master is gone, or nobody of them ever came here. A master says at the
+        latest with the next step that one is over.
+        """
+        with self._lock:
+            entries = list(self._entries.items())
+        for step_id, entry in entries:
+            if not entry.is_idle:
+                entry.was_idle = False
+            elif entry.was_idle:
+                self.cleanup(step_id)
+            else:
+                entry.was_idle = True
 
     def close(self, error: errors.OpError) -> None:
         """Ends all steps: the task stops."""

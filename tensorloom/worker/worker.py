@@ -48,6 +48,7 @@ class WorkerSession:
         """
         with self._lock:
             if self._closed:
+                step.is_over = True
                 raise errors.CancelledError(None, None, "Session has been closed.")
             self._running.add(step)
 

@@ -19,6 +19,7 @@ from tensorloom.framework import (
 )
 from tensorloom.framework.frame_id import child_of_number, child_of_path
 from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
@@ -70,12 +71,28 @@ class _HeldGraph:
 class WorkerService:
     """Answers WorkerService's methods for one worker."""
 
-    def __init__(self, worker: Worker, endpoints: Sequence[str] = ()) -> None:
-        """Makes a service for `worker`, also reached at `endpoints` (see TaskInfo)."""
+    def __init__(
+        self,
+        worker: Worker,
+        endpoints: Sequence[str] = (),
+        policy: OpPolicy = ALLOW_ALL,
+        learn: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Makes a service.
+
+        Args:
+          worker: who does the work.
+          endpoints: where it is also reached, see `TaskInfo`.
+          policy: what it runs.
+          learn: takes the `ClusterDef` of a session that has tasks unknown here.
+        """
+        self._policy = policy
+        self._learn = learn
         self._worker = worker
         self._info = _task_info(worker.task, endpoints)
         self._graphs: dict[str, _HeldGraph] = {}
-        self._numbers = itertools.count(1)
+        # Random: a master of this task's predecessor must not run another's graph.
+        self._numbers = itertools.count(secrets.randbits(62))
         self._requests = RecentRequests()
         self._partial = PartialSteps(worker)
         self._step_sequences: dict[int, int] = {}
@@ -121,6 +138,8 @@ class WorkerService:
         config = session_config.SessionConfig(
             isolate_session_state=request.isolate_session_state
         )
+        if self._learn is not None and request.server_def.cluster.job:
+            self._learn(request.server_def.cluster)
         self._worker.create_session(request.session_handle, config)
         return worker_methods()["CreateWorkerSession"].response()
 
@@ -148,6 +167,7 @@ class WorkerService:
     def _register_graph(self, request: Any, call: Call) -> Any:
         session = self._session_of(request)
         graph = graph_def.from_proto(request.graph_def, internal=True)
+        self._policy.check(graph)
         self._check_devices(graph)
         config = _config_of(request)
         ends = with_arguments(graph)
@@ -232,10 +252,12 @@ class WorkerService:
     ) -> tuple[list[Any], StepContext]:
         """Runs a graph; a caller that hangs up cancels it."""
         step = StepContext(options, step_id=step_id)
-        is_over = False
+        is_over = is_cancelled = False
 
         def cancelled() -> None:
+            nonlocal is_cancelled
             if not is_over:
+                is_cancelled = True
                 self._worker.abort_step(step_id, _step_cancelled(step_id))
 
         call.on_cancel(cancelled)
@@ -243,6 +265,8 @@ class WorkerService:
             return held.graph.run(feeds, step), step
         finally:
             is_over = True
+            if is_cancelled:  # the master may be gone, and never say that it is over
+                self._worker.cleanup_step(step_id)
 
     def _run_graph_values(
         self, header: bytes, feeds: list[Any], call: Call

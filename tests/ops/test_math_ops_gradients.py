@@ -75,7 +75,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "where_v2": lambda x, y: tf.where_v2(x > 0.5, x, y),
     "Div": lambda x, y: tf.raw_ops.Div(x=x, y=y),
     "ClipByValue": lambda x, y: tf.raw_ops.ClipByValue(
-        t=x * 2, clip_value_min=0.3 * y[0], clip_value_max=y[0] * 0.52
+        t=x * 2, clip_value_min=0.3 * y[0, 0], clip_value_max=y[0, 0] * 0.52
     ),
 }
 

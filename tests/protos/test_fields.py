@@ -59,8 +59,14 @@ def _describe_field(field: FieldDescriptor) -> str:
     return f"{field.name}={field.number}:{kind}{group}"
 
 
+# What tensorloom's tasks tell each other beside TensorFlow's fields.
+OWN_MESSAGES = ("TaskInfo",)
+OWN_FIELDS_FROM = 15000
+
+
 def _describe(descriptor: Descriptor, found: dict[str, str]) -> None:
-    fields = sorted(descriptor.fields, key=lambda field: field.number)
+    known = [field for field in descriptor.fields if field.number < OWN_FIELDS_FROM]
+    fields = sorted(known, key=lambda field: field.number)
     name = _short(descriptor.full_name)
     found[name] = "".join(f" {_describe_field(field)}" for field in fields)
     for nested in descriptor.nested_types:
@@ -81,7 +87,8 @@ def test_messages_are_as_recorded() -> None:
     for name in MODULES:
         file = _module(name).DESCRIPTOR
         for descriptor in file.message_types_by_name.values():
-            _describe(descriptor, found)
+            if descriptor.name not in OWN_MESSAGES:
+                _describe(descriptor, found)
         for enum in file.enum_types_by_name.values():
             _describe_enum(enum, found)
     assert sorted(found) == sorted(RECORDED)

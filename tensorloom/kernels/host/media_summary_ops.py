@@ -17,6 +17,7 @@ from tensorloom.kernels.variable_value import format_shape
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 # Pixels nearer to 0 than this are all black: there is nothing to scale.
@@ -40,7 +41,7 @@ def tensor_summary(c: OpKernelConstruction) -> Compute:
 
         summary = summary_pb2.Summary()
         value = summary.value.add(node_name=c.node_name)
-        _put_tensor(value.tensor, tensor, c)
+        put_tensor(value.tensor, tensor, c["T"])
         return _serialized(summary)
 
     return compute
@@ -51,28 +52,32 @@ def tensor_summary_v2(c: OpKernelConstruction) -> Compute:
     """The tensor with a tag and metadata."""
 
     def compute(tag: Any, tensor: Any, metadata: Any) -> Any:
-        from google.protobuf.message import DecodeError
-
         from tensorloom.protos import summary_pb2
 
         summary = summary_pb2.Summary()
-        value = summary.value.add(tag=_scalar_tag(tag))
-        _put_tensor(value.tensor, tensor, c)
-        value.metadata.SetInParent()
-        try:
-            value.metadata.ParseFromString(metadata.item())
-        except DecodeError:
-            # As TensorFlow: what is no metadata counts as none.
-            value.metadata.Clear()
-            value.metadata.SetInParent()
+        value = summary.value.add(tag=scalar_tag(tag))
+        put_tensor(value.tensor, tensor, c["T"])
+        put_metadata(value.metadata, metadata.item())
         return _serialized(summary)
 
     return compute
 
 
-def _put_tensor(proto: Any, tensor: Any, c: OpKernelConstruction) -> None:
+def put_metadata(metadata: Any, serialized: bytes) -> None:
+    """Sets a `SummaryMetadata`; as TensorFlow, what is no metadata counts as none."""
+    from google.protobuf.message import DecodeError
+
+    metadata.SetInParent()
+    try:
+        metadata.ParseFromString(serialized)
+    except DecodeError:
+        metadata.Clear()
+        metadata.SetInParent()
+
+
+def put_tensor(proto: Any, tensor: Any, dtype: DType) -> None:
     """Raw bytes for everything but strings, single numbers too: as TensorFlow's C++."""
-    dtype, array = c["T"], np.asarray(tensor)
+    array = np.asarray(tensor)
     if dtype.name == "string":
         encode_tensor(array, dtype, proto)
         return
@@ -83,7 +88,12 @@ def _put_tensor(proto: Any, tensor: Any, c: OpKernelConstruction) -> None:
     proto.tensor_content = array.tobytes()
 
 
-def _scalar_tag(tag: Any) -> str:
+def scalar_tag(tag: Any) -> str:
+    """The one tag.
+
+    Raises:
+      errors.InvalidArgumentError: there is not one.
+    """
     if tag.ndim:
         raise _invalid("Tags must be a scalar")
     text: str = tag.item().decode()
@@ -101,28 +111,38 @@ def image_summary(c: OpKernelConstruction) -> Compute:
     def compute(tag: Any, tensor: Any) -> Any:
         from tensorloom.protos import summary_pb2
 
-        name = _scalar_tag(tag)
-        if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
-            raise _invalid(
-                "Tensor must be 4-D with last dim 1, 3, or 4, not "
-                f"{format_shape(tensor.shape)}"
-            )
-        batch, height, width, depth = tensor.shape
-        if batch and not tensor.size:
-            shown = ", ".join(str(size) for size in tensor.shape)
-            raise _invalid(f"input tensor must have non-zero dims. Found: [{shown}].")
         summary = summary_pb2.Summary()
-        for i in range(min(limit, batch)):
-            pixels = tensor[i]
-            if pixels.dtype != np.uint8:
-                pixels = normalized(pixels, bad_color[:depth])
-            value = summary.value.add(tag=_numbered(name, "image", i, limit))
-            value.image.height, value.image.width = height, width
-            value.image.colorspace = depth
-            value.image.encoded_image_string = _png(pixels)
+        add_images(summary, scalar_tag(tag), tensor, limit, bad_color)
         return _serialized(summary)
 
     return compute
+
+
+def add_images(
+    summary: Any, tag: str, tensor: Any, limit: int, bad_color: NDArray[Any]
+) -> None:
+    """Adds the first images of a batch to a `Summary`.
+
+    Raises:
+      errors.InvalidArgumentError: the tensor is no batch of images.
+    """
+    if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
+        raise _invalid(
+            "Tensor must be 4-D with last dim 1, 3, or 4, not "
+            f"{format_shape(tensor.shape)}"
+        )
+    batch, height, width, depth = tensor.shape
+    if batch and not tensor.size:
+        shown = ", ".join(str(size) for size in tensor.shape)
+        raise _invalid(f"input tensor must have non-zero dims. Found: [{shown}].")
+    for i in range(min(limit, batch)):
+        pixels = tensor[i]
+        if pixels.dtype != np.uint8:
+            pixels = normalized(pixels, bad_color[:depth])
+        value = summary.value.add(tag=_numbered(tag, "image", i, limit))
+        value.image.height, value.image.width = height, width
+        value.image.colorspace = depth
+        value.image.encoded_image_string = _png(pixels)
 
 
 def _numbered(tag: str, kind: str, index: int, limit: int) -> str:
@@ -174,27 +194,33 @@ def audio_summary(c: OpKernelConstruction) -> Compute:
     def compute(tag: Any, tensor: Any, sample_rate: Any = None) -> Any:
         from tensorloom.protos import summary_pb2
 
-        name = _scalar_tag(tag)
-        if tensor.ndim not in (2, 3):
-            raise _invalid(
-                f"Tensor must be 3-D or 2-D, got: {format_shape(tensor.shape)}"
-            )
         rate = float(fixed_rate if sample_rate is None else sample_rate)
-        if not rate > 0:
-            raise _invalid("sample_rate must be > 0")
-        clips = tensor if tensor.ndim == 3 else tensor[:, :, None]
-        frames, channels = clips.shape[1:]
         summary = summary_pb2.Summary()
-        for i in range(min(limit, len(clips))):
-            value = summary.value.add(tag=_numbered(name, "audio", i, limit))
-            value.audio.sample_rate = rate
-            value.audio.num_channels = channels
-            value.audio.length_frames = frames
-            value.audio.content_type = "audio/wav"
-            value.audio.encoded_audio_string = _wav(clips[i], int(rate))
+        add_clips(summary, scalar_tag(tag), tensor, limit, rate)
         return _serialized(summary)
 
     return compute
+
+
+def add_clips(summary: Any, tag: str, tensor: Any, limit: int, rate: float) -> None:
+    """Adds the first clips of a batch to a `Summary`.
+
+    Raises:
+      errors.InvalidArgumentError: the tensor is no batch of clips.
+    """
+    if tensor.ndim not in (2, 3):
+        raise _invalid(f"Tensor must be 3-D or 2-D, got: {format_shape(tensor.shape)}")
+    if not rate > 0:
+        raise _invalid("sample_rate must be > 0")
+    clips = tensor if tensor.ndim == 3 else tensor[:, :, None]
+    frames, channels = clips.shape[1:]
+    for i in range(min(limit, len(clips))):
+        value = summary.value.add(tag=_numbered(tag, "audio", i, limit))
+        value.audio.sample_rate = rate
+        value.audio.num_channels = channels
+        value.audio.length_frames = frames
+        value.audio.content_type = "audio/wav"
+        value.audio.encoded_audio_string = _wav(clips[i], int(rate))
 
 
 def _wav(samples: NDArray[np.float32], rate: int) -> bytes:

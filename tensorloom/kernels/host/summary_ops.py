@@ -69,21 +69,27 @@ def histogram_summary(c: OpKernelConstruction) -> Compute:
 
         if tag.ndim:
             raise errors.InvalidArgumentError(None, None, "tags must be scalar")
-        flat = np.ravel(values).astype(np.float64)
-        bad = ~np.isfinite(flat)
-        if bad.any():
-            what = "Nan" if np.isnan(flat[bad][0]) else "Infinity"
-            raise errors.InvalidArgumentError(
-                None, None, f"{what} in summary histogram for: {c.node_name}"
-            )
         summary = summary_pb2.Summary()
-        _fill_histogram(summary.value.add(tag=tag.item().decode()).histo, flat)
+        histogram = summary.value.add(tag=tag.item().decode()).histo
+        fill_histogram(histogram, values, c.node_name)
         return _serialized(summary)
 
     return compute
 
 
-def _fill_histogram(histogram: Any, values: np.ndarray[Any, Any]) -> None:
+def fill_histogram(histogram: Any, tensor: Any, name: str) -> None:
+    """Counts the elements of a tensor in a `HistogramProto`.
+
+    Raises:
+      errors.InvalidArgumentError: one is not finite.
+    """
+    values = np.ravel(tensor).astype(np.float64)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        what = "Nan" if np.isnan(values[bad][0]) else "Infinity"
+        raise errors.InvalidArgumentError(
+            None, None, f"{what} in summary histogram for: {name}"
+        )
     limits = _bucket_limits()
     counts = np.bincount(
         np.searchsorted(limits, values, side="right"), minlength=len(limits)

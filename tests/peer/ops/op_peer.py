@@ -12,6 +12,8 @@ from tests.peer import runner
 from tests.peer.ops import batch_runner
 from tests.peer.peers import Peer
 
+BATCH_TIMEOUT_S = 60.0
+CASE_TIMEOUT_S = 20.0
 Answer = dict[str, Any]
 
 
@@ -24,7 +26,7 @@ class OpPeer(Peer):
         self.op_names = frozenset(self._receive())
 
     def answers(self, cases: list[dict[str, Any]]) -> list[Answer | None]:
-        """What TensorFlow says to each case; None where its process dies of it."""
+        """What TensorFlow says to each case; None where its process dies or hangs."""
         if not cases:
             return []
         try:
@@ -41,7 +43,7 @@ class OpPeer(Peer):
             self._send({"cases": cases[len(answers) :], "careful": True})
             try:
                 while len(answers) < len(cases):
-                    answers.append(self._receive())
+                    answers.append(self._receive(CASE_TIMEOUT_S))
             except (RuntimeError, OSError):
                 answers.append(None)
                 self._restart()
@@ -67,9 +69,15 @@ class OpPeer(Peer):
         stdin.write(runner.HEADER.pack(len(data)) + data)
         stdin.flush()
 
-    def _receive(self) -> Any:
-        length = runner.HEADER.unpack(self._read(runner.HEADER.size))[0]
-        return pickle.loads(self._read(length))
+    def _receive(self, timeout_s: float = BATCH_TIMEOUT_S) -> Any:
+        # Some kernels of TensorFlow 1.15 never return from what is invalid.
+        watchdog = threading.Timer(timeout_s, self._process.kill)
+        watchdog.start()
+        try:
+            length = runner.HEADER.unpack(self._read(runner.HEADER.size))[0]
+            return pickle.loads(self._read(length))
+        finally:
+            watchdog.cancel()
 
     def _restart(self) -> None:
         with contextlib.suppress(OSError):

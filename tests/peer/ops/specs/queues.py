@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,21 +15,23 @@ from tests.peer.ops.spec import spec
 # --- queues ---------------------------------------------------------------------
 
 
-def make_queue(d: Draw, p: Program, kind: str = "FIFOQueueV2") -> Node:
+def make_queue(d: Draw, p: Program, kind: str) -> Node:
     types = [d.dtype, "int32"]
-    if kind == "PriorityQueueV2":
+    if kind.startswith("PriorityQueue"):
         return p.op(kind, component_types=[d.dtype], shapes=[(2,)], capacity=10)
     attrs: dict[str, Any] = {"component_types": types, "shapes": [(2,), ()], "capacity": 10}
-    if kind == "PaddingFIFOQueueV2":
+    if kind.startswith("PaddingFIFOQueue"):
         attrs["shapes"] = [(None,), ()]
-    if kind == "RandomShuffleQueueV2":
+    if kind.startswith("RandomShuffleQueue"):
         attrs |= {"min_after_dequeue": 0, "seed": 3, "seed2": 5}
     return p.op(kind, **attrs)
 
 
 def queue(d: Draw, kind: str) -> Program:
     p = Program(differentiate=False)
-    q = make_queue(d, p, kind)
+    # The ops of the first version have handles that are references to strings.
+    v = "V2" if d.op.endswith("V2") else ""
+    q = make_queue(d, p, kind if v else kind.removesuffix("V2"))
     one = [p.feed(d.array((2,))), p.feed(np.int32(7))]
     many = [p.feed(d.array((3, 2))), p.feed(np.arange(3, dtype=np.int32))]
     types = [d.dtype, "int32"]
@@ -35,14 +39,14 @@ def queue(d: Draw, kind: str) -> Program:
         one = [p.feed(np.int64(2)), one[0]]
         many = [p.feed(np.array([3, 1, 2], np.int64)), many[0]]
         types = ["int64", d.dtype]
-    put = p.op("QueueEnqueueV2", q, one)
-    put_many = p.op("QueueEnqueueManyV2", q, many)
-    size = p.op("QueueSizeV2", q)
-    closed = p.op("QueueIsClosedV2", q)
-    get = p.op("QueueDequeueV2", q, component_types=types)
-    get_many = p.op("QueueDequeueManyV2", q, p.const(2, "int32"), component_types=types)
-    get_up_to = p.op("QueueDequeueUpToV2", q, p.const(4, "int32"), component_types=types)
-    close = p.op("QueueCloseV2", q)
+    put = p.op("QueueEnqueue" + v, q, one)
+    put_many = p.op("QueueEnqueueMany" + v, q, many)
+    size = p.op("QueueSize" + v, q)
+    closed = p.op("QueueIsClosedV2", q) if v else size
+    get = p.op("QueueDequeue" + v, q, component_types=types)
+    get_many = p.op("QueueDequeueMany" + v, q, p.const(2, "int32"), component_types=types)
+    get_up_to = p.op("QueueDequeueUpTo" + v, q, p.const(4, "int32"), component_types=types)
+    close = p.op("QueueClose" + v, q)
     p.run(put)
     p.run(put_many)
     p.run(size, closed)
@@ -62,6 +66,12 @@ spec("FIFOQueueV2 QueueEnqueueV2 QueueEnqueueManyV2 QueueDequeueV2 QueueDequeueM
      " QueueSizeV2 QueueCloseV2 QueueIsClosedV2", lambda d: queue(d, "FIFOQueueV2"), types=QUEUED, mutate=("dtype",))
 spec("PaddingFIFOQueueV2", lambda d: queue(d, "PaddingFIFOQueueV2"), types=QUEUED, mutate=("dtype",))
 spec("PriorityQueueV2", lambda d: queue(d, "PriorityQueueV2"), types=QUEUED, mutate=("dtype",))
+
+
+spec("FIFOQueue QueueEnqueue QueueEnqueueMany QueueDequeue QueueDequeueMany QueueDequeueUpTo QueueSize QueueClose",
+     lambda d: queue(d, "FIFOQueueV2"), types=QUEUED, mutate=("dtype",))
+spec("PaddingFIFOQueue", lambda d: queue(d, "PaddingFIFOQueueV2"), types=QUEUED, mutate=("dtype",))
+spec("PriorityQueue", lambda d: queue(d, "PriorityQueueV2"), types=QUEUED, mutate=("dtype",))
 
 
 def set_of_values(arrays: list[Any]) -> list[Any]:
@@ -85,12 +95,14 @@ spec("RandomShuffleQueueV2", shuffle_queue, types=QUEUED[:4], mutate=("dtype",),
 
 def stack(d: Draw) -> Program:
     p = Program(differentiate=False)
-    s = p.op("StackV2", p.const(-1, "int32"), elem_type=d.dtype)
-    a = p.op("StackPushV2", s, d.array((2,)))
-    b = p.op("StackPushV2", s, d.array((3,)), control=[a])
-    x = p.op("StackPopV2", s, control=[b], elem_type=d.dtype)
-    y = p.op("StackPopV2", s, control=[x], elem_type=d.dtype)
-    close = p.op("StackCloseV2", s, control=[y])
+    v = "V2" if d.op.endswith("V2") else ""
+    size = [p.const(-1, "int32")] if v else []
+    s = p.op("Stack" + v, *size, elem_type=d.dtype)
+    a = p.op("StackPush" + v, s, d.array((2,)))
+    b = p.op("StackPush" + v, s, d.array((3,)), control=[a])
+    x = p.op("StackPop" + v, s, control=[b], elem_type=d.dtype)
+    y = p.op("StackPop" + v, s, control=[x], elem_type=d.dtype)
+    close = p.op("StackClose" + v, s, control=[y])
     p.run(x, y, close)
     return p
 
@@ -104,6 +116,8 @@ def empty_stack(d: Draw) -> Program:
 
 spec("StackV2 StackPushV2 StackPopV2 StackCloseV2", stack, types=["float32", "int32", "string", "bool"],
      bad=(empty_stack,), mutate=())
+
+spec("Stack StackPush StackPop StackClose", stack, types=["float32", "int32", "string", "bool"], mutate=())
 
 # --- tensor arrays --------------------------------------------------------------
 
@@ -125,7 +139,7 @@ def tensor_array(d: Draw) -> Program:
 
 def tensor_array_split(d: Draw) -> Program:
     p = Program(differentiate=False)
-    ta = p.op("TensorArrayV3", p.const(3, "int32"), dtype=d.dtype)
+    ta = p.op("TensorArrayV3", p.const(3, "int32"), dtype=d.dtype, clear_after_read=False)
     flow = p.op("TensorArraySplitV3", ta[0], p.feed(d.array((6, 2))), p.const([1, 3, 2], "int64"), ta[1])
     read = p.op("TensorArrayReadV3", ta[0], p.const(1, "int32"), flow, dtype=d.dtype)
     joined = p.op("TensorArrayConcatV3", ta[0], flow, dtype=d.dtype)
@@ -174,6 +188,91 @@ spec("TensorArrayV3 TensorArrayWriteV3 TensorArrayReadV3 TensorArrayGatherV3 Ten
      bad=(tensor_array_beyond, tensor_array_twice, tensor_array_unwritten))
 spec("TensorArraySplitV3", tensor_array_split, types=ARRAYS, mutate=())
 spec("TensorArrayGradV3", tensor_array_gradient, types=["float32", "float64", "int32"], mutate=())
+
+# --- lists of tensors -----------------------------------------------------------
+
+
+def tensor_list(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([2], "int32")
+    made = p.op("TensorListFromTensor", p.feed(d.array((3, 2))), shape, element_dtype=d.dtype)
+    made = p.op("TensorListSetItem", made, p.const(1, "int32"), p.feed(d.array((2,))))
+    item = p.op("TensorListGetItem", made, p.const(2, "int32"), shape, element_dtype=d.dtype)
+    length = p.op("TensorListLength", made)
+    more = p.op("TensorListPushBack", made, p.feed(d.array((2,))))
+    popped = p.op("TensorListPopBack", more, shape, element_dtype=d.dtype)
+    rows = p.op("TensorListGather", made, p.const([2, 0], "int32"), shape, element_dtype=d.dtype)
+    element = p.op("TensorListElementShape", made, shape_type="int32")
+    whole = p.op("TensorListStack", popped[0], shape, element_dtype=d.dtype)
+    p.run(item, length, popped[1], rows, element, whole)
+    return p
+
+
+def tensor_list_reserve(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([2], "int32")
+    made = p.op("TensorListReserve", shape, p.const(3, "int32"), element_dtype=d.dtype)
+    made = p.op("TensorListSetItem", made, p.const(0, "int32"), p.feed(d.array((2,))))
+    made = p.op("TensorListSetItem", made, p.const(2, "int32"), p.feed(d.array((2,))))
+    made = p.op("TensorListResize", made, p.const(4, "int32"))
+    p.run(p.op("TensorListLength", made), p.op("TensorListStack", made, shape, element_dtype=d.dtype))
+    return p
+
+
+def tensor_list_joined(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([-1, 2], "int32")
+    empty = p.op("EmptyTensorList", shape, p.const(-1, "int32"), element_dtype=d.dtype)
+    made = p.op("TensorListPushBack", empty, p.feed(d.array((1, 2))))
+    made = p.op("TensorListPushBack", made, p.feed(d.array((3, 2))))
+    joined = p.op("TensorListConcatLists", made, made, element_dtype=d.dtype)
+    lead = p.const([], "int64")
+    whole = p.op("TensorListConcatV2", joined, shape, lead, element_dtype=d.dtype)
+    parts = p.op("TensorListSplit", p.feed(d.array((4, 2))), shape, p.const([1, 3], "int64"), element_dtype=d.dtype)
+    p.run(whole, p.op("TensorListConcat", parts, element_dtype=d.dtype))
+    return p
+
+
+def tensor_list_scattered(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([2], "int32")
+    at = p.const([2, 0], "int32")
+    if d.op == "TensorListScatterV2":
+        made = p.op(d.op, p.feed(d.array((2, 2))), at, shape, p.const(4, "int32"), element_dtype=d.dtype)
+    elif d.op == "TensorListScatterIntoExistingList":
+        old = p.op("TensorListFromTensor", p.feed(d.array((3, 2))), shape, element_dtype=d.dtype)
+        made = p.op(d.op, old, p.feed(d.array((2, 2))), at, element_dtype=d.dtype)
+    else:
+        made = p.op(d.op, p.feed(d.array((2, 2))), at, shape, element_dtype=d.dtype)
+    p.run(p.op("TensorListStack", made, shape, element_dtype=d.dtype))
+    return p
+
+
+def tensor_list_beyond(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([2], "int32")
+    made = p.op("TensorListReserve", shape, p.const(3, "int32"), element_dtype=d.dtype)
+    p.run(p.op("TensorListGetItem", made, p.const(5, "int32"), shape, element_dtype=d.dtype))
+    return p
+
+
+def tensor_list_empty_pop(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    shape = p.const([2], "int32")
+    made = p.op("EmptyTensorList", shape, p.const(-1, "int32"), element_dtype=d.dtype)
+    p.run(p.op("TensorListPopBack", made, shape, element_dtype=d.dtype)[1])
+    return p
+
+
+LISTED = ["float32", "float64", "int32", "int64", "bool", "string", "complex64"]
+spec("TensorListFromTensor TensorListSetItem TensorListGetItem TensorListLength TensorListPushBack TensorListPopBack"
+     " TensorListGather TensorListElementShape TensorListStack", tensor_list, types=LISTED, mutate=(),
+     bad=(tensor_list_beyond, tensor_list_empty_pop))
+spec("TensorListReserve TensorListResize", tensor_list_reserve, types=["float32", "float64", "int32", "int64"], mutate=())
+spec("EmptyTensorList TensorListConcatLists TensorListConcatV2 TensorListConcat TensorListSplit", tensor_list_joined,
+     types=["float32", "float64", "int32", "int64", "bool"], mutate=())
+spec("TensorListScatter TensorListScatterV2 TensorListScatterIntoExistingList", tensor_list_scattered,
+     types=["float32", "int32", "bool"], mutate=())
 
 # --- tables ---------------------------------------------------------------------
 
@@ -226,6 +325,21 @@ def table_of_vectors(d: Draw) -> Program:
 
 
 spec("HashTableV2 InitializeTableV2", table, types=(), mutate=())
+
+
+def table_from_file(d: Draw) -> Program:
+    path = Path(tempfile.gettempdir()) / "tensorloom_op_specs_words.txt"
+    path.write_bytes(b"a\nb\nc\n")
+    p = Program(differentiate=False)
+    made = p.op("HashTableV2", key_dtype="string", value_dtype="int64")
+    init = p.op("InitializeTableFromTextFileV2", made, p.const(np.array(str(path).encode(), object)), key_index=-2,
+                value_index=-1, vocab_size=d.choice([-1, 3]))
+    p.run(init)
+    p.run(p.op("LookupTableFindV2", made, p.feed([b"c", b"none"]), p.const(-1, "int64")), p.op("LookupTableSizeV2", made))
+    return p
+
+
+spec("InitializeTableFromTextFileV2", table_from_file, types=(), mutate=())
 spec("MutableHashTableV2 LookupTableInsertV2 LookupTableFindV2 LookupTableSizeV2 LookupTableImportV2 LookupTableRemoveV2"
      " LookupTableExportV2", mutable_table, types=(), mutate=())
 spec("MutableHashTableOfTensorsV2 MutableDenseHashTableV2", table_of_vectors, types=(), mutate=())

@@ -1,0 +1,159 @@
+"""`tensorloom server`: one task of a cluster, or the end of one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.cli.command import Command
+
+if TYPE_CHECKING:
+    from tensorloom.cluster.server import Server
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cluster",
+        help="the tasks: 'ps=h0:2222;worker=h1:2222,h2:2222', JSON, a file of it, or "
+        "'env' for TF_CONFIG (default: TF_CONFIG if it is set)",
+    )
+    parser.add_argument("--job", help="the job of this task, such as ps")
+    parser.add_argument("--task", type=int, help="its index in the job")
+    parser.add_argument(
+        "--protocol", default="grpc", help="how it speaks with others (default: grpc)"
+    )
+    parser.add_argument(
+        "--deny-ops",
+        metavar="OPS",
+        help="ops not to run for clients: 'safe' for all that reach files, the network "
+        "or Python, and names or patterns with commas between them",
+    )
+    parser.add_argument(
+        "--stop",
+        metavar="ADDRESS",
+        help="stop the task at that address instead of starting one",
+    )
+
+
+def _execute(options: argparse.Namespace) -> int:
+    from tensorloom.framework import errors
+
+    try:
+        if options.stop:
+            return _stop(options.stop)
+        return _serve(options)
+    except (ValueError, TypeError, errors.OpError) as error:
+        print(f"tensorloom server: {error}", file=sys.stderr)
+        return 2
+
+
+COMMAND = Command(
+    name="server",
+    summary="run one task of a cluster, or stop one",
+    add_arguments=_add_arguments,
+    execute=_execute,
+)
+
+
+def _stop(address: str) -> int:
+    from tensorloom.cluster.control import stop_server
+
+    stop_server(address, "asked for on a command line")
+    return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # Masters and workers run any op that a client knows.
+    import tensorloom  # noqa: F401
+    from tensorloom.cluster.server import Server
+
+    config = _environment(options.cluster)
+    cluster = config["cluster"] if config else parse_cluster(options.cluster)
+    task = config.get("task", {}) if config else {}
+    job = options.job or task.get("type")
+    index = options.task if options.task is not None else task.get("index")
+    server = Server(
+        cluster,
+        job_name=job,
+        task_index=index,
+        protocol=options.protocol,
+        deny_ops=options.deny_ops.split(",") if options.deny_ops else (),
+    )
+    name = f"/job:{server.server_def.job_name}/task:{server.server_def.task_index}"
+    print(f"{name} is at {server.target}", file=sys.stderr, flush=True)
+    _stop_at_signals(server)
+    server.join()
+    return 0
+
+
+def _stop_at_signals(server: Server) -> None:
+    from tensorloom.framework import threads
+
+    def stop(number: int, frame: Any) -> None:
+        # The thread of the handler holds what `join` holds: another one stops.
+        threads.start(server.stop)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+
+
+def _environment(given: str | None) -> dict[str, Any] | None:
+    """The content of TF_CONFIG, if that is what was asked for."""
+    if given not in (None, "env"):
+        return None
+    text = os.environ.get("TF_CONFIG")
+    if not text:
+        raise ValueError("which cluster? Give --cluster, or set TF_CONFIG")
+    config = _json(text, "TF_CONFIG")
+    if not isinstance(config, dict) or "cluster" not in config:
+        raise ValueError("TF_CONFIG has no 'cluster'")
+    return config
+
+
+def parse_cluster(text: str) -> dict[str, Any]:
+    """The jobs in a `--cluster` argument.
+
+    Raises:
+      ValueError: it is none.
+    """
+    if text.lstrip().startswith("{"):
+        return _jobs(_json(text, "--cluster"))
+    path = Path(text)
+    if path.is_file():
+        return _jobs(_json(path.read_text(), text))
+    jobs: dict[str, Any] = {}
+    for part in filter(None, text.replace("|", ";").split(";")):
+        job, equals, addresses = part.partition("=")
+        if not equals or not addresses:
+            raise ValueError(
+                f"--cluster {text!r} is neither a file, nor JSON, nor of the form "
+                "'ps=host:port;worker=host:port,host:port'"
+            )
+        jobs[job.strip()] = [a.strip() for a in addresses.split(",")]
+    return jobs
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{what} is no JSON: {error}") from None
+
+
+def _jobs(value: Any) -> dict[str, Any]:
+    """Jobs of a JSON value: those of a TF_CONFIG, too; task indices as numbers."""
+    if isinstance(value, dict) and isinstance(value.get("cluster"), dict):
+        value = value["cluster"]
+    if not isinstance(value, dict):
+        raise ValueError("A cluster in JSON is an object of jobs")
+    return {
+        job: {int(index): address for index, address in tasks.items()}
+        if isinstance(tasks, dict)
+        else tasks
+        for job, tasks in value.items()
+    }

@@ -1,0 +1,78 @@
+"""Calls that steer other tasks: stop one, or tell it who has joined or left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.train.cluster_spec import ClusterSpec
+from tensorloom.framework import errors, threads
+from tensorloom.framework.export import export
+from tensorloom.transport.control import control_methods
+from tensorloom.transport.grpc_channel import GrpcChannel
+
+if TYPE_CHECKING:
+    from tensorloom.transport.interface import Call, Handlers
+
+
+@export("train.stop_server")
+def stop_server(address: str, reason: str = "", timeout_s: float = 10.0) -> None:
+    """Ends a tensorloom task elsewhere: its `Server.join` returns.
+
+    Args:
+      address: `host:port`, or a target `grpc://host:port`.
+      reason: for its log.
+      timeout_s: how long to wait for its answer.
+
+    Raises:
+      errors.UnavailableError: nobody answers there.
+      errors.UnimplementedError: a task of TensorFlow does.
+      errors.PermissionDeniedError: the task does not let others stop it.
+    """
+    _call(address, "Shutdown", timeout_s, value=reason)
+
+
+@export("train.update_server")
+def update_server(address: str, cluster: Any, timeout_s: float = 10.0) -> None:
+    """Tells a tensorloom task of other tasks; see `Server.update_cluster`.
+
+    Raises:
+      errors.OpError: as `stop_server`.
+    """
+    job = ClusterSpec(cluster).as_cluster_def().job
+    _call(address, "UpdateCluster", timeout_s, job=job)
+
+
+def _call(address: str, name: str, timeout_s: float, **fields: Any) -> None:
+    method = control_methods()[name]
+    with closing(GrpcChannel(address.removeprefix("grpc://"))) as channel:
+        channel.call(method, method.request(**fields), timeout_s)
+
+
+def control_handlers(
+    stop: Callable[[str], None] | None, update: Callable[[ClusterSpec], None] | None
+) -> Handlers:
+    """What answers the calls; None for what is not allowed from outside."""
+    methods = control_methods()
+
+    def shutdown(request: Any, call: Call) -> Any:
+        if stop is None:
+            raise _denied("stopped")
+        reason = request.value
+        threads.start(lambda: stop(reason))  # the answer is on its way meanwhile
+        return methods["Shutdown"].response()
+
+    def update_cluster(request: Any, call: Call) -> Any:
+        if update is None:
+            raise _denied("told of other tasks")
+        update(ClusterSpec(request))
+        return methods["UpdateCluster"].response()
+
+    return {methods["Shutdown"]: shutdown, methods["UpdateCluster"]: update_cluster}
+
+
+def _denied(what: str) -> errors.OpError:
+    return errors.PermissionDeniedError(
+        None, None, f"This task cannot be {what} from outside"
+    )
