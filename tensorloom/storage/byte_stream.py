@@ -28,6 +28,11 @@ def compression_of(value: bytes | str | None) -> bytes:
     return kind
 
 
+def decompressor(compression: bytes) -> Any:
+    """zlib's state at the beginning of a compressed file."""
+    return zlib.decompressobj(_WINDOWS[compression])
+
+
 class ByteStream:
     """The bytes of a file, decompressed, front to back."""
 
@@ -42,7 +47,7 @@ class ByteStream:
         self._inflate: Any = None
         self._rest = b""  # compressed bytes that are not inflated yet
         if self._compression:
-            self._inflate = zlib.decompressobj(_WINDOWS[self._compression])
+            self._inflate = decompressor(self._compression)
 
     def close(self) -> None:
         """Closes the file."""
@@ -105,5 +110,5 @@ class ByteStream:
         self._rest = self._rest or self._read_file()
         if not self._rest:
             return False
-        self._inflate = zlib.decompressobj(_WINDOWS[self._compression])
+        self._inflate = decompressor(self._compression)
         return True

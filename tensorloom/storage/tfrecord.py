@@ -32,9 +32,9 @@ _HEADER: Final = struct.Struct("<QI")
 _CRC: Final = struct.Struct("<I")
 # A record above it cannot be a proto; in a compressed file nothing else would bound
 # the memory that a few bytes can ask for.
-_MAX_COMPRESSED_RECORD: Final = 2**31 - 1
+MAX_COMPRESSED_RECORD: Final = 2**31 - 1
 _MASK_DELTA: Final = 0xA282EAD8
-_FRAME: Final = 16  # bytes around each record
+FRAME: Final = 16  # bytes around each record
 _WRITE_BLOCK: Final = 1 << 18
 _KNOWN_LENGTHS: Final = 4096
 
@@ -159,7 +159,7 @@ class RecordReader:
 
     def _check_length(self, length: int, stored: int, at: int) -> bool:
         if mask(self._crc(_HEADER.pack(length, 0)[:8])) != stored or (
-            self._stream.size() is None and length > _MAX_COMPRESSED_RECORD
+            self._stream.size() is None and length > MAX_COMPRESSED_RECORD
         ):
             self._failure = self._lost("corrupted", self._offset + at)
             return False
@@ -265,7 +265,7 @@ class RecordWriter:
                 None, None, f"Writer not initialized or previously closed ({self._name})"
             )
         self._pending.append(record)
-        self._size += len(record) + _FRAME
+        self._size += len(record) + FRAME
         if self._size >= _WRITE_BLOCK:
             self._drain()
 
