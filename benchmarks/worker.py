@@ -38,7 +38,7 @@ class Measurement:
         """One measurement."""
         gc.collect()
         if self._workload.repeated:
-            return seconds_a_call(self._step)
+            return seconds_a_call(self._step) / self._workload.calls
         with self._tf.Graph().as_default():
             return self._workload.prepare(self._tf)
 

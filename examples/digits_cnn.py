@@ -140,7 +140,8 @@ def build_training(network):
         tf.summary.image("test/images", images),
     ]
     for variable in tf.trainable_variables():
-        in_tests.append(tf.summary.histogram(variable.op.name, variable))
+        name = f"variables/{variable.op.name}"
+        in_tests.append(tf.summary.histogram(name, variable))
     return {
         "images": images,
         "labels": labels,

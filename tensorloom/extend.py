@@ -7,6 +7,7 @@ docs/extending.md shows each in a few lines. Nothing here loads torch.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from tensorloom.devices.device import (
     register_device_kind,
     unregister_device_kind,
 )
+from tensorloom.framework import op_registry
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_kernel import (
@@ -24,7 +26,7 @@ from tensorloom.framework.op_kernel import (
     host_kernel,
     kernel,
 )
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
 from tensorloom.framework.shape_inference import (
     InferenceContext,
     broadcast_binary_shape,
@@ -63,6 +65,14 @@ __all__ = [
     "unknown_shapes",
     "unregister_device_kind",
 ]
+
+
+@functools.wraps(op_registry.register_op)
+def register_op(name: str, **description: Any) -> None:
+    """See `op_registry.register_op`; a bad signature is an error at once."""
+    op_registry.register_op(name, **description)
+    op_registry.find(name)
+
 
 DeviceClass = TypeVar("DeviceClass", bound=type[Device])
 

@@ -5,6 +5,7 @@ Python 3.7, since TensorFlow 1.15 runs them too.
 
 from benchmarks.workloads import (
     checkpoints,
+    distributed,
     graphs,
     inputs,
     models,
@@ -14,6 +15,14 @@ from benchmarks.workloads import (
 
 WORKLOADS = {
     workload.name: workload
-    for module in (steps, models, sequences, inputs, graphs, checkpoints)
+    for module in (
+        steps,
+        models,
+        sequences,
+        inputs,
+        graphs,
+        checkpoints,
+        distributed,
+    )
     for workload in module.table.workloads
 }

@@ -6,7 +6,7 @@ import time
 class Workload:
     """One row of the report that is measured inside a long-lived process."""
 
-    def __init__(self, name, target, seconds, prepare, repeated):
+    def __init__(self, name, target, seconds, prepare, repeated, calls=1):
         self.name = name
         # Our time divided by the faster TensorFlow's must not be above this,
         self.target = target
@@ -16,6 +16,8 @@ class Workload:
         # and returns its seconds (not repeated).
         self.prepare = prepare
         self.repeated = repeated
+        # How many of what is measured one call of the step does.
+        self.calls = calls
 
 
 class Table:
@@ -24,17 +26,17 @@ class Table:
     def __init__(self):
         self.workloads = []
 
-    def step(self, name, target=None, seconds=None):
+    def step(self, name, target=None, seconds=None, calls=1):
         """Registers a generator that sets up, yields a step, and cleans up."""
-        return self._register(name, target, seconds, repeated=True)
+        return self._register(name, target, seconds, repeated=True, calls=calls)
 
     def once(self, name, target):
         """Registers a function that returns the seconds of the part that counts."""
         return self._register(name, target, None, repeated=False)
 
-    def _register(self, name, target, seconds, repeated):
+    def _register(self, name, target, seconds, repeated, calls=1):
         def register(prepare):
-            workload = Workload(name, target, seconds, prepare, repeated)
+            workload = Workload(name, target, seconds, prepare, repeated, calls)
             self.workloads.append(workload)
             return prepare
 

@@ -8,14 +8,32 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from tensorloom.cli import cluster, run, server
+from tensorloom.cli import (
+    audit,
+    checkpoint,
+    cluster,
+    graph,
+    records,
+    run,
+    saved_model,
+    server,
+)
 
 if TYPE_CHECKING:
     from tensorloom.cli.command import Command
 
 # In the order of `tensorloom --help`. A command's module is small: what the command
 # needs is imported when it runs.
-COMMANDS: tuple[Command, ...] = (run.COMMAND, server.COMMAND, cluster.COMMAND)
+COMMANDS: tuple[Command, ...] = (
+    run.COMMAND,
+    audit.COMMAND,
+    checkpoint.COMMAND,
+    saved_model.COMMAND,
+    graph.COMMAND,
+    records.COMMAND,
+    server.COMMAND,
+    cluster.COMMAND,
+)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
+from tensorloom.framework.garbage import collection_paused
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
@@ -66,11 +67,16 @@ def import_graph_def(
         mapping = _to_tensors(mapping, name)
     importer = _Importer(graph, prefix, InputMapping(mapping))
     try:
-        importer.add(proto, producer_op_list, wanted or ())
+        with collection_paused():
+            importer.add(proto, producer_op_list, wanted or ())
     except errors.InvalidArgumentError as error:
         if "Cannot parse tensor from proto" in error.message:
             raise  # the bytes are bad, not the graph: the class that a step gives
-        raise ValueError(importer.mapping.readable(error.message)) from None
+        message = importer.mapping.readable(error.message)
+        raise ValueError(_with_all_problems(message, proto)) from None
+    except errors.NotFoundError as error:
+        message = _with_all_problems(error.message, proto)
+        raise errors.NotFoundError(error.node_def, error.op, message) from None
     unused = importer.mapping.unknown_keys(importer.output_counts)
     if unused:
         raise ValueError(
@@ -80,6 +86,18 @@ def import_graph_def(
     if wanted is None:
         return None
     return [importer.element(element) for element in wanted]
+
+
+def _with_all_problems(message: str, proto: Any) -> str:
+    """The message, and all ops and attrs that are not known if that is the reason.
+
+    The import stops at the first; who has to mend the graph wants to see all.
+    """
+    if "not in the op" not in message and "not registered" not in message:
+        return message
+    from tensorloom.client.import_problems import explain
+
+    return "\n".join(filter(None, (message, explain(proto))))
 
 
 def _check_graph_def(proto: Any) -> Any:

@@ -42,6 +42,10 @@ def child_of_number(parent: FrameId, iteration: int, name: bytes) -> FrameId:
     return FrameId(_combine(parent.number, _combine(iteration, murmur_hash(name))))
 
 
+#: The numberings as messages name them; 0 is for graphs without frames over tasks.
+NUMBERINGS: Final[dict[int, FrameNumbering]] = {1: child_of_path, 2: child_of_number}
+
+
 def _combine(a: int, b: int) -> int:
     """TensorFlow's `Hash64Combine`."""
     return a ^ ((b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4)) & _MASK)

@@ -4,7 +4,8 @@ The master splits a step by task, the worker splits its part by device, with the
 function. Each tensor is sent once to each place that needs it. The order of the nodes
 is the order of the whole graph: a Send comes right after what it sends and a Recv
 right before its first use, so that pieces which run in that order cannot wait for each
-other in a circle.
+other in a circle. Loops of classic control flow get what `control_loops` adds; their
+pieces run in no order but that of their tokens.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import control_loops, dtypes
 from tensorloom.framework.device_name import task_of
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
 from tensorloom.framework.tensor_shape import TensorShape
 
 _CONTROL = -1  # the output index that stands for a control edge
@@ -47,7 +48,10 @@ def partition(
     places = {node.name: place_of(node) for node in graph.nodes.values()}
     if len(set(places.values())) <= 1:
         return {place: graph for place in places.values()}
-    splitter = _Splitter(graph, places, incarnation_of, suffix)
+    graph, frames = control_loops.with_control_loops(graph, place_of)
+    if frames.paths:
+        places = {node.name: place_of(node) for node in graph.nodes.values()}
+    splitter = _Splitter(graph, places, incarnation_of, suffix, frames)
     return splitter.split()
 
 
@@ -58,7 +62,9 @@ class _Splitter:
         places: Mapping[str, str],
         incarnation_of: Mapping[str, int],
         suffix: str,
+        frames: control_loops.Frames,
     ) -> None:
+        self.frames = frames
         self.graph = graph
         self.places = places
         self.incarnation_of = incarnation_of
@@ -66,6 +72,9 @@ class _Splitter:
         self.parts: dict[str, list[Node]] = {}
         # (node, output index, destination device) -> name of its Recv there
         self.received: dict[tuple[str, int, str], str] = {}
+        self.place_of_device = {
+            node.device: places[node.name] for node in graph.nodes.values()
+        }
         self.wanted = self._destinations()
         self.recvs: dict[tuple[str, int, str], Node] = {}
         self.count = 0
@@ -90,8 +99,15 @@ class _Splitter:
             for index, device in self.wanted.get(node.name, ()):
                 self._send(node, index, device, part)
         return {
-            place: self.graph.with_nodes(nodes) for place, nodes in self.parts.items()
+            place: self.graph.with_nodes(self._sorted(nodes))
+            for place, nodes in self.parts.items()
         }
+
+    def _sorted(self, part: list[Node]) -> list[Node]:
+        """A Recv in a loop follows what starts its iterations."""
+        if not self.frames.paths:
+            return part
+        return sort_topologically({node.name: node for node in part})
 
     def _rewired(self, node: Node, part: list[Node]) -> Node:
         """The node with edges from elsewhere replaced by Recvs."""
@@ -153,7 +169,7 @@ class _Splitter:
             f"{node.name}{self.suffix}{number}_recv",
             "_Recv",
             (),
-            (),
+            self.frames.trigger(node.name, self.place_of_device[device]),
             device,
             {"tensor_type": dtype, **attrs},
             (dtype,),

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from tensorloom.framework.cancellation import CancellationManager
     from tensorloom.framework.errors import OpError
+    from tensorloom.framework.frame_id import FrameNumbering
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
 
@@ -203,6 +204,11 @@ class WorkerInterface(Protocol):
         """Whether tasks can send it tensors that it did not ask for."""
         ...
 
+    @property
+    def numbering(self) -> FrameNumbering | None:
+        """How it numbers the frames of loops; None if it can be told."""
+        ...
+
     def register_graph(
         self,
         session: str,
@@ -210,12 +216,14 @@ class WorkerInterface(Protocol):
         config: SessionConfig,
         *,
         pushes: bool = False,
+        numbering: FrameNumbering | None = None,
     ) -> RegisteredGraph:
         """Compiles a graph whose nodes are all placed on devices of this task.
 
         Nodes come in the order of the whole step's one topological order. A stateful
         node of the same name in several graphs of a session is the same kernel.
-        `pushes` says that tensors for other tasks are pushed to them.
+        `pushes` says that tensors for other tasks are pushed to them; `numbering` how
+        all tasks number frames, where a loop or branch spans them.
 
         Raises:
           errors.OpError: a node has no kernel, or cannot be compiled.

@@ -156,7 +156,37 @@ def arg_types(arg: ArgDef, attrs: dict[str, Any]) -> list[DType]:
     return [dtype] * attrs[arg.number_attr] if arg.number_attr else [dtype]
 
 
-_REGISTRY: dict[str, OpDef] = {}
+class _Unread:
+    """A registration whose signature strings nobody has needed yet.
+
+    Reading them takes a fifth of importing the package, and a program uses few ops.
+    """
+
+    __slots__ = ("fields", "signature")
+
+    def __init__(
+        self, signature: tuple[Sequence[str], ...], fields: dict[str, Any]
+    ) -> None:
+        self.signature = signature  # inputs, outputs, attrs
+        self.fields = fields  # the OpDef's other fields
+
+    def read(self) -> OpDef:
+        """The op.
+
+        Raises:
+          ValueError: a signature string is bad.
+        """
+        inputs, outputs, attrs = self.signature
+        attr_defs = {a.name: a for a in map(parse_attr, attrs)}
+        return OpDef(
+            inputs=tuple(parse_arg(s, attr_defs) for s in inputs),
+            outputs=tuple(parse_arg(s, attr_defs) for s in outputs),
+            attrs=attr_defs,
+            **self.fields,
+        )
+
+
+_REGISTRY: dict[str, OpDef | _Unread] = {}
 
 
 def register_op(
@@ -173,8 +203,8 @@ def register_op(
     allows_uninitialized_input: bool = False,
     deprecated: str = "",
     doc: str = "",
-) -> OpDef:
-    """Registers an op and returns its OpDef.
+) -> None:
+    """Registers an op. Its signature is read when the op is looked up first.
 
     Args:
       name: the op type, CamelCase as in TensorFlow.
@@ -185,37 +215,42 @@ def register_op(
       doc: one sentence or more; the first line stands in the compatibility table.
 
     Raises:
-      ValueError: the name is registered already, or a signature string is bad.
+      ValueError: the name is registered already.
     """
     if name in _REGISTRY:
         raise ValueError(f"op '{name}' is registered already")
-    attr_defs = {a.name: a for a in map(parse_attr, attrs)}
-    op_def = OpDef(
-        name=name,
-        inputs=tuple(parse_arg(s, attr_defs) for s in inputs),
-        outputs=tuple(parse_arg(s, attr_defs) for s in outputs),
-        attrs=attr_defs,
-        shape_fn=shape_fn,
-        gradient=gradient,
-        is_stateful=stateful,
-        is_commutative=commutative,
-        is_aggregate=aggregate,
-        allows_uninitialized_input=allows_uninitialized_input,
-        deprecated=deprecated,
-        doc=doc,
+    _REGISTRY[name] = _Unread(
+        (inputs, outputs, attrs),
+        {
+            "name": name,
+            "shape_fn": shape_fn,
+            "gradient": gradient,
+            "is_stateful": stateful,
+            "is_commutative": commutative,
+            "is_aggregate": aggregate,
+            "allows_uninitialized_input": allows_uninitialized_input,
+            "deprecated": deprecated,
+            "doc": doc,
+        },
     )
-    _REGISTRY[name] = op_def
-    return op_def
 
 
 def find(name: str) -> OpDef | None:
-    """The registered op, or None."""
-    return _REGISTRY.get(name)
+    """The registered op, or None.
+
+    Raises:
+      ValueError: a signature string of it is bad.
+    """
+    found = _REGISTRY.get(name)
+    if type(found) is _Unread:
+        found = _REGISTRY[name] = found.read()
+    return found
 
 
 def registered_ops() -> dict[str, OpDef]:
-    """All ops by name, in the order of their registration (a copy)."""
-    return dict(_REGISTRY)
+    """All ops by name, in the order of their registration."""
+    ops = {name: find(name) for name in _REGISTRY}
+    return {name: op for name, op in ops.items() if op is not None}
 
 
 # --- signature strings ------------------------------------------------------

@@ -166,7 +166,8 @@ def _write(
         if content_types is None
         else dtype.is_numpy_compatible and dtype is not dtypes.string
     )
-    if raw and count > 1 and array.size == count:
+    # A single number takes fewer bytes in a list; who asked for content gets content.
+    if raw and count > (content_types is None) and array.size == count:
         if array.nbytes > _MAX_CONTENT_BYTES:
             raise ValueError(
                 "Cannot create a tensor proto whose content is larger than 2GB."

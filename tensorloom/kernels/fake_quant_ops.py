@@ -110,8 +110,8 @@ def _vars_gradient(c: OpKernelConstruction) -> Compute:
         empty = _is_empty(low, high)
         return (
             torch.where(empty, grad, inside),
-            torch.where(empty, 0.0, below.sum()),
-            torch.where(empty, 0.0, above.sum()),
+            torch.where(empty, 0.0, below.sum()).reshape(()),
+            torch.where(empty, 0.0, above.sum()).reshape(()),
         )
 
     return compute

@@ -61,6 +61,20 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+@kernel("_SumOfMatMuls")
+def sum_of_mat_muls(c: OpKernelConstruction) -> Compute:
+    """a[0].T @ b[0] + a[1].T @ b[1] + ..."""
+    count = c["N"]
+
+    def compute(*inputs: torch.Tensor) -> torch.Tensor:
+        a, b = inputs[:count], inputs[count:]
+        for x, y in zip(a, b, strict=True):
+            check_matrices(tuple(x.shape), tuple(y.shape), True, False)
+        return torch.mm(torch.cat(a).t(), torch.cat(b))
+
+    return compute
+
+
 @kernel("_FusedConv2D")
 def fused_convolution(c: OpKernelConstruction) -> Compute:
     """act(conv(input, filter) + bias)"""

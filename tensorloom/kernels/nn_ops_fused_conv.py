@@ -106,6 +106,7 @@ def _resize_pad_conv(c: OpKernelConstruction) -> Compute:
         check_shape((image.shape[0], height, width, image.shape[3]), c["T"], c.device)
         resized = _along(image, 1, _taps(image.shape[1], height, align, False))
         resized = _along(resized, 2, _taps(image.shape[2], width, align, False))
+        resized = resized.to(image.dtype)
         return run(_mirrored(resized, paddings, reflect), filters)  # type: ignore[no-any-return]
 
     return compute

@@ -99,6 +99,24 @@ def _max_pool_grad_grad_v2(c: OpKernelConstruction) -> Compute:
     return _by_window(c, max_pool_grad_grad)
 
 
+@kernel("MaxPoolGradGradV2", types={"T": TORCH_NUMBERS - _FLOATS}, host_inputs=_HOST)
+def _max_pool_grad_grad_v2_integers(c: OpKernelConstruction) -> Compute:
+    return _by_window(c, max_pool_grad_grad)
+
+
+@kernel("MaxPoolGradGradV2", types={"T": {dtypes.uint16}}, host_inputs=_HOST)
+def _max_pool_grad_grad_v2_uint16(c: OpKernelConstruction) -> Compute:
+    compute = _by_window(c, max_pool_grad_grad)
+
+    def widened(
+        image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor, *sizes: Any
+    ) -> torch.Tensor:
+        picked: torch.Tensor = compute(image.int(), output.int(), grad.int(), *sizes)
+        return picked.to(torch.uint16)
+
+    return widened
+
+
 @kernel("MaxPoolGradGradWithArgmax", types={"T": _FLOATS})
 def _max_pool_grad_grad_with_argmax(c: OpKernelConstruction) -> Compute:
     with_batch = c["include_batch_in_index"]

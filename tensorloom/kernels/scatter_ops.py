@@ -57,7 +57,9 @@ def _scatter(
     if held.dtype in _STORED_ONLY:
         values, rows = host_scatter_ops.to_host(updates), held.numpy()
         whole = rows if slice_shape is None else rows.reshape(-1, *slice_shape)
-        host_scatter_ops.apply_numpy(kind, whole, host_scatter_ops.to_host(indices), values)
+        host_scatter_ops.apply_numpy(
+            kind, whole, host_scatter_ops.to_host(indices), values
+        )
         return
     index = to_tensor(indices, held.device).to(torch.int64)
     update = to_tensor(updates, held.device)

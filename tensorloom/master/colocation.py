@@ -88,7 +88,15 @@ class ColocationGroups:
             if dtype is dtypes.resource or (
                 dtype._is_ref_dtype and _takes_reference(node, index)
             ):
+                if calls_functions(node) and self._are_apart(node.name, name):
+                    continue  # the call is taken apart: see `lower_functional`
                 self._union(node.name, name, ignore_conflict=True)
+
+    def _are_apart(self, name: str, other: str) -> bool:
+        """Whether two nodes' groups belong to different tasks."""
+        mine = _without_device(self._group(name).requested)
+        theirs = _without_device(self._group(other).requested)
+        return not mine.is_compatible_with(theirs)
 
     def _group(self, name: str) -> Group:
         group = self._groups.get(name)
@@ -174,6 +182,14 @@ def parse_device(device: str, node_name: str) -> DeviceName:
             f"Malformed device specification '{device}' in node: "
             f"{{{{node {node_name}}}}}",
         ) from None
+
+
+def calls_functions(node: Node) -> bool:
+    """Whether a node runs functions: a loop, a branch or a call."""
+    op_def = op_registry.find(node.op)
+    return op_def is None or any(
+        attr.type in ("func", "list(func)") for attr in op_def.attrs.values()
+    )
 
 
 def _takes_reference(node: Node, index: int) -> bool:

@@ -23,13 +23,16 @@ from tensorloom.framework.interfaces import (
     WorkerInterface,
 )
 from tensorloom.master import session_state
+from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
+from tensorloom.master.lower_functional import lower_functional
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.partial_run import PartialRun
 from tensorloom.master.placer import HasKernel, Placer
 from tensorloom.master.prune import prune
 from tensorloom.master.route_ends import route_ends
 from tensorloom.master.task_parallel import Part, TaskParallelStep
+from tensorloom.master.task_spans import classic_spans
 
 if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
@@ -186,22 +189,43 @@ class Master:
             function_cache=session.functions,
             portable=not all(w.is_tensorloom for w in session.workers.values()),
         )
-        placed = session.placer.place(optimize(functionalize(pruned), target))
+        placed = session.placer.place(self._optimized(session, pruned, target))
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
             session.workers[task].takes_pushes for task in graphs
         )
+        numbering = common_numbering(
+            placed, [session.workers[task] for task in graphs]
+        )
         for task, graph in graphs.items():
             worker = session.workers[task]
             registered = worker.register_graph(
-                session.handle, graph, session.config, pushes=pushes
+                session.handle,
+                graph,
+                session.config,
+                pushes=pushes,
+                numbering=numbering,
             )
             session.registered.append((worker, registered))
             parts.append(Part.of(worker, registered, graph))
         if len(parts) == 1:
             return parts[0].registered
         return TaskParallelStep(parts)
+
+    @staticmethod
+    def _optimized(
+        session: _Session, pruned: GraphIR, target: OptimizeTarget
+    ) -> GraphIR:
+        """The graph to place: functional, but for what spans tasks."""
+        functional = functionalize(pruned)
+        if len(session.workers) == 1:
+            return optimize(functional, target)
+        if functional is not pruned and classic_spans(
+            pruned, functional, session.placer
+        ):
+            functional = pruned
+        return lower_functional(optimize(functional, target), session.placer)
 
     def _partition(self, session: _Session, placed: GraphIR) -> dict[str, GraphIR]:
         """The parts by task; the graph itself where there is one task."""

@@ -89,6 +89,21 @@ class Placer:
             self._satisfiable.add(node.device)
         return found
 
+    def device_of(self, node: Node) -> str:
+        """The full device name that `place` gives a node.
+
+        Raises:
+          errors.InvalidArgumentError: no device fits.
+        """
+        return self._device_of(node)
+
+    def first_device(self, requested: DeviceName) -> str | None:
+        """The device that a node without kernels to care for would get, if any."""
+        for device in self._by_priority:
+            if requested.covers(self._parsed[device.name]):
+                return device.name
+        return None
+
     def place(self, graph: GraphIR) -> GraphIR:
         """The graph with a full device name in every node.
 

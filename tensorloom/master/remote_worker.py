@@ -14,6 +14,12 @@ from tensorloom.framework.cancellation import (
     Deadline,
     following,
 )
+from tensorloom.framework.frame_id import (
+    NUMBERINGS,
+    FrameNumbering,
+    child_of_number,
+    child_of_path,
+)
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.master.client_ends import Ends, with_client_ends
 from tensorloom.master.task_parallel import new_step_id
@@ -51,6 +57,7 @@ class RemoteWorker:
         self._channel = channel
         self._devices: list[DeviceInfo] = []
         self._is_tensorloom = False
+        self._numbering: FrameNumbering = child_of_path
         self._lock = threading.Lock()
         self._running: dict[int, PendingCall] = {}
         # Steps that are over; the next call to the task says so.
@@ -96,6 +103,9 @@ class RemoteWorker:
             )
         self._devices = devices
         self._is_tensorloom = response.HasField("task_info")
+        # Only TensorFlow 2 tells this number, which is -1 for want of a device.
+        is_newer = any(d.xla_global_id for d in response.device_attributes)
+        self._numbering = child_of_number if is_newer else child_of_path
         self._channel.negotiate(response.task_info if self._is_tensorloom else None)
 
     def devices(self) -> Sequence[DeviceInfo]:
@@ -153,6 +163,11 @@ class RemoteWorker:
     # --- graphs ----------------------------------------------------------------------
 
     @property
+    def numbering(self) -> FrameNumbering | None:
+        """How it numbers the frames of loops; None if it can be told."""
+        return None if self._is_tensorloom else self._numbering
+
+    @property
     def takes_pushes(self) -> bool:
         """Whether tasks can send it tensors that it did not ask for."""
         return self._channel.values is not None
@@ -164,6 +179,7 @@ class RemoteWorker:
         config: SessionConfig,
         *,
         pushes: bool = False,
+        numbering: FrameNumbering | None = None,
     ) -> RemoteRegisteredGraph:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
@@ -175,6 +191,9 @@ class RemoteWorker:
             create_worker_session_called=True,
             is_ordered=True,
             pushes=pushes,
+            frame_numbering=next(
+                (n for n, known in NUMBERINGS.items() if known is numbering), 0
+            ),
         )
         if config.proto is not None:
             request.graph_options.MergeFromString(

@@ -25,7 +25,7 @@ def _const_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of(c.attrs["value"].shape)
 
 
-_CONST = op_registry.register_op(
+op_registry.register_op(
     "Const",
     outputs=["output: dtype"],
     attrs=["value: tensor", "dtype: type"],
@@ -73,7 +73,9 @@ def constant(
     if name is None:
         name = "Const"
     graph = get_default_graph()
-    return graph.add_operation(_CONST, (), attrs, name, (dtype,))._outputs[0]
+    op_def = op_registry.find("Const")
+    assert op_def is not None
+    return graph.add_operation(op_def, (), attrs, name, (dtype,))._outputs[0]
 
 
 def is_constant(tensor_or_op: Tensor | Operation) -> bool:

@@ -33,6 +33,13 @@ def _mapped_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     return [leading.concatenate(s) if s.rank is not None else UNKNOWN for s in shapes]
 
 
+def _gradient_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    """A gradient has the shape of its argument; arguments come first."""
+    if len(c.attrs["Tin"]) < c.num_outputs:
+        c.fail("len(inputs) must be >= len(outputs)")
+    return [c.input_shape(index) for index in range(c.num_outputs)]
+
+
 for _name, _doc in (
     ("_If", "Runs then_branch(input) if cond is true, else else_branch(input)."),
     ("_While", "input = body(input) as long as cond(input) is true."),
@@ -80,7 +87,7 @@ register_op(
     inputs=["input: Tin"],
     outputs=["output: Tout"],
     attrs=["Tin: list(type) >= 1", "Tout: list(type) >= 1", "f: func"],
-    shape_fn=unknown_shapes,
+    shape_fn=_gradient_shapes,
     doc=(
         "The gradients of f's arguments, from its arguments followed by the gradients "
         "of its results."

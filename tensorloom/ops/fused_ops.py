@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import op_registry
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import math_ops_matmul, nn_ops_conv
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_registry import ShapeFn
+    from tensorloom.framework.shape_inference import InferenceContext
 
 _ = math_ops_matmul, nn_ops_conv  # their ops are registered first
 
@@ -56,4 +58,22 @@ register_op(
     shape_fn=_shape_fn_of("Conv2D"),
     gradient=NOT_DIFFERENTIABLE,
     doc="A 2-D convolution, plus a bias (args[0]), through an activation.",
+)
+
+
+def _sum_of_mat_muls_shape(c: InferenceContext) -> TensorShape:
+    first, second = c.input_shape(0), c.input_shape(c.attrs["N"])
+    a, b = c.with_rank(first, 2), c.with_rank(second, 2)
+    return TensorShape([a[1], b[1]])
+
+
+register_op(
+    "_SumOfMatMuls",
+    inputs=["a: N * T", "b: N * T"],
+    outputs=["sum: T"],
+    attrs=["N: int >= 1", "T: {float, double}"],
+    shape_fn=_sum_of_mat_muls_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The sum of the products of each a, transposed, with its b. "
+    "a[i] is [k_i, m], b[i] is [k_i, n], the sum is [m, n].",
 )

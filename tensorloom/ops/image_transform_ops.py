@@ -57,10 +57,7 @@ register_op(
 
 def _projected_shape(c: InferenceContext) -> TensorShape:
     dims = c.with_rank(0, 4).dims_tuple
-    transforms = c.with_rank(1, 2).dims_tuple
     assert dims is not None
-    assert transforms is not None
-    c.with_value(transforms[1], 8)
     if c.num_inputs > 3:
         c.with_rank(3, 0)
     height, width = size_of(c, 2)

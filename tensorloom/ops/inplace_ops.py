@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-
-if TYPE_CHECKING:
-    from tensorloom.framework.shape_inference import InferenceContext
-    from tensorloom.framework.tensor_shape import TensorShape
-
-
-def _inplace_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank_at_most(1, 1)
-    return c.input_shape(0)
+from tensorloom.framework.shape_inference import unchanged_shape
 
 
 for _op, _doc in (
@@ -26,7 +16,7 @@ for _op, _doc in (
         inputs=["x: T", "i: int32", "v: T"],
         outputs=["y: T"],
         attrs=["T: type"],
-        shape_fn=_inplace_shape,
+        shape_fn=unchanged_shape,
         gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )

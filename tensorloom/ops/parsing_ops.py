@@ -80,8 +80,11 @@ def _splits_shape(batch: TensorShape) -> TensorShape:
 def _sequences_shape(c: InferenceContext) -> list[TensorShape]:
     """Batches of SequenceExamples; V2 takes single ones too and has ragged outputs."""
     has_ragged = "context_ragged_value_types" in c.attrs
-    batch = c.with_rank_at_most(0, 1) if has_ragged else c.with_rank(0, 1)
-    batch = c.input_shape(0)
+    if has_ragged:
+        c.with_rank_at_most(0, 1)
+        batch = c.input_shape(0)
+    else:
+        batch = c.with_rank(0, 1)
     dims = batch.dims_tuple
     context_ragged = len(c.attrs.get("context_ragged_value_types", ()))
     list_ragged = len(c.attrs.get("feature_list_ragged_value_types", ()))

@@ -69,8 +69,9 @@ def _two_scalars(c: InferenceContext) -> list[TensorShape]:
 
 
 def _v4_grad_shape(c: InferenceContext) -> list[TensorShape]:
-    c.merge(c.input_shape(0), c.input_shape(1))
-    return [c.input_shape(0), c.input_shape(2), c.input_shape(3)]
+    both = c.merge(c.input_shape(0), c.input_shape(1))
+    rank = 0 if c.attrs["axis"] == -1 else 1
+    return [both, c.with_rank(2, rank), c.with_rank(3, rank)]
 
 
 # --- gradients ---------------------------------------------------------------

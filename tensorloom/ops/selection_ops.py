@@ -39,6 +39,8 @@ def _unique_v2_shape(c: InferenceContext) -> list[TensorShape]:
         c.fail("axis expects a 1D vector.")
     if axis is not None and axis.size > 1:
         c.fail("axis does not support input tensors larger than 1 elements.")
+    if axis is not None and not axis.size and shape.rank not in (None, 1):
+        c.fail("x expects a 1D vector.")
     dims = shape.dims_tuple
     index_shape = _VECTOR
     values = UNKNOWN

@@ -28,6 +28,12 @@ def _seeded_shape(c: InferenceContext) -> TensorShape:
     return c.input_value_as_shape(0)
 
 
+def _bounded_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(2, 0)
+    c.with_rank(3, 0)
+    return _seeded_shape(c)
+
+
 def _multinomial_shape(c: InferenceContext) -> TensorShape:
     seed = c.with_rank(2, 1).dims_tuple
     assert seed is not None
@@ -36,6 +42,11 @@ def _multinomial_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     assert batch is not None
     count = c.input_value(1)
+    if count is not None and count < 0:
+        c.fail(
+            "Dimension size, given by scalar input 1, must be non-negative but is "
+            f"{int(count)}"
+        )
     return TensorShape.of((batch[0], None if count is None else int(count)))
 
 
@@ -63,7 +74,7 @@ register_op(
     inputs=["shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"],
     outputs=["output: dtype"],
     attrs=["dtype: {int32, int64}", "T: {int32, int64}", _SEED],
-    shape_fn=_seeded_shape,
+    shape_fn=_bounded_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="Integers in [minval, maxval).",
 )

@@ -206,6 +206,7 @@ class RegisterGraphRequest(_message.Message):
     CONFIG_PROTO_FIELD_NUMBER: _builtins.int
     IS_ORDERED_FIELD_NUMBER: _builtins.int
     PUSHES_FIELD_NUMBER: _builtins.int
+    FRAME_NUMBERING_FIELD_NUMBER: _builtins.int
     session_handle: _builtins.str
     has_control_flow: _builtins.bool
     create_worker_session_called: _builtins.bool
@@ -216,6 +217,10 @@ class RegisterGraphRequest(_message.Message):
     """
     pushes: _builtins.bool
     """Tensors for other tasks are pushed to them; nobody asks for them."""
+    frame_numbering: _builtins.int
+    """Tensors may come dead, and in loops: how all tasks number frames in rendezvous keys,
+    1 as TensorFlow 1.15 does, 2 as TensorFlow 2 does. 0: none comes so.
+    """
     @_builtins.property
     def graph_def(self) -> _graph_pb2.GraphDef: ...
     @_builtins.property
@@ -239,10 +244,11 @@ class RegisterGraphRequest(_message.Message):
         config_proto: _config_pb2.ConfigProto | None = ...,
         is_ordered: _builtins.bool = ...,
         pushes: _builtins.bool = ...,
+        frame_numbering: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["config_proto", b"config_proto", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "is_ordered", b"is_ordered", "pushes", b"pushes", "session_handle", b"session_handle"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collective_graph_key", b"collective_graph_key", "config_proto", b"config_proto", "create_worker_session_called", b"create_worker_session_called", "debug_options", b"debug_options", "frame_numbering", b"frame_numbering", "graph_def", b"graph_def", "graph_options", b"graph_options", "has_control_flow", b"has_control_flow", "is_ordered", b"is_ordered", "pushes", b"pushes", "session_handle", b"session_handle"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

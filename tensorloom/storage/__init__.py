@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from tensorloom.storage.filesystem import FileSystem, register_filesystem
 from tensorloom.storage.mirror import Mirror
+from tensorloom.storage.record_file import RecordFile
 
-__all__ = ["FileSystem", "Mirror", "register_filesystem"]
+__all__ = ["FileSystem", "Mirror", "RecordFile", "register_filesystem"]

@@ -12,6 +12,9 @@ from tensorloom.storage.filesystem import open_file
 
 DEFAULT_BLOCK: Final = 256 * 1024
 
+# A byte of the deflate format stands for 1032 bytes at most.
+_MOST_INFLATION: Final = 1032
+
 # zlib's window size: with a zlib header, and with a gzip header.
 _WINDOWS: Final = {b"ZLIB": zlib.MAX_WBITS, b"GZIP": zlib.MAX_WBITS | 16}
 
@@ -45,6 +48,7 @@ class ByteStream:
         with as_file_errors(name):
             self._file = open_file(name)
         self._inflate: Any = None
+        self._begun = False
         self._rest = b""  # compressed bytes that are not inflated yet
         if self._compression:
             self._inflate = decompressor(self._compression)
@@ -61,8 +65,15 @@ class ByteStream:
 
     def size(self) -> int | None:
         """Length in bytes, if it is known without reading."""
-        if self._inflate is not None:
-            return None
+        return None if self._inflate is not None else self._file_size()
+
+    def most(self) -> int | None:
+        """No more bytes than this can come out, if that is known without reading."""
+        size = self._file_size()
+        ratio = 1 if self._inflate is None else _MOST_INFLATION
+        return None if size is None else size * ratio
+
+    def _file_size(self) -> int | None:
         try:
             return os.fstat(self._file.fileno()).st_size
         except (OSError, AttributeError):
@@ -93,7 +104,10 @@ class ByteStream:
                 return b""
             data = self._rest or self._read_file()
             if not data:
+                if not self._begun:  # as TensorFlow: an empty file holds nothing
+                    return b""
                 raise data_loss(self.name, None, "truncated compressed data")
+            self._begun = True
             try:
                 # Never more than four blocks at once, however well they compress.
                 out: bytes = self._inflate.decompress(data, 4 * self._block)

@@ -77,7 +77,7 @@ class _Contents:
                     rest = self._file.read(_BLOCK)
                 file_at += len(rest)
             if not rest:
-                if not inflate.eof:
+                if file_at and not inflate.eof:
                     raise data_loss(self._name, None, "truncated compressed data")
                 return
             if inflate.eof:  # several compressed files may stand behind each other
@@ -105,6 +105,12 @@ class _Contents:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def __del__(self) -> None:
+        # Who reads a few records by number may well drop the file open.
+        file = getattr(self, "_file", None)
+        if file is not None:
+            file.close()
 
 
 class RecordFile:

@@ -67,6 +67,7 @@ class RecordReader:
         self._data = b""
         self._offset = 0  # of `_data` in the file
         self._left = self._stream.size()  # bytes of the file behind `_data`
+        self._most = self._stream.most() if self._left is None else None
         self._failure: errors.OpError | None = None
         self._ended = False
         self._lengths: dict[int, int] = {}  # the masked checksums of lengths
@@ -162,6 +163,10 @@ class RecordReader:
             self._stream.size() is None and length > MAX_COMPRESSED_RECORD
         ):
             self._failure = self._lost("corrupted", self._offset + at)
+            return False
+        if self._most is not None and length > self._most:
+            # A few compressed bytes cannot hold it: do not unpack others to see.
+            self._failure = self._lost("truncated", self._offset + at)
             return False
         if len(self._lengths) < _KNOWN_LENGTHS:
             self._lengths[length] = stored

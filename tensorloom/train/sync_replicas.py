@@ -20,6 +20,7 @@ from tensorloom.framework.graph import (
     GraphKeys,
     Operation,
     Tensor,
+    colocate_with,
     control_dependencies,
     device,
     name_scope,
@@ -90,14 +91,16 @@ class SyncReplicasOptimizer(Optimizer):
         if global_step is None:
             raise ValueError("Global step is required to check staleness")
         self._global_step = global_step
-        control_flow_ops.no_op()
-        self._local_step = Variable(
-            initial_value=0,
-            trainable=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-            dtype=global_step.dtype.base_dtype,
-            name="sync_rep_local_step",
-        )
+        # Each replica has its own local step: beside an operation of the worker, or
+        # a device setter would put all of them in one place on a parameter server.
+        with colocate_with(control_flow_ops.no_op()):
+            self._local_step = Variable(
+                initial_value=0,
+                trainable=False,
+                collections=[GraphKeys.LOCAL_VARIABLES],
+                dtype=global_step.dtype.base_dtype,
+                name="sync_rep_local_step",
+            )
         self.local_step_init_op = state_ops.assign(self._local_step, global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(
             global_variables()

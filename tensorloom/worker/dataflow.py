@@ -274,7 +274,8 @@ class Run:
             self._waiting -= 1
         if error is not None:
             raise error
-        self._deliver(item, iteration, outputs, outputs == (DEAD,))
+        is_dead = len(outputs) == 1 and outputs[0] is DEAD
+        self._deliver(item, iteration, outputs, is_dead)
         self._end(iteration)
 
     def _propagate_dead(self, item: Item, iteration: _Iteration) -> None:

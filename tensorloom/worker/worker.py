@@ -78,20 +78,24 @@ class RegisteredGraph:
         graph: GraphIR,
         ordered: bool = True,
         pushes: bool = False,
-        numbering: FrameNumbering = child_of_path,
+        numbering: FrameNumbering | None = None,
     ) -> None:
         self._pushes = pushes
-        self._numbering = numbering
+        self._numbering = numbering or child_of_path
         self._worker = worker
         self._session = session
-        # In loops the interpreter asks for tensors, iteration by iteration.
-        self._remote_keys = (
-            [] if is_classic(graph.nodes) else _keys_from_elsewhere(graph, worker.task)
+        self._remote_keys = _keys_from_elsewhere(graph, worker.task)
+        # Without a branch or loop of its own a part may still get dead tensors of
+        # another's; only the interpreter knows them.
+        self._is_dataflow = is_classic(graph.nodes) or (
+            numbering is not None and bool(self._remote_keys)
         )
+        if self._is_dataflow:
+            # It asks for tensors itself, iteration by iteration.
+            self._remote_keys = []
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
         self._ordered = ordered or not self._remote_keys
         self._graph = node_shapes.infer_missing(graph)
-        self._is_classic = is_classic(self._graph.nodes)
         self.parts = self._partition()
         indices = sorted(
             n.attrs["index"] for n in graph.nodes.values() if n.op == "_Arg"
@@ -109,7 +113,7 @@ class RegisteredGraph:
     def _partition(self) -> dict[str, GraphIR]:
         """The parts by device; classic control flow is interpreted in one."""
         devices = self._worker.local_devices
-        if self._is_classic:
+        if self._is_dataflow:
             return {devices[0].name: self._graph}
         return graph_partition.partition(
             self._graph,
@@ -119,7 +123,7 @@ class RegisteredGraph:
 
     def _compile(self, traced: bool) -> Sequence[Piece | DataflowPiece]:
         functions = self._graph.functions
-        if self._is_classic:
+        if self._is_dataflow:
             return [
                 DataflowPiece(
                     self._graph.nodes,
@@ -276,6 +280,11 @@ class Worker:
         return True
 
     @property
+    def numbering(self) -> FrameNumbering | None:
+        """None: it numbers frames as it is told."""
+        return None
+
+    @property
     def takes_pushes(self) -> bool:
         """True: see `StepRendezvous.deliver`."""
         return True
@@ -333,14 +342,15 @@ class Worker:
         config: SessionConfig,
         ordered: bool = True,
         pushes: bool = False,
-        numbering: FrameNumbering = child_of_path,
+        numbering: FrameNumbering | None = None,
     ) -> RegisteredGraph:
         """Compiles a placed graph; see `interfaces.WorkerInterface`.
 
         `ordered` says that the nodes of all tasks' parts come in one topological
         order, so that a part may wait for another's tensor in the order of its nodes.
         `pushes` says that tensors for other tasks are pushed, and none is asked for.
-        `numbering` is how the tasks of the step number frames in rendezvous keys.
+        `numbering` is how the tasks of the step number frames in rendezvous keys, where
+        a loop or branch spans them: tensors may then come dead.
         """
         with self._lock:
             state = self._sessions.get(session)

@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
@@ -17,7 +16,12 @@ from tensorloom.framework import (
     run_metadata,
     session_config,
 )
-from tensorloom.framework.frame_id import child_of_number, child_of_path
+from tensorloom.framework.frame_id import (
+    NUMBERINGS,
+    FrameNumbering,
+    child_of_number,
+    child_of_path,
+)
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
@@ -177,8 +181,7 @@ class WorkerService:
             config,
             request.is_ordered,
             request.pushes,
-            # A master of TensorFlow 2 says more than one of 1.15 does.
-            child_of_number if request.HasField("config_proto") else child_of_path,
+            _numbering_of(request),
         )
         held = _HeldGraph(
             session,
@@ -382,6 +385,8 @@ def _task_info(task: str, endpoints: Sequence[str]) -> Any:
 
 
 def _version() -> str:
+    from importlib import metadata
+
     try:
         return metadata.version("tensorloom")
     except metadata.PackageNotFoundError:
@@ -393,6 +398,14 @@ def _unimplemented(name: str) -> Callable[[Any, Call], Any]:
         raise errors.UnimplementedError(None, None, f"WorkerService.{name}")
 
     return answer
+
+
+def _numbering_of(request: Any) -> FrameNumbering | None:
+    """How the step's tasks number frames; None if no loop or branch spans them."""
+    if request.is_ordered:
+        return NUMBERINGS.get(request.frame_numbering)
+    # A master of TensorFlow 2 says more than one of 1.15 does.
+    return child_of_number if request.HasField("config_proto") else child_of_path
 
 
 def _config_of(request: Any) -> SessionConfig:

@@ -46,9 +46,12 @@ def test_an_op_agrees_with_itself_in_every_aspect() -> None:
             case.kind != "valid"
         )
         if case.kind == "valid":
-            assert compare.gradient_differences(
-                unknown["gradient"], known["gradient"], spec
-            ) == []
+            assert (
+                compare.gradient_differences(
+                    unknown["gradient"], known["gradient"], spec
+                )
+                == []
+            )
     assert {"valid", "rank", "size", "dtype"} <= kinds
 
 

@@ -1,11 +1,13 @@
 """Every op with a spec, for every dtype, here and in real TensorFlow.
 
-    make test-peer PYTEST_ARGS="tests/peer/test_ops.py -k elementwise"
-    ... --op-examples 20      each op with 20 seeds that hypothesis chooses, not one
-    ... --record-ops          write the data of docs/compatibility.md and the goldens
+make test-peer PYTEST_ARGS="tests/peer/test_ops.py -k elementwise"
+... --op-examples 20      each op with 20 seeds that hypothesis chooses, not one
+... --record-ops          write the data of docs/compatibility.md and the goldens
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 from tests.peer.ops import spec as specs
 from tests.peer.ops.harness import OpResult, compare_op
-from tests.peer.ops.op_peer import OpPeer
+
+if TYPE_CHECKING:
+    from tests.peer.ops.op_peer import OpPeer
 
 SPECS = specs.load()
 NAMES = [pytest.param(op, id=f"{one.family}-{op}") for op, one in SPECS.items()]

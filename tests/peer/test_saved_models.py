@@ -205,7 +205,7 @@ def test_same_messages(peer115: Peer, tmp_path: Path, resource: bool) -> None:
 def straight(graph_def: Any) -> dict[str, Any]:
     """The nodes but those of control flow, which is made of other ops here."""
     return {
-        node.name: (node.op, list(node.input), sorted(node.attr))
+        node.name: (node.op, sorted(node.input), sorted(node.attr))
         for node in graph_def.node
         if not node.name.startswith(("c/", "while", "total", "Const"))
         and node.name not in ("c", "z")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -11,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.storage.tfrecord import RecordReader, RecordWriter
+from tensorloom.storage.crc32c import masked_crc32c
+from tensorloom.storage.tfrecord import Deflation, RecordReader, RecordWriter
 
 KINDS = [b"", b"GZIP", b"ZLIB"]
 # What TensorFlow 1.15's TFRecordWriter wrote for the record b"abc".
@@ -83,8 +86,6 @@ def test_a_flipped_bit_is_found(
 def test_a_huge_length_takes_no_memory(
     length: int, kind: bytes, tmp_path: Path
 ) -> None:
-    from tensorloom.storage.crc32c import masked_crc32c
-
     size = struct.pack("<Q", length)
     data = ONE_RECORD + size + struct.pack("<I", masked_crc32c(size)) + b"xyz"
     if kind:
@@ -114,3 +115,100 @@ def test_no_such_file(tmp_path: Path) -> None:
 def test_unknown_compression(tmp_path: Path) -> None:
     with pytest.raises(errors.InvalidArgumentError):
         RecordWriter(str(tmp_path / "r"), b"LZ4")
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_compression_levels(kind: bytes, level: int, tmp_path: Path) -> None:
+    records = [bytes(range(256)) * 200] * 20
+    with RecordWriter(str(tmp_path / "r"), kind, Deflation(level=level)) as writer:
+        for record in records:
+            writer.write(record)
+    size = (tmp_path / "r").stat().st_size
+    assert (size > 1_000_000) == (level == 0)
+    assert _read(tmp_path / "r", kind) == (records, "")
+
+
+def test_bad_options(tmp_path: Path) -> None:
+    with pytest.raises(errors.InvalidArgumentError, match="memory_level=77"):
+        RecordWriter(str(tmp_path / "r"), b"GZIP", Deflation(memory_level=77))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_flushed_records_can_be_read(kind: bytes, tmp_path: Path) -> None:
+    writer = RecordWriter(str(tmp_path / "r"), kind)
+    for i in range(3):
+        writer.write(b"%d" % i)
+        writer.flush()
+        assert _read(tmp_path / "r", kind)[0] == [b"0", b"1", b"2"][: i + 1]
+    writer.close()
+
+
+def test_a_dropped_writer_finishes_its_file(tmp_path: Path) -> None:
+    writer = RecordWriter(str(tmp_path / "r"), b"GZIP")
+    writer.write(b"abc")
+    del writer
+    gc.collect()
+    assert _read(tmp_path / "r", b"GZIP") == ([b"abc"], "")
+
+
+def test_writing_after_the_end(tmp_path: Path) -> None:
+    writer = RecordWriter(str(tmp_path / "r"))
+    writer.close()
+    writer.close()
+    with pytest.raises(errors.FailedPreconditionError, match="previously closed"):
+        writer.write(b"abc")
+    with pytest.raises(TypeError):
+        RecordWriter(str(tmp_path / "r")).write(7)
+
+
+def test_records_that_are_not_bytes_are_copied(tmp_path: Path) -> None:
+    record = bytearray(b"abc")
+    with RecordWriter(str(tmp_path / "r")) as writer:
+        writer.write(record)
+        record[0] = 0
+        writer.write(memoryview(record))
+    assert _read(tmp_path / "r")[0] == [b"abc", b"\0bc"]
+
+
+def test_a_full_disk_is_told_by_name() -> None:
+    with pytest.raises(errors.ResourceExhaustedError, match="/dev/full; No space"):
+        _write_file_of(Path("/dev/full"))
+
+
+def _write_file_of(path: Path) -> None:
+    with RecordWriter(str(path)) as writer:
+        for _ in range(1000):
+            writer.write(bytes(1000))
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_a_bomb_is_unpacked_in_small_pieces(kind: bytes, tmp_path: Path) -> None:
+    # Half a gigabyte of zeros: each block of them is a wrong length.
+    packer = zlib.compressobj(9, wbits=31 if kind == b"GZIP" else 15)
+    zeros = bytes(1 << 24)
+    with open(tmp_path / "r", "wb") as file:
+        file.write(packer.compress(ONE_RECORD))
+        for _ in range(32):
+            file.write(packer.compress(zeros))
+        file.write(packer.flush())
+    tracemalloc.start()
+    found, message = _read(tmp_path / "r", kind)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [b"abc"]
+    assert "corrupted record at 19" in message
+    assert peak < 1 << 23
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_a_lying_length_in_a_bomb_is_not_unpacked(kind: bytes, tmp_path: Path) -> None:
+    size = struct.pack("<Q", 1 << 30)
+    packer = zlib.compressobj(9, wbits=31 if kind == b"GZIP" else 15)
+    data = size + struct.pack("<I", masked_crc32c(size)) + bytes(1 << 20)
+    (tmp_path / "r").write_bytes(packer.compress(data) + packer.flush())
+    tracemalloc.start()
+    assert "truncated record at 0" in _read(tmp_path / "r", kind)[1]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 23

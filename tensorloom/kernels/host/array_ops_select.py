@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,10 @@ def _unique_v2(c: OpKernelConstruction) -> Compute:
         at = _unique_axis(x, axis)
         keys = x
         if x.ndim > 1:
-            keys = np.moveaxis(x, at, 0).reshape(x.shape[at], -1)
+            keys = np.moveaxis(x, at, 0)
+            keys = keys.reshape(len(keys), math.prod(keys.shape[1:]))
+            if not keys.shape[1]:  # rows without elements are all alike
+                keys = np.zeros(len(keys), np.int8)
             if keys.dtype == object:
                 rows = np.empty(len(keys), object)
                 rows[:] = [tuple(row) for row in keys.tolist()]

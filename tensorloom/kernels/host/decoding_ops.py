@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
@@ -24,7 +24,8 @@ def serialize_tensor(c: OpKernelConstruction) -> Compute:
         from tensorloom.framework.tensor_proto import encode_tensor
 
         array = np.asarray(value)
-        return to_strings([encode_tensor(array, dtype).SerializeToString()], ())
+        proto = encode_tensor(array, dtype, prefer_content=True)
+        return to_strings([proto.SerializeToString()], ())
 
     return compute
 
@@ -224,6 +225,9 @@ def decode_compressed(c: OpKernelConstruction) -> Compute:
         try:
             return zlib.decompress(text, _WINDOWS[kind])
         except zlib.error as error:
-            raise invalid_argument(f"Could not decompress: {error}") from None
+            told = str(error).removeprefix("Error ").partition(" ")
+            code, reason = told[0], told[2].partition(": ")[2]
+            message = f"inflate() failed with error {code}: {reason}"
+            raise errors.DataLossError(None, None, message) from None
 
     return lambda value: map_strings(decode, value)

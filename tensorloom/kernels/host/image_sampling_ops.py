@@ -34,6 +34,11 @@ class _Draws:
         self._next += 1
         return word
 
+    def wide(self) -> int:
+        """64 bits, the lower word first."""
+        low = self._word()
+        return low | self._word() << 32
+
     def unit(self) -> Any:
         """A float32 in [0, 1)."""
         return uint32_to_float(np.array([self._word()], np.uint32))[0]
@@ -74,8 +79,8 @@ def random_crop(c: OpKernelConstruction) -> Compute:
                     f"{what} must not exceed the image's: {wanted} vs. {there}"
                 )
         draws = _Draws(generator.reserve(1))
-        top = draws.below(rows - height + 1) if height < rows else 0
-        left = draws.below(columns - width + 1) if width < columns else 0
+        top = draws.wide() % (rows - height + 1) if height < rows else 0
+        left = draws.wide() % (columns - width + 1) if width < columns else 0
         return image[top : top + height, left : left + width].copy()
 
     return compute

@@ -87,8 +87,7 @@ def check_batches(
     """
     if equal and len(x) != len(y):
         raise invalid_argument(
-            "In[0] and In[1] has different ndims: "
-            f"{shape_text(x)} vs. {shape_text(y)}"
+            f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}"
         )
     if equal and x[:-2] != y[:-2]:
         raise invalid_argument(

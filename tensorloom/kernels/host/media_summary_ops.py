@@ -156,18 +156,19 @@ def normalized(image: NDArray[Any], bad_color: NDArray[Any]) -> NDArray[np.uint8
     ones 0 becomes 128, and the largest absolute value is 127 away from it. Pixels
     that are not finite get `bad_color`.
     """
-    values = image.astype(np.float32) if image.dtype == np.float16 else image
+    # The scale is a float32 that is rounded to the dtype in which all else is done.
+    values = image
     finite = np.isfinite(values)
-    known = values[finite]
+    known = values[finite].astype(np.float32)
     low = known.min(initial=np.inf)
     high = known.max(initial=-np.inf)
     one = values.dtype.type
     if low < 0:
         largest = max(abs(low), abs(high))
-        scale, offset = (0.0 if largest < _ZERO else one(127.0) / largest), 128.0
+        scale, offset = (0.0 if largest < _ZERO else np.float32(127.0) / largest), 128.0
     else:
-        scale, offset = (0.0 if high < _ZERO else one(255.0) / high), 0.0
-    safe = np.where(finite, values, 0)
+        scale, offset = (0.0 if high < _ZERO else np.float32(255.0) / high), 0.0
+    safe = np.where(finite, values, one(0))
     pixels = (safe * one(scale) + one(offset)).astype(np.uint8)
     pixels[~finite.all(axis=-1)] = bad_color
     return pixels

@@ -303,6 +303,10 @@ def sparse_fill_empty_rows_grad(c: OpKernelConstruction) -> Compute:
     """Gradients of the given elements, and the sum of those that were added."""
 
     def compute(reverse: _Array, grad: _Array) -> tuple[Any, Any]:
+        for name, given in (("reverse_index_map", reverse), ("grad_values", grad)):
+            if np.ndim(given) != 1:
+                shape = ",".join(str(size) for size in np.shape(given))
+                raise invalid(f"{name} must be a vector, saw: [{shape}]")
         if len(reverse) and not 0 <= reverse.min() <= reverse.max() < len(grad):
             raise invalid(
                 "Elements in reverse index must be in [0, "

@@ -20,6 +20,7 @@ from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.optimize.relu_before_pool import (
     take_relu_gradient_before_pool,
 )
+from tensorloom.master.optimize.sum_of_products import sum_products
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
@@ -35,6 +36,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("dead_nodes", remove_dead_nodes),
     ("relu_before_pool", take_relu_gradient_before_pool),
     ("fuse_matmul_bias", fuse_matmul_bias),
+    ("sum_of_products", sum_products),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
 )
 

@@ -437,6 +437,360 @@ def one_feed_for_both(tf, target):
         return sess.run([a, b], {x: [1, 2]})
 
 
+def partitioned_variables(tf, target):
+    device = tf.train.replica_device_setter(ps_tasks=1, worker_device=WORKER)
+    with tf.device(device):
+        w = tf.get_variable(
+            "parts",
+            [5, 2],
+            initializer=tf.constant_initializer(0.5),
+            partitioner=tf.fixed_size_partitioner(2),
+        )
+        x = tf.placeholder(tf.float32, [None, 5])
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+        train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+    data = np.random.RandomState(0).rand(8, 5).astype(np.float32)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: data})[0] for _ in range(5)]
+        places = [v.device for v in tf.global_variables()]
+        return [losses, places, sess.run(tf.convert_to_tensor(w))]
+
+
+def partitioned_embeddings(tf, target):
+    device = tf.train.replica_device_setter(ps_tasks=1, worker_device=WORKER)
+    with tf.device(device):
+        table = tf.get_variable(
+            "table",
+            [6, 2],
+            initializer=tf.ones_initializer(),
+            partitioner=tf.fixed_size_partitioner(2),
+        )
+        ids = tf.placeholder(tf.int64, [None])
+        rows = tf.nn.embedding_lookup(table, ids)
+        train = tf.train.AdagradOptimizer(0.5).minimize(tf.reduce_sum(rows))
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train, {ids: [0, 4, 4, 5]})
+        return [sess.run(tf.convert_to_tensor(table)), sess.run(rows, {ids: [4, 1]})]
+
+
+def sparse_updates_of_optimizers(tf, target):
+    results = []
+    for name, optimizer in (
+        ("adam", tf.train.AdamOptimizer(0.1)),
+        ("momentum", tf.train.MomentumOptimizer(0.1, 0.9)),
+        ("ftrl", tf.train.FtrlOptimizer(0.1)),
+        ("rmsprop", tf.train.RMSPropOptimizer(0.1)),
+    ):
+        with tf.device(PS):
+            table = tf.get_variable(name, [4, 2], initializer=tf.ones_initializer())
+        with tf.device(WORKER):
+            loss = tf.reduce_sum(tf.square(tf.gather(table, [3, 0, 3])))
+            train = optimizer.minimize(loss)
+        with tf.Session(target) as sess:
+            sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run(train)
+            results.append(sess.run(table))
+    return results
+
+
+def _synchronous(tf, target, loss_of):
+    device = tf.train.replica_device_setter(ps_tasks=1, worker_device=WORKER)
+    with tf.device(device):
+        w = tf.get_variable("w", [4, 1], initializer=tf.ones_initializer())
+        step = tf.train.get_or_create_global_step()
+        x = tf.placeholder(tf.float32, [None, 4])
+        # One replica gives both of an update's gradients, one after the other.
+        optimizer = tf.train.SyncReplicasOptimizer(
+            tf.train.GradientDescentOptimizer(0.1), 2, 1
+        )
+        train = optimizer.minimize(loss_of(tf, x, w), global_step=step)
+        runner = optimizer.get_chief_queue_runner()
+        tokens = optimizer.get_init_tokens_op(1)
+    found = []
+    coordinator = tf.train.Coordinator()
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(optimizer.chief_init_op)
+        threads = runner.create_threads(sess, coordinator, daemon=True, start=True)
+        sess.run(tokens)
+        for i in range(6):
+            sess.run(train, {x: np.full([2, 4], i + 1.0)})
+            if i % 2:
+                found.append(sess.run([step, w]))
+        coordinator.request_stop()
+    for thread in threads:
+        thread.join(10)
+    return found
+
+
+def sync_replicas(tf, target):
+    return _synchronous(tf, target, lambda tf, x, w: tf.reduce_mean(tf.matmul(x, w)))
+
+
+def sync_replicas_sparse(tf, target):
+    return _synchronous(
+        tf,
+        target,
+        lambda tf, x, w: tf.reduce_mean(x) * tf.reduce_sum(tf.gather(w, [2, 0])),
+    )
+
+
+def in_graph_replication(tf, target):
+    with tf.device(PS):
+        w = tf.get_variable("w", [4, 1], initializer=tf.ones_initializer())
+        step = tf.train.get_or_create_global_step()
+    x = tf.placeholder(tf.float32, [6, 4])
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    gradients = []
+    for place, part in zip((WORKER, PS), tf.split(x, 2)):
+        with tf.device(place):
+            loss = tf.reduce_mean(tf.square(tf.matmul(part, w) - 1.0))
+            gradients.append(optimizer.compute_gradients(loss, [w])[0][0])
+    with tf.device(PS):
+        mean = tf.add_n(gradients) / 2.0
+        train = optimizer.apply_gradients([(mean, w)], global_step=step)
+    data = np.random.RandomState(0).rand(6, 4).astype(np.float32)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: data})[0] for _ in range(4)]
+        return [losses, sess.run([w, step])]
+
+
+def sharded_saver(tf, target):
+    with tf.device(PS):
+        a = tf.Variable([1.0, 2.0], name="a")
+    with tf.device(WORKER):
+        b = tf.Variable([[3]], name="b")
+    saver = tf.train.Saver(sharded=True)
+    with tempfile.TemporaryDirectory() as folder, tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        path = saver.save(sess, os.path.join(folder, "model"), 3)
+        files = sorted(os.listdir(folder))
+        sess.run([a.assign([0.0, 0.0]), b.assign([[0]])])
+        saver.restore(sess, path)
+        reader = tf.train.NewCheckpointReader(path)
+        kept = [reader.get_tensor("a"), reader.get_tensor("b")]
+        return [files, sess.run([a, b]), kept]
+
+
+def _v2(program):
+    """The same program with the control flow of TensorFlow 2."""
+
+    def run(tf, target):
+        tf.enable_control_flow_v2()
+        try:
+            return program(tf, target)
+        finally:
+            tf.disable_control_flow_v2()
+
+    run.__name__ = program.__name__ + "_v2"
+    return run
+
+
+def loop_over_tasks(tf, target):
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [])
+
+        def body(i, total):
+            with tf.device(PS):
+                on_ps = total * x
+            return i + 1, on_ps + 1.0
+
+        i, total = tf.while_loop(
+            lambda i, total: i < 5, body, [tf.constant(0), tf.constant(1.0)]
+        )
+        gradient = tf.gradients(total, x)[0]
+    with tf.Session(target) as sess:
+        return [sess.run([i, total, gradient], {x: v}) for v in (1.5, -0.5)]
+
+
+def loop_whose_test_is_elsewhere(tf, target):
+    def test(i, total):
+        with tf.device(PS):
+            return total < 100.0
+
+    with tf.device(WORKER):
+        start = tf.placeholder(tf.float32, [])
+        loop = tf.while_loop(
+            test, lambda i, total: (i + 1, total * 2.0), [tf.constant(0), start]
+        )
+    with tf.Session(target) as sess:
+        return [sess.run(loop, {start: v}) for v in (1.0, 1000.0)]
+
+
+def nested_loops_over_tasks(tf, target):
+    def inner_body(j, total):
+        with tf.device(PS):
+            on_ps = total + tf.cast(j, tf.float32)
+        return j + 1, on_ps * 1.5
+
+    def body(i, total):
+        _, inner = tf.while_loop(
+            lambda j, _: j < i, inner_body, [tf.constant(0), total]
+        )
+        return i + 1, inner + 1.0
+
+    with tf.device(WORKER):
+        n = tf.placeholder(tf.int32, [])
+        _, total = tf.while_loop(
+            lambda i, _: i < n, body, [tf.constant(0), tf.constant(1.0)]
+        )
+    with tf.Session(target) as sess:
+        return [sess.run(total, {n: v}) for v in (0, 1, 4)]
+
+
+def cond_over_tasks(tf, target):
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [2])
+
+        def on_ps():
+            with tf.device(PS):
+                return tf.reduce_sum(x) * 2.0
+
+        y = tf.cond(x[0] > 0, on_ps, lambda: x[1] - 1.0)
+        gradient = tf.gradients(y, x)[0]
+    with tf.Session(target) as sess:
+        return [sess.run([y, gradient], {x: v}) for v in ([1.0, 2.0], [-1.0, 2.0])]
+
+
+def cond_in_loop_over_tasks(tf, target):
+    def even(total):
+        with tf.device(PS):
+            return total * 2.0
+
+    def odd(total):
+        return total + 1.0
+
+    with tf.device(WORKER):
+        n = tf.placeholder(tf.int32, [])
+        _, total = tf.while_loop(
+            lambda i, _: i < n,
+            lambda i, total: (
+                i + 1,
+                tf.cond(tf.equal(i % 2, 0), lambda: even(total), lambda: odd(total)),
+            ),
+            [tf.constant(0), tf.constant(1.0)],
+        )
+    with tf.Session(target) as sess:
+        return [sess.run(total, {n: v}) for v in (0, 1, 5)]
+
+
+def loop_in_branch_over_tasks(tf, target):
+    def loop(x):
+        def body(i, total):
+            with tf.device(PS):
+                return i + 1, total * 2.0
+
+        return tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), x])[1]
+
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: loop(x), lambda: x)
+    with tf.Session(target) as sess:
+        return [sess.run(y, {x: 3.0}), sess.run(y, {x: -3.0})]
+
+
+def _updates_in_loop(tf, target, use_resource):
+    with tf.device(PS):
+        v = tf.get_variable(
+            "counted", [], use_resource=use_resource, initializer=tf.zeros_initializer()
+        )
+    with tf.device(WORKER):
+        n = tf.placeholder(tf.int32, [])
+
+        def body(i):
+            with tf.control_dependencies([v.assign_add(2.0)]):
+                return i + 1
+
+        i = tf.while_loop(lambda i: i < n, body, [tf.constant(0)])
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        return [(sess.run(i, {n: m}), sess.run(v)) for m in (0, 1, 4)]
+
+
+def updates_in_loop(tf, target):
+    return _updates_in_loop(tf, target, False)
+
+
+def updates_in_loop_of_resource(tf, target):
+    return _updates_in_loop(tf, target, True)
+
+
+def update_in_branch(tf, target):
+    with tf.device(PS):
+        v = tf.get_variable(
+            "branched", [], use_resource=True, initializer=tf.zeros_initializer()
+        )
+    with tf.device(WORKER):
+        x = tf.placeholder(tf.float32, [])
+
+        def update():
+            with tf.control_dependencies([v.assign_add(x)]):
+                return x * 2.0
+
+        y = tf.cond(x > 0, update, lambda: x)
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        return [(sess.run(y, {x: a}), sess.run(v)) for a in (1.0, -5.0, 2.0)]
+
+
+def tensor_array_over_tasks(tf, target):
+    with tf.device(WORKER):
+        array = tf.TensorArray(tf.float32, 4)
+
+        def body(i, array):
+            with tf.device(PS):
+                value = tf.cast(i, tf.float32) ** 2
+            return i + 1, array.write(i, value)
+
+        _, array = tf.while_loop(lambda i, _: i < 4, body, [tf.constant(0), array])
+        stacked = array.stack()
+    with tf.Session(target) as sess:
+        return sess.run(stacked)
+
+
+def error_in_an_iteration(tf, target):
+    def body(i, total):
+        with tf.device(PS):
+            return i + 1, total + tf.gather([1.0, 2.0, 3.0], i)
+
+    with tf.device(WORKER):
+        n = tf.placeholder(tf.int32, [])
+        _, total = tf.while_loop(
+            lambda i, _: i < n, body, [tf.constant(0), tf.constant(0.0)]
+        )
+    with tf.Session(target) as sess:
+        caught = False
+        try:
+            sess.run(total, {n: 9})
+        except tf.errors.InvalidArgumentError:
+            caught = True
+        return [caught, sess.run(total, {n: 3})]
+
+
+def endless_loop_over_tasks(tf, target):
+    def body(i):
+        with tf.device(PS):
+            return i * 1
+
+    with tf.device(WORKER):
+        i = tf.while_loop(lambda i: i < 1, body, [tf.constant(0)])
+    with tf.Session(target) as sess:
+        return sess.run(i, options=tf.RunOptions(timeout_in_ms=500))
+
+
+loop_over_tasks_v2 = _v2(loop_over_tasks)
+nested_loops_over_tasks_v2 = _v2(nested_loops_over_tasks)
+cond_over_tasks_v2 = _v2(cond_over_tasks)
+cond_in_loop_over_tasks_v2 = _v2(cond_in_loop_over_tasks)
+updates_in_loop_v2 = _v2(updates_in_loop_of_resource)
+update_in_branch_v2 = _v2(update_in_branch)
+error_in_an_iteration_v2 = _v2(error_in_an_iteration)
+
+
 PROGRAMS = [
     value
     for value in list(globals().values())

@@ -258,8 +258,8 @@ def op_names():
 
     if hasattr(op_def_registry, "get_registered_ops"):
         return sorted(op_def_registry.get_registered_ops())
-    from tensorflow.python.client import pywrap_tf_session as session
     from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python.client import pywrap_tf_session as session
 
     ops = op_def_pb2.OpList()
     ops.ParseFromString(session.TF_GetBuffer(session.TF_GetAllOpList()))

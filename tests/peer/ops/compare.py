@@ -119,7 +119,10 @@ def list_differences(
 def canonical(values: list[Any], spec: Spec) -> list[Any]:
     """Values in a form that does not show what is free to differ."""
     assert spec.canonical is not None
-    return [peers.runner.plain_array(np.asarray(a)) for a in spec.canonical([*map(array, values)])]
+    return [
+        peers.runner.plain_array(np.asarray(a))
+        for a in spec.canonical([*map(array, values)])
+    ]
 
 
 def array(plain: Any) -> Any:
@@ -204,7 +207,10 @@ def number_difference(
         relative = max(relative, tolerance.relative or 0)
         absolute = max(absolute, tolerance.absolute or 0)
         if dtype in ("float16", "bfloat16"):
-            relative, absolute = relative * tolerance.widened, absolute * tolerance.widened
+            relative, absolute = (
+                relative * tolerance.widened,
+                absolute * tolerance.widened,
+            )
         wide = np.complex128 if np.iscomplexobj(mine) else np.float64
         a, b = mine.astype(wide), real.astype(wide)
         magnitude = np.max(np.abs(b), initial=1.0, where=np.isfinite(b))

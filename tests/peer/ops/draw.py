@@ -5,12 +5,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 T = TypeVar("T")
 Array = np.ndarray[Any, Any]
@@ -28,7 +30,7 @@ class Value:
     always: bool = False  # a constant in every variant
 
 
-def K(value: Any, dtype: Any = None) -> Value:  # noqa: N802 - short on purpose
+def K(value: Any, dtype: Any = None) -> Value:
     """A constant input: axes, shapes, sizes. One variant feeds it nevertheless."""
     return Value(value, None if dtype is None else dtypes.as_dtype(dtype), const=True)
 
@@ -179,9 +181,9 @@ class Draw:
         if distinct:
             count = int(np.prod(shape, dtype=np.int64))
             b = max(b, a + count - 1)
-            return (
-                self.rng.permutation(b - a + 1)[:count].reshape(shape) + a
-            ).astype(base)
+            return (self.rng.permutation(b - a + 1)[:count].reshape(shape) + a).astype(
+                base
+            )
         return self.rng.integers(a, b + 1, size=shape).astype(base)
 
     def indices(self, shape: Sequence[int], limit: int, dtype: Any = None) -> Array:

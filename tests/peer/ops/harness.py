@@ -6,15 +6,17 @@ import copy
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.peer.ops import batch_runner, compare
 from tests.peer.ops.draw import Draw
-from tests.peer.ops.op_peer import OpPeer
-from tests.peer.ops.program import Program, Ref, Step
-from tests.peer.ops.spec import Spec
+
+if TYPE_CHECKING:
+    from tests.peer.ops.op_peer import OpPeer
+    from tests.peer.ops.program import Program, Ref, Step
+    from tests.peer.ops.spec import Spec
 
 ASPECTS = ("values", "shapes", "gradient", "errors")
 VARIANTS = ("all", "part", "none")
@@ -120,7 +122,9 @@ def mutated(spec: Spec, cell: str, draw: Draw, program: Program) -> Iterator[Cas
         leaf = program.leaves[index]
         if kind == "dtype":
             if draw.example == 0:
-                yield Case(cell, with_other_dtype(program, index), f"dtype of {leaf.name}")
+                yield Case(
+                    cell, with_other_dtype(program, index), f"dtype of {leaf.name}"
+                )
             continue
         if kind == "integer":
             index = integer_leaf(draw, program)
@@ -149,7 +153,11 @@ def mutate(kind: str, value: Any, draw: Draw) -> Any:
     """Another value for a leaf; None if that kind does not apply."""
     if kind == "rank":
         if value.ndim and value.size and draw.maybe():
-            return value[0] if isinstance(value[0], np.ndarray) else np.asarray(value[0], value.dtype)
+            return (
+                value[0]
+                if isinstance(value[0], np.ndarray)
+                else np.asarray(value[0], value.dtype)
+            )
         return value[None]
     if kind == "size":
         if not value.ndim or not value.size:

@@ -10,17 +10,19 @@ import copy
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import attr_value, dtypes, op_registry, tensor_proto
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.dtypes import DType
-from tensorloom.framework.op_registry import AttrDef, OpDef
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.protos import graph_pb2
 from tests.peer import runner
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import AttrDef, OpDef
 
 # What TensorFlow 1.15 writes: ops that were deprecated before are errors.
 PRODUCER = 134
@@ -163,7 +165,9 @@ class Program:
         inner = Program()
         kinds = [dtypes.as_dtype(one) for one in types]
         inner.arguments = [Ref(f"a{i}:0", kind) for i, kind in enumerate(kinds)]
-        outputs = [one for ref in body(inner, *inner.arguments) for one in self._refs(ref)]
+        outputs = [
+            one for ref in body(inner, *inner.arguments) for one in self._refs(ref)
+        ]
         written = function_def(inner, outputs)
         # A name for each body: the functions of all cases meet in one graph.
         content = written.SerializeToString(deterministic=True)

@@ -11,24 +11,43 @@ import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType
 from tests.peer.ops import program as programs
 from tests.peer.ops.draw import Draw, Value
 from tests.peer.ops.program import Program
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 # Attrs that choose the dtype of a row of cells, the first that the op has.
 DTYPE_ATTRS = ("T", "dtype", "Tparams", "out_type", "output_type", "Tidx", "DstT")
 ALL_TYPES = tuple(
     getattr(dtypes, name)
-    for name in (
-        "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32"
-        " uint64 complex64 complex128 bool string qint8 quint8 qint32"
-    ).split()
+    for name in [
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "complex64",
+        "complex128",
+        "bool",
+        "string",
+        "qint8",
+        "quint8",
+        "qint32",
+    ]
 )
 MUTATIONS = ("rank", "size", "empty", "integer", "dtype")
 

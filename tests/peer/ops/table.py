@@ -51,7 +51,9 @@ def agreement(results: list[OpResult]) -> dict[str, Any]:
             continue
         words = {name: cell_words(op, name, cell) for name, cell in cells.items()}
         red = {
-            name: sorted({SPECS[op].reason(a, name) for a, w in one.items() if is_red(w)})
+            name: sorted(
+                {SPECS[op].reason(a, name) for a, w in one.items() if is_red(w)}
+            )
             for name, one in words.items()
             if any(map(is_red, one.values()))
         }
@@ -103,7 +105,9 @@ def lines(data: dict[str, Any]) -> list[str]:
         rows.append(f"{op:40} {len(one['cells']):>5}  {aspects}{red}".rstrip())
     for op, one in data["ops"].items():
         for cell, reasons in one.get("red", {}).items():
-            rows.append(f"red: {op} {cell}: {'; '.join(filter(None, reasons)) or 'UNEXPLAINED'}")
+            rows.append(
+                f"red: {op} {cell}: {'; '.join(filter(None, reasons)) or 'UNEXPLAINED'}"
+            )
     counts = data["totals"]
     percent = 100 * counts["green cells"] / max(counts["cells"], 1)
     told = ", ".join(f"{count} {name}" for name, count in counts.items())

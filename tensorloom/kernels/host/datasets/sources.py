@@ -349,6 +349,12 @@ def pass_through(c: OpKernelConstruction) -> Compute:
 def _auto_shard(source: Any, workers: Any, index: Any) -> Dataset:
     """Every `workers`-th element, beginning with the one of this worker's index."""
     dataset = as_dataset(source)
+    if int(workers) < 1:
+        message = f"num_workers must be >= 1, currently {int(workers)}"
+        raise errors.InvalidArgumentError(None, None, message)
+    if not 0 <= int(index) < int(workers):
+        message = f"index must be between 0 and {int(workers) - 1}, currently {int(index)}"
+        raise errors.InvalidArgumentError(None, None, message)
     if int(workers) <= 1:
         return dataset
     from tensorloom.kernels.host.datasets.selection import ShardDataset

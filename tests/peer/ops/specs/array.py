@@ -24,16 +24,30 @@ def any_tensor(d: Draw) -> Any:
     return (d.array(),)
 
 
-spec("Identity StopGradient PreventGradient Snapshot DeepCopy GuaranteeConst", any_tensor)
+spec(
+    "Identity StopGradient PreventGradient Snapshot DeepCopy GuaranteeConst", any_tensor
+)
 spec("Rank", any_tensor)
 spec("Shape Size", lambda d: call(d.array(), out_type=d.choice(["int32", "int64"])))
-spec("ShapeN", lambda d: call([d.array(), d.array()], out_type=d.choice(["int32", "int64"])))
-spec("IdentityN", lambda d: ([d.array(), d.array(dtype="float32")],), types=["float64", "string"])
+spec(
+    "ShapeN",
+    lambda d: call([d.array(), d.array()], out_type=d.choice(["int32", "int64"])),
+)
+spec(
+    "IdentityN",
+    lambda d: ([d.array(), d.array(dtype="float32")],),
+    types=["float64", "string"],
+)
 spec("EnsureShape", lambda d: ensure_shape(d))
 spec("Bitcast", lambda d: bitcast(d), attr="T", gradient=False)
-spec("CheckNumerics", lambda d: call(d.array(), message="not good"),
-     bad=(lambda d: call(np.array([1, np.nan], d.dtype.np_dtype), message="m"),
-          lambda d: call(np.array([1, np.inf], d.dtype.np_dtype), message="m")))
+spec(
+    "CheckNumerics",
+    lambda d: call(d.array(), message="not good"),
+    bad=(
+        lambda d: call(np.array([1, np.nan], d.dtype.np_dtype), message="m"),
+        lambda d: call(np.array([1, np.inf], d.dtype.np_dtype), message="m"),
+    ),
+)
 
 
 def ensure_shape(d: Draw) -> Any:
@@ -93,8 +107,14 @@ def squeeze(d: Draw) -> Any:
     return call(x, squeeze_dims=picked)
 
 
-spec("Squeeze", squeeze, bad=(lambda d: call(d.array((2, 1)), squeeze_dims=[0]),
-                              lambda d: call(d.array((2, 1)), squeeze_dims=[2])))
+spec(
+    "Squeeze",
+    squeeze,
+    bad=(
+        lambda d: call(d.array((2, 1)), squeeze_dims=[0]),
+        lambda d: call(d.array((2, 1)), squeeze_dims=[2]),
+    ),
+)
 
 
 def transpose(d: Draw) -> Any:
@@ -103,17 +123,29 @@ def transpose(d: Draw) -> Any:
 
 
 def full_transpose(d: Draw) -> Any:
-    """TensorFlow 1.15 dies of empty tensors."""
-    x = d.array(d.shape(empty=0))
+    """TensorFlow 1.15 dies of empty tensors, vectors and scalars."""
+    x = d.array(d.shape(2, 4, empty=0))
     return x, K(d.rng.permutation(rank_of(x)).astype(d.index_type()))
 
 
-spec("Transpose", transpose, mutate=("rank", "size", "empty", "dtype"),
-     bad=(lambda d: (d.array((2, 3)), K([0, 0], "int32")),
-          lambda d: (d.array((2, 3)), K([0, 2], "int32"))))
-spec("ConjugateTranspose", full_transpose, mutate=("dtype",),
-     bad=(lambda d: (d.array((2, 3)), K([0, 0], "int32")),
-          lambda d: (d.array((2, 3)), K([0, 2], "int32"))))
+spec(
+    "Transpose",
+    transpose,
+    mutate=("rank", "size", "empty", "dtype"),
+    bad=(
+        lambda d: (d.array((2, 3)), K([0, 0], "int32")),
+        lambda d: (d.array((2, 3)), K([0, 2], "int32")),
+    ),
+)
+spec(
+    "ConjugateTranspose",
+    full_transpose,
+    mutate=("dtype",),
+    bad=(
+        lambda d: (d.array((2, 3)), K([0, 0], "int32")),
+        lambda d: (d.array((2, 3)), K([0, 2], "int32")),
+    ),
+)
 
 
 def broadcast_to(d: Draw) -> Any:
@@ -121,7 +153,12 @@ def broadcast_to(d: Draw) -> Any:
     return d.array(d.broadcast(shape)), K(np.array(shape, d.index_type()))
 
 
-spec("BroadcastTo", broadcast_to, mutate=("rank", "dtype"), bad=(lambda d: (d.array((2, 3)), K([2, 4], "int32")),))
+spec(
+    "BroadcastTo",
+    broadcast_to,
+    mutate=("rank", "dtype"),
+    bad=(lambda d: (d.array((2, 3)), K([2, 4], "int32")),),
+)
 
 
 def broadcast_args(d: Draw) -> Any:
@@ -131,8 +168,11 @@ def broadcast_args(d: Draw) -> Any:
     return (K(a), K(b)) if d.maybe() else (K(b), K(a))
 
 
-spec("BroadcastArgs BroadcastGradientArgs", broadcast_args,
-     bad=(lambda d: (np.array([2], d.dtype.np_dtype), np.array([3], d.dtype.np_dtype)),))
+spec(
+    "BroadcastArgs BroadcastGradientArgs",
+    broadcast_args,
+    bad=(lambda d: (np.array([2], d.dtype.np_dtype), np.array([3], d.dtype.np_dtype)),),
+)
 
 
 def fill(d: Draw) -> Any:
@@ -140,8 +180,14 @@ def fill(d: Draw) -> Any:
 
 
 spec("Fill", fill, bad=(lambda d: (K([-1], "int32"), d.array(())),))
-spec("InvertPermutation", lambda d: (d.rng.permutation(d.integer(0, 6)).astype(d.dtype.np_dtype),),
-     bad=(lambda d: (np.array([0, 0], d.dtype.np_dtype),), lambda d: (np.array([0, 5], d.dtype.np_dtype),)))
+spec(
+    "InvertPermutation",
+    lambda d: (d.rng.permutation(d.integer(0, 6)).astype(d.dtype.np_dtype),),
+    bad=(
+        lambda d: (np.array([0, 0], d.dtype.np_dtype),),
+        lambda d: (np.array([0, 5], d.dtype.np_dtype),),
+    ),
+)
 spec("Empty", lambda d: call(K(np.array(d.shape(), np.int32)), init=True), attr="dtype")
 
 
@@ -182,20 +228,43 @@ def concat_v2(d: Draw) -> Any:
     return call(parts, K(axis, d.index_type()))
 
 
-spec("Concat", concat, bad=(lambda d: call(K(0, "int32"), [d.array((2, 3)), d.array((2, 4))]),))
-spec("ConcatV2", concat_v2, bad=(lambda d: call([d.array((2, 3)), d.array((2, 4))], K(0, "int32")),
-                                 lambda d: call([d.array((2, 3)), d.array((2, 3))], K(2, "int32"))))
-spec("ConcatOffset", lambda d: call(K(1, "int32"), [K([2, 3], "int32"), K([2, 5], "int32"), K([2, 0], "int32")]),
-     types=())
+spec(
+    "Concat",
+    concat,
+    bad=(lambda d: call(K(0, "int32"), [d.array((2, 3)), d.array((2, 4))]),),
+)
+spec(
+    "ConcatV2",
+    concat_v2,
+    bad=(
+        lambda d: call([d.array((2, 3)), d.array((2, 4))], K(0, "int32")),
+        lambda d: call([d.array((2, 3)), d.array((2, 3))], K(2, "int32")),
+    ),
+)
+spec(
+    "ConcatOffset",
+    lambda d: call(
+        K(1, "int32"), [K([2, 3], "int32"), K([2, 5], "int32"), K([2, 0], "int32")]
+    ),
+    types=(),
+)
 
 
 def pack(d: Draw) -> Any:
     shape = d.shape(0, 3)
-    return call([d.array(shape) for _ in range(d.integer(1, 4))], axis=d.axis(len(shape) + 1))
+    return call(
+        [d.array(shape) for _ in range(d.integer(1, 4))], axis=d.axis(len(shape) + 1)
+    )
 
 
-spec("Pack", pack, bad=(lambda d: call([d.array((2,)), d.array((3,))]),
-                        lambda d: call([d.array((2,)), d.array((2,))], axis=2)))
+spec(
+    "Pack",
+    pack,
+    bad=(
+        lambda d: call([d.array((2,)), d.array((3,))]),
+        lambda d: call([d.array((2,)), d.array((2,))], axis=2),
+    ),
+)
 
 
 def unpack(d: Draw) -> Any:
@@ -204,8 +273,14 @@ def unpack(d: Draw) -> Any:
     return call(d.array(shape), num=shape[axis], axis=axis)
 
 
-spec("Unpack", unpack, bad=(lambda d: call(d.array((2, 3)), num=3, axis=0),
-                            lambda d: call(d.array((2, 3)), num=3, axis=2)))
+spec(
+    "Unpack",
+    unpack,
+    bad=(
+        lambda d: call(d.array((2, 3)), num=3, axis=0),
+        lambda d: call(d.array((2, 3)), num=3, axis=2),
+    ),
+)
 
 
 def split(d: Draw) -> Any:
@@ -215,8 +290,14 @@ def split(d: Draw) -> Any:
     return call(K(axis, "int32"), d.array(shape), num_split=count)
 
 
-spec("Split", split, bad=(lambda d: call(K(0, "int32"), d.array((4, 3)), num_split=3),
-                          lambda d: call(K(2, "int32"), d.array((4, 3)), num_split=2)))
+spec(
+    "Split",
+    split,
+    bad=(
+        lambda d: call(K(0, "int32"), d.array((4, 3)), num_split=3),
+        lambda d: call(K(2, "int32"), d.array((4, 3)), num_split=2),
+    ),
+)
 
 
 def split_v(d: Draw) -> Any:
@@ -229,9 +310,21 @@ def split_v(d: Draw) -> Any:
     return call(d.array(shape), K(sizes), K(axis, "int32"), num_split=count)
 
 
-spec("SplitV", split_v, mutate=("size", "empty", "dtype"), bad=(lambda d: call(d.array((4,)), K([3, 2], "int32"), K(0, "int32"), num_split=2),))
-spec("ParallelConcat", lambda d: call([d.array((1, 2)), d.array((1, 2))], shape=(2, 2)), gradient=False,
-     mutate=(), bad=(lambda d: call([d.array((2, 2))], shape=(1, 2)),))
+spec(
+    "SplitV",
+    split_v,
+    mutate=("size", "empty", "dtype"),
+    bad=(
+        lambda d: call(d.array((4,)), K([3, 2], "int32"), K(0, "int32"), num_split=2),
+    ),
+)
+spec(
+    "ParallelConcat",
+    lambda d: call([d.array((1, 2)), d.array((1, 2))], shape=(2, 2)),
+    gradient=False,
+    mutate=(),
+    bad=(lambda d: call([d.array((2, 2))], shape=(1, 2)),),
+)
 
 
 def tile(d: Draw) -> Any:
@@ -239,8 +332,14 @@ def tile(d: Draw) -> Any:
     return x, K(d.rng.integers(0, 3, rank_of(x)).astype(d.index_type()))
 
 
-spec("Tile", tile, bad=(lambda d: (d.array((2,)), K([-1], "int32")),
-                        lambda d: (d.array((2,)), K([1, 2], "int32"))))
+spec(
+    "Tile",
+    tile,
+    bad=(
+        lambda d: (d.array((2,)), K([-1], "int32")),
+        lambda d: (d.array((2,)), K([1, 2], "int32")),
+    ),
+)
 
 # --- slices ---------------------------------------------------------------------
 
@@ -249,22 +348,40 @@ def slice_(d: Draw) -> Any:
     x = d.array()
     shape = shape_of(x)
     begin = [d.integer(0, s) for s in shape]
-    size = [-1 if d.maybe(0.3) else d.integer(0, s - b) for s, b in zip(shape, begin, strict=True)]
+    size = [
+        -1 if d.maybe(0.3) else d.integer(0, s - b)
+        for s, b in zip(shape, begin, strict=True)
+    ]
     kind = d.index_type()
     return x, K(np.array(begin, kind)), K(np.array(size, kind))
 
 
-spec("Slice", slice_, bad=(lambda d: (d.array((3,)), K([2], "int32"), K([2], "int32")),
-                           lambda d: (d.array((3,)), K([-1], "int32"), K([2], "int32")),
-                           lambda d: (d.array((3,)), K([4], "int32"), K([0], "int32"))))
+spec(
+    "Slice",
+    slice_,
+    bad=(
+        lambda d: (d.array((3,)), K([2], "int32"), K([2], "int32")),
+        lambda d: (d.array((3,)), K([-1], "int32"), K([2], "int32")),
+        lambda d: (d.array((3,)), K([4], "int32"), K([0], "int32")),
+    ),
+)
 
 
-def slice_parts(d: Draw, shape: tuple[int, ...]) -> tuple[Any, Any, Any, dict[str, int]]:
+def slice_parts(
+    d: Draw, shape: tuple[int, ...]
+) -> tuple[Any, Any, Any, dict[str, int]]:
     """begin, end, strides and masks; fewer entries than dimensions are possible."""
     count = d.integer(0, len(shape))
     begin, end, strides = [], [], []
     masks = dict.fromkeys(
-        ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0
+        (
+            "begin_mask",
+            "end_mask",
+            "ellipsis_mask",
+            "new_axis_mask",
+            "shrink_axis_mask",
+        ),
+        0,
     )
     ellipsis_at = d.integer(0, count - 1) if count and d.maybe(0.3) else None
     position = 0
@@ -299,10 +416,24 @@ def strided_slice(d: Draw) -> Any:
     return call(x, K(begin), K(end), K(strides), **masks)
 
 
-spec("StridedSlice", strided_slice, examples=6,
-     bad=(lambda d: (d.array((3,)), K([0], "int32"), K([2], "int32"), K([0], "int32")),
-          lambda d: call(d.array((3,)), K([3], "int32"), K([4], "int32"), K([1], "int32"), shrink_axis_mask=1),
-          lambda d: call(d.array((3,)), K([0, 0], "int32"), K([1, 1], "int32"), K([1, 1], "int32"))))
+spec(
+    "StridedSlice",
+    strided_slice,
+    examples=6,
+    bad=(
+        lambda d: (d.array((3,)), K([0], "int32"), K([2], "int32"), K([0], "int32")),
+        lambda d: call(
+            d.array((3,)),
+            K([3], "int32"),
+            K([4], "int32"),
+            K([1], "int32"),
+            shrink_axis_mask=1,
+        ),
+        lambda d: call(
+            d.array((3,)), K([0, 0], "int32"), K([1, 1], "int32"), K([1, 1], "int32")
+        ),
+    ),
+)
 
 
 def strided_slice_grad(d: Draw) -> Any:
@@ -312,7 +443,14 @@ def strided_slice_grad(d: Draw) -> Any:
 
     result = sliced(np.zeros(shape), begin, end, strides, masks)
     kind = begin.dtype
-    return call(K(np.array(shape, kind)), K(begin), K(end), K(strides), d.array(result.shape), **masks)
+    return call(
+        K(np.array(shape, kind)),
+        K(begin),
+        K(end),
+        K(strides),
+        d.array(result.shape),
+        **masks,
+    )
 
 
 def sliced(x: Any, begin: Any, end: Any, strides: Any, masks: dict[str, int]) -> Any:
@@ -327,8 +465,13 @@ def sliced(x: Any, begin: Any, end: Any, strides: Any, masks: dict[str, int]) ->
         elif masks["shrink_axis_mask"] & bit:
             index.append(int(begin[i]))
         else:
-            index.append(slice(None if masks["begin_mask"] & bit else int(begin[i]),
-                               None if masks["end_mask"] & bit else int(end[i]), int(strides[i])))
+            index.append(
+                slice(
+                    None if masks["begin_mask"] & bit else int(begin[i]),
+                    None if masks["end_mask"] & bit else int(end[i]),
+                    int(strides[i]),
+                )
+            )
     return x[tuple(index)]
 
 
@@ -340,8 +483,14 @@ def pad(d: Draw) -> tuple[Any, Any]:
     return x, K(d.rng.integers(0, 3, (rank_of(x), 2)).astype(d.index_type()))
 
 
-spec("Pad", pad, bad=(lambda d: (d.array((2,)), K([[-1, 0]], "int32")),
-                      lambda d: (d.array((2,)), K([[1, 0], [1, 1]], "int32"))))
+spec(
+    "Pad",
+    pad,
+    bad=(
+        lambda d: (d.array((2,)), K([[-1, 0]], "int32")),
+        lambda d: (d.array((2,)), K([[1, 0], [1, 1]], "int32")),
+    ),
+)
 spec("PadV2", lambda d: (*pad(d), d.array(())))
 
 
@@ -362,7 +511,11 @@ def mirror_grad(d: Draw) -> Any:
     return call(d.array(padded), K(paddings), mode=mode)
 
 
-spec("MirrorPad", mirror, bad=(lambda d: call(d.array((2,)), K([[2, 0]], "int32"), mode="REFLECT"),))
+spec(
+    "MirrorPad",
+    mirror,
+    bad=(lambda d: call(d.array((2,)), K([[2, 0]], "int32"), mode="REFLECT"),),
+)
 spec("MirrorPadGrad", mirror_grad)
 
 # --- gathers and scatters -------------------------------------------------------
@@ -377,8 +530,14 @@ def gather_v2(d: Draw) -> Any:
     shape = d.shape(1, 4, empty=0)
     axis = d.axis(len(shape))
     ids_rank = d.integer(0, 2)
-    batch = d.integer(0, min(axis % len(shape), max(ids_rank - 1, 0))) if d.maybe(0.4) else 0
-    ids = d.indices((*shape[:batch], *d.shape(ids_rank - batch, ids_rank - batch)), shape[axis])
+    batch = (
+        d.integer(0, min(axis % len(shape), max(ids_rank - 1, 0)))
+        if d.maybe(0.4)
+        else 0
+    )
+    ids = d.indices(
+        (*shape[:batch], *d.shape(ids_rank - batch, ids_rank - batch)), shape[axis]
+    )
     return call(d.array(shape), ids, K(axis, d.index_type()), batch_dims=batch)
 
 
@@ -387,10 +546,17 @@ def gather_out_of_range(d: Draw) -> Any:
 
 
 spec("Gather", gather, attr="Tparams", bad=(gather_out_of_range,))
-spec("GatherV2", gather_v2, attr="Tparams", examples=5,
-     bad=(lambda d: (*gather_out_of_range(d), K(0, "int32")),
-          lambda d: (d.array((3, 2)), np.array([1], np.int32), K(2, "int32")),
-          lambda d: (d.array((3, 2)), np.array([-1], np.int32), K(0, "int32"))))
+spec(
+    "GatherV2",
+    gather_v2,
+    attr="Tparams",
+    examples=5,
+    bad=(
+        lambda d: (*gather_out_of_range(d), K(0, "int32")),
+        lambda d: (d.array((3, 2)), np.array([1], np.int32), K(2, "int32")),
+        lambda d: (d.array((3, 2)), np.array([-1], np.int32), K(0, "int32")),
+    ),
+)
 
 
 def nd_indices(d: Draw, shape: tuple[int, ...]) -> Any:
@@ -405,9 +571,15 @@ def gather_nd(d: Draw) -> Any:
     return d.array(shape), nd_indices(d, shape)
 
 
-spec("GatherNd", gather_nd, attr="Tparams",
-     bad=(lambda d: (d.array((3, 2)), np.array([[3, 0]], np.int32)),
-          lambda d: (d.array((3,)), np.array([[0, 0]], np.int32))))
+spec(
+    "GatherNd",
+    gather_nd,
+    attr="Tparams",
+    bad=(
+        lambda d: (d.array((3, 2)), np.array([[3, 0]], np.int32)),
+        lambda d: (d.array((3,)), np.array([[0, 0]], np.int32)),
+    ),
+)
 
 
 def scatter_nd(d: Draw) -> Any:
@@ -417,7 +589,12 @@ def scatter_nd(d: Draw) -> Any:
     return ids, updates, K(np.array(shape, ids.dtype))
 
 
-spec("ScatterNd", scatter_nd, without=["string"], bad=(lambda d: (np.array([[4]], np.int32), d.array((1,)), K([3], "int32")),))
+spec(
+    "ScatterNd",
+    scatter_nd,
+    without=["string"],
+    bad=(lambda d: (np.array([[4]], np.int32), d.array((1,)), K([3], "int32")),),
+)
 
 
 def tensor_scatter(d: Draw) -> Any:
@@ -429,17 +606,30 @@ def tensor_scatter(d: Draw) -> Any:
     return d.array(shape), ids, d.array((*ids.shape[:-1], *shape[ids.shape[-1] :]))
 
 
-spec("TensorScatterUpdate TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd", tensor_scatter,
-     bad=(lambda d: (d.array((3,)), np.array([[4]], np.int32), d.array((1,))),))
+spec(
+    "TensorScatterUpdate TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd",
+    tensor_scatter,
+    bad=(lambda d: (d.array((3,)), np.array([[4]], np.int32), d.array((1,))),),
+)
 spec("TensorScatterMax TensorScatterMin", tensor_scatter, mutate=("dtype", "integer"))
 
 
 def one_hot(d: Draw) -> Any:
-    ids = d.rng.integers(-1, 5, d.shape(0, 3)).astype(d.choice([np.uint8, np.int32, np.int64]))
-    return call(ids, K(4, "int32"), d.array(()), d.array(()), axis=d.integer(-1, ids.ndim))
+    ids = d.rng.integers(-1, 5, d.shape(0, 3)).astype(
+        d.choice([np.uint8, np.int32, np.int64])
+    )
+    return call(
+        ids, K(4, "int32"), d.array(()), d.array(()), axis=d.integer(-1, ids.ndim)
+    )
 
 
-spec("OneHot", one_hot, bad=(lambda d: (np.array([1], np.int32), K(-1, "int32"), d.array(()), d.array(())),))
+spec(
+    "OneHot",
+    one_hot,
+    bad=(
+        lambda d: (np.array([1], np.int32), K(-1, "int32"), d.array(()), d.array(())),
+    ),
+)
 
 
 def reverse_v2(d: Draw) -> Any:
@@ -447,8 +637,15 @@ def reverse_v2(d: Draw) -> Any:
     return x, K(np.array(d.axes(rank_of(x)), d.index_type()))
 
 
-spec("ReverseV2", reverse_v2, mutate=("size", "dtype", "integer"), bad=(lambda d: (d.array((2, 3)), K([2], "int32")),
-                                   lambda d: (d.array((2, 3)), K([1, -1], "int32"))))
+spec(
+    "ReverseV2",
+    reverse_v2,
+    mutate=("size", "dtype", "integer"),
+    bad=(
+        lambda d: (d.array((2, 3)), K([2], "int32")),
+        lambda d: (d.array((2, 3)), K([1, -1], "int32")),
+    ),
+)
 spec("Reverse", lambda d: reverse(d), mutate=("size", "dtype"))
 
 
@@ -465,8 +662,15 @@ def reverse_sequence(d: Draw) -> Any:
     return call(d.array(shape), lengths, seq_dim=seq, batch_dim=batch)
 
 
-spec("ReverseSequence", reverse_sequence,
-     bad=(lambda d: call(d.array((2, 3)), np.array([4, 1], np.int32), seq_dim=1, batch_dim=0),))
+spec(
+    "ReverseSequence",
+    reverse_sequence,
+    bad=(
+        lambda d: call(
+            d.array((2, 3)), np.array([4, 1], np.int32), seq_dim=1, batch_dim=0
+        ),
+    ),
+)
 
 
 def roll(d: Draw) -> Any:
@@ -475,25 +679,47 @@ def roll(d: Draw) -> Any:
     return x, d.rng.integers(-5, 6, axes.shape).astype(d.index_type()), axes
 
 
-spec("Roll", roll, bad=(lambda d: (d.array((2, 3)), np.array(1, np.int32), np.array(2, np.int32)),))
+spec(
+    "Roll",
+    roll,
+    bad=(lambda d: (d.array((2, 3)), np.array(1, np.int32), np.array(2, np.int32)),),
+)
 
 # --- blocks ---------------------------------------------------------------------
 
 
 def depth_to_space(d: Draw) -> Any:
     block = d.integer(2, 3)
-    shape = (d.integer(1, 2), d.integer(1, 3), d.integer(1, 3), block * block * d.integer(1, 2))
+    shape = (
+        d.integer(1, 2),
+        d.integer(1, 3),
+        d.integer(1, 3),
+        block * block * d.integer(1, 2),
+    )
     return call(d.array(shape), block_size=block)
 
 
 def space_to_depth(d: Draw) -> Any:
     block = d.integer(2, 3)
-    shape = (d.integer(1, 2), block * d.integer(1, 2), block * d.integer(1, 2), d.integer(1, 2))
+    shape = (
+        d.integer(1, 2),
+        block * d.integer(1, 2),
+        block * d.integer(1, 2),
+        d.integer(1, 2),
+    )
     return call(d.array(shape), block_size=block)
 
 
-spec("DepthToSpace", depth_to_space, bad=(lambda d: call(d.array((1, 2, 2, 3)), block_size=2),))
-spec("SpaceToDepth", space_to_depth, bad=(lambda d: call(d.array((1, 3, 2, 3)), block_size=2),))
+spec(
+    "DepthToSpace",
+    depth_to_space,
+    bad=(lambda d: call(d.array((1, 2, 2, 3)), block_size=2),),
+)
+spec(
+    "SpaceToDepth",
+    space_to_depth,
+    bad=(lambda d: call(d.array((1, 3, 2, 3)), block_size=2),),
+)
 
 
 def space_to_batch_nd(d: Draw) -> Any:
@@ -519,11 +745,19 @@ def batch_to_space_nd(d: Draw) -> Any:
     return d.array(shape), K(block.astype(kind)), K(crops.astype(kind))
 
 
-spec("SpaceToBatchND", space_to_batch_nd,
-     bad=(lambda d: (d.array((1, 3)), K([2], "int32"), K([[0, 0]], "int32")),
-          lambda d: (d.array((1, 4)), K([0], "int32"), K([[0, 0]], "int32"))))
-spec("BatchToSpaceND", batch_to_space_nd,
-     bad=(lambda d: (d.array((3, 3)), K([2], "int32"), K([[0, 0]], "int32")),))
+spec(
+    "SpaceToBatchND",
+    space_to_batch_nd,
+    bad=(
+        lambda d: (d.array((1, 3)), K([2], "int32"), K([[0, 0]], "int32")),
+        lambda d: (d.array((1, 4)), K([0], "int32"), K([[0, 0]], "int32")),
+    ),
+)
+spec(
+    "BatchToSpaceND",
+    batch_to_space_nd,
+    bad=(lambda d: (d.array((3, 3)), K([2], "int32"), K([[0, 0]], "int32")),),
+)
 
 
 def space_to_batch(d: Draw) -> Any:
@@ -552,27 +786,44 @@ def sequence(d: Draw) -> Any:
     return d.array((d.integer(0, 8),), low=0, high=4)
 
 
-spec("Unique UniqueWithCounts", lambda d: call(sequence(d), out_idx=d.choice(["int32", "int64"])))
+spec(
+    "Unique UniqueWithCounts",
+    lambda d: call(sequence(d), out_idx=d.choice(["int32", "int64"])),
+)
 # 1.15 says that the result is a vector whatever the axis.
 spec("UniqueV2 UniqueWithCountsV2", lambda d: unique_v2(d), version="2.21")
 
 
 def unique_v2(d: Draw) -> Any:
     x = d.array(d.shape(1, 3, size=3, empty=0), low=0, high=1)
-    return call(x, K(np.array([d.axis(rank_of(x), negative=False)], np.int64)),
-                out_idx=d.choice(["int32", "int64"]))
+    return call(
+        x,
+        K(np.array([d.axis(rank_of(x), negative=False)], np.int64)),
+        out_idx=d.choice(["int32", "int64"]),
+    )
 
 
-spec("ListDiff", lambda d: call(sequence(d), sequence(d), out_idx=d.choice(["int32", "int64"])))
+spec(
+    "ListDiff",
+    lambda d: call(sequence(d), sequence(d), out_idx=d.choice(["int32", "int64"])),
+)
 
 
 def sorted_rows(d: Draw) -> Any:
     rows = d.integer(1, 3)
     x = np.sort(d.array((rows, 5)), axis=1)
-    return call(x, d.array((rows, d.integer(0, 4))), out_type=d.choice(["int32", "int64"]))
+    return call(
+        x, d.array((rows, d.integer(0, 4))), out_type=d.choice(["int32", "int64"])
+    )
 
 
-spec("LowerBound UpperBound", sorted_rows, mutate=("empty", "dtype"), attr="T", without=["string", "bool", "complex64", "complex128", *Q])
+spec(
+    "LowerBound UpperBound",
+    sorted_rows,
+    mutate=("empty", "dtype"),
+    attr="T",
+    without=["string", "bool", "complex64", "complex128", *Q],
+)
 
 
 def unravel(d: Draw) -> Any:
@@ -581,7 +832,17 @@ def unravel(d: Draw) -> Any:
     return d.rng.integers(0, 24, d.shape(0, 1)).astype(kind), dims
 
 
-spec("UnravelIndex", unravel, attr="Tidx", bad=(lambda d: (np.array([24], d.dtype.np_dtype), np.array([2, 12], d.dtype.np_dtype)),))
+spec(
+    "UnravelIndex",
+    unravel,
+    attr="Tidx",
+    bad=(
+        lambda d: (
+            np.array([24], d.dtype.np_dtype),
+            np.array([2, 12], d.dtype.np_dtype),
+        ),
+    ),
+)
 
 
 def partition(d: Draw) -> Any:
@@ -591,8 +852,11 @@ def partition(d: Draw) -> Any:
     return call(d.array(shape), ids, num_partitions=3)
 
 
-spec("DynamicPartition", partition,
-     bad=(lambda d: call(d.array((2,)), np.array([0, 3], np.int32), num_partitions=3),))
+spec(
+    "DynamicPartition",
+    partition,
+    bad=(lambda d: call(d.array((2,)), np.array([0, 3], np.int32), num_partitions=3),),
+)
 
 
 def stitch(d: Draw) -> Any:
@@ -602,8 +866,12 @@ def stitch(d: Draw) -> Any:
     return call([K(g) for g in groups], [d.array((len(g), *tail)) for g in groups])
 
 
-spec("DynamicStitch ParallelDynamicStitch", stitch, mutate=("rank", "size", "empty", "dtype"),
-     bad=(lambda d: call([np.array([-1, 0], np.int32)], [d.array((2,))]),))
+spec(
+    "DynamicStitch ParallelDynamicStitch",
+    stitch,
+    mutate=("rank", "size", "empty", "dtype"),
+    bad=(lambda d: call([np.array([-1, 0], np.int32)], [d.array((2,))]),),
+)
 
 # --- ranges ---------------------------------------------------------------------
 
@@ -627,6 +895,15 @@ def range_zero(d: Draw) -> Any:
     return tuple(K(np.asarray(v, kind)) for v in (0, 5, 0))
 
 
-spec("Range", range_, attr="Tidx", bad=(range_backwards, range_zero), mutate=("rank", "empty", "dtype"))
-spec("LinSpace", lambda d: (d.array(()), d.array(()), K(d.integer(1, 6), d.index_type())),
-     bad=(lambda d: (d.array(()), d.array(()), K(0, "int32")),))
+spec(
+    "Range",
+    range_,
+    attr="Tidx",
+    bad=(range_backwards, range_zero),
+    mutate=("rank", "empty", "dtype"),
+)
+spec(
+    "LinSpace",
+    lambda d: (d.array(()), d.array(()), K(d.integer(1, 6), d.index_type())),
+    bad=(lambda d: (d.array(()), d.array(()), K(0, "int32")),),
+)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.peer.ops.draw import Draw
 from tests.peer.ops.spec import Tolerance, call, spec
+
+if TYPE_CHECKING:
+    from tests.peer.ops.draw import Draw
 
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, 1e30]
 
@@ -33,7 +35,9 @@ def plain(low: float | None = None, high: float | None = None) -> Any:
     return lambda d: (d.array(low=low, high=high),)
 
 
-def pair(low: float | None = None, high: float | None = None, specials: bool = True) -> Any:
+def pair(
+    low: float | None = None, high: float | None = None, specials: bool = True
+) -> Any:
     """Two inputs that broadcast."""
 
     def make(d: Draw) -> Any:
@@ -82,7 +86,11 @@ POLYNOMIALS = Tolerance(
 spec("Neg Abs Square Sign ZerosLike OnesLike", unary())
 spec("Exp Expm1", unary(-4, 4))
 spec("Sin Cos Tan", plain(-1.5, 1.5), tolerance=POLYNOMIALS)
-spec("Tanh Sigmoid Sinh Cosh Asinh Atan Softsign Erf Erfc", unary(), tolerance=POLYNOMIALS)
+spec(
+    "Tanh Sigmoid Sinh Cosh Asinh Atan Softsign Erf Erfc",
+    unary(),
+    tolerance=POLYNOMIALS,
+)
 spec("Sqrt Rsqrt Log", unary(0.1, 9))
 spec("Log1p", unary(-0.9, 9))
 spec("Reciprocal Inv", unary(0.1, 9))
@@ -111,7 +119,9 @@ spec("ApproximateEqual", same(), bad=DIFFERENT)
 
 def shift(d: Draw) -> Any:
     shape = d.shape()
-    return d.array(shape, low=-100, high=100), d.array(d.broadcast(shape), low=0, high=7)
+    return d.array(shape, low=-100, high=100), d.array(
+        d.broadcast(shape), low=0, high=7
+    )
 
 
 spec("LeftShift RightShift", shift, bad=DIFFERENT)
@@ -121,7 +131,9 @@ def power(d: Draw) -> Any:
     shape = d.shape()
     base = d.array(shape, low=0.1 if d.dtype.is_floating else -5, high=4)
     high = 3
-    return base, d.array(d.broadcast(shape), low=-2 if d.dtype.is_floating else 0, high=high)
+    return base, d.array(
+        d.broadcast(shape), low=-2 if d.dtype.is_floating else 0, high=high
+    )
 
 
 def negative_power(d: Draw) -> Any:
@@ -139,7 +151,11 @@ def logical(d: Draw) -> Any:
 spec("LogicalAnd LogicalOr", logical, types=())
 
 spec("Igamma Igammac", pair(0.2, 5, specials=False), tolerance=POLYNOMIALS)
-spec("IgammaGradA", pair(0.2, 5, specials=False), tolerance=Tolerance(1e-4, 1e-5, "series"))
+spec(
+    "IgammaGradA",
+    pair(0.2, 5, specials=False),
+    tolerance=Tolerance(1e-4, 1e-5, "series"),
+)
 spec("Zeta", pair(1.2, 5, specials=False), tolerance=POLYNOMIALS)
 
 
@@ -149,7 +165,11 @@ def polygamma(d: Draw) -> Any:
     return order, d.array(shape, low=0.3, high=5)
 
 
-spec("Polygamma", polygamma, tolerance=Tolerance(1e-4, 1e-5, "series of the zeta function"))
+spec(
+    "Polygamma",
+    polygamma,
+    tolerance=Tolerance(1e-4, 1e-5, "series of the zeta function"),
+)
 
 
 def betainc(d: Draw) -> Any:
@@ -215,7 +235,13 @@ def cast(d: Draw) -> Any:
     return call(d.array(low=low, high=100), DstT=target, Truncate=d.maybe())
 
 
-spec("Cast", cast, attr="SrcT", without=["string", "qint8", "quint8", "qint32"], examples=15)
+spec(
+    "Cast",
+    cast,
+    attr="SrcT",
+    without=["string", "qint8", "quint8", "qint32"],
+    examples=15,
+)
 
 
 def select(d: Draw) -> Any:

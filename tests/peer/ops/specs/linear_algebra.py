@@ -25,7 +25,12 @@ def matmul(d: Draw) -> Any:
     return call(a, b, transpose_a=ta, transpose_b=tb)
 
 
-spec("MatMul", matmul, tolerance=PRODUCTS, bad=(lambda d: (d.array((2, 3)), d.array((2, 3))),))
+spec(
+    "MatMul",
+    matmul,
+    tolerance=PRODUCTS,
+    bad=(lambda d: (d.array((2, 3)), d.array((2, 3))),),
+)
 
 
 def batch_matmul(d: Draw) -> Any:
@@ -33,13 +38,22 @@ def batch_matmul(d: Draw) -> Any:
     batch = d.shape(0, 2, empty=0)
     other = d.broadcast(batch) if d.op != "BatchMatMul" else batch
     ax, ay = d.maybe(), d.maybe()
-    a, b = d.array((*batch, *turned((n, k), ax))), d.array((*other, *turned((k, m), ay)))
+    a, b = (
+        d.array((*batch, *turned((n, k), ax))),
+        d.array((*other, *turned((k, m), ay))),
+    )
     return call(a, b, adj_x=ax, adj_y=ay)
 
 
-spec("BatchMatMul BatchMatMulV2", batch_matmul, tolerance=PRODUCTS,
-     bad=(lambda d: (d.array((2, 2, 3)), d.array((2, 2, 3))),
-          lambda d: (d.array((2, 2, 3)), d.array((3, 3, 2)))))
+spec(
+    "BatchMatMul BatchMatMulV2",
+    batch_matmul,
+    tolerance=PRODUCTS,
+    bad=(
+        lambda d: (d.array((2, 2, 3)), d.array((2, 2, 3))),
+        lambda d: (d.array((2, 2, 3)), d.array((3, 3, 2))),
+    ),
+)
 
 
 def sparse_matmul(d: Draw) -> Any:
@@ -48,26 +62,48 @@ def sparse_matmul(d: Draw) -> Any:
     return call(a, b, a_is_sparse=True)
 
 
-spec("SparseMatMul", sparse_matmul, types=(), tolerance=PRODUCTS, mutate=("rank", "size", "dtype"))
+spec(
+    "SparseMatMul",
+    sparse_matmul,
+    types=(),
+    tolerance=PRODUCTS,
+    mutate=("rank", "size", "dtype"),
+)
 
 
 def einsum(d: Draw) -> Any:
-    equation, shapes = d.choice([
-        ("ij,jk->ik", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 2, 3), (2, 3, 2)]),
-        ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("i,j->ij", [(2,), (3,)]),
-        ("bij,kj->bik", [(2, 3, 2), (4, 2)]), ("...ij,...jk->...ik", [(2, 2, 3), (3, 2)]),
-    ])
+    equation, shapes = d.choice(
+        [
+            ("ij,jk->ik", [(2, 3), (3, 4)]),
+            ("bij,bjk->bik", [(2, 2, 3), (2, 3, 2)]),
+            ("ij->ji", [(2, 3)]),
+            ("ij->", [(2, 3)]),
+            ("i,j->ij", [(2,), (3,)]),
+            ("bij,kj->bik", [(2, 3, 2), (4, 2)]),
+            ("...ij,...jk->...ik", [(2, 2, 3), (3, 2)]),
+        ]
+    )
     return call([d.array(s) for s in shapes], equation=equation)
 
 
-spec("Einsum", einsum, tolerance=PRODUCTS, mutate=("dtype", "rank"), types=["float32", "float64", "complex64", "int32"])
+spec(
+    "Einsum",
+    einsum,
+    tolerance=PRODUCTS,
+    mutate=("dtype", "rank"),
+    types=["float32", "float64", "complex64", "int32"],
+)
 
 
 def positive(d: Draw) -> Any:
     """A batch of positive definite matrices."""
     n = d.integer(1, 4)
     x = d.array((*d.shape(0, 1, size=2, empty=0), n, n), low=-1, high=1)
-    return (np.asarray(x @ np.conj(np.swapaxes(x, -1, -2)) + 2 * np.eye(n), d.dtype.np_dtype),)
+    return (
+        np.asarray(
+            x @ np.conj(np.swapaxes(x, -1, -2)) + 2 * np.eye(n), d.dtype.np_dtype
+        ),
+    )
 
 
 def invertible(d: Draw, n: int | None = None) -> Any:
@@ -84,17 +120,38 @@ def not_square(d: Draw) -> Any:
     return call(d.array((2, 3)))
 
 
-spec("Cholesky", positive, tolerance=SOLVERS, bad=(not_square, lambda d: call(-np.eye(2, dtype=d.dtype.np_dtype))))
+spec(
+    "Cholesky",
+    positive,
+    tolerance=SOLVERS,
+    bad=(not_square, lambda d: call(-np.eye(2, dtype=d.dtype.np_dtype))),
+)
+
+
 def cholesky_grad(d: Draw) -> Any:
     (x,) = positive(d)
     wide = np.complex128 if d.dtype.is_complex else np.float64
-    return np.linalg.cholesky(x.astype(wide)).astype(x.dtype), d.array(x.shape, low=-1, high=1)
+    return np.linalg.cholesky(x.astype(wide)).astype(x.dtype), d.array(
+        x.shape, low=-1, high=1
+    )
 
 
 spec("CholeskyGrad", cholesky_grad, tolerance=SOLVERS, mutate=("dtype",))
-spec("MatrixInverse", lambda d: call(invertible(d), adjoint=d.maybe()), tolerance=SOLVERS, mutate=("dtype", "rank"), bad=(singular, not_square))
+spec(
+    "MatrixInverse",
+    lambda d: call(invertible(d), adjoint=d.maybe()),
+    tolerance=SOLVERS,
+    mutate=("dtype", "rank"),
+    bad=(singular, not_square),
+)
 # TensorFlow 1.15 may never return from matrices without elements.
-spec("MatrixDeterminant LogMatrixDeterminant", lambda d: (invertible(d),), tolerance=SOLVERS, mutate=("dtype",), bad=(not_square,))
+spec(
+    "MatrixDeterminant LogMatrixDeterminant",
+    lambda d: (invertible(d),),
+    tolerance=SOLVERS,
+    mutate=("dtype",),
+    bad=(not_square,),
+)
 
 
 def solve(d: Draw) -> Any:
@@ -108,9 +165,19 @@ def triangular(d: Draw) -> Any:
     return call(a, b, lower=d.maybe(), adjoint=d.maybe())
 
 
-spec("MatrixSolve", solve, tolerance=SOLVERS, mutate=("dtype", "rank"), bad=(lambda d: call(np.ones((2, 2), d.dtype.np_dtype), d.array((2, 1))),))
-spec("MatrixTriangularSolve", triangular, tolerance=SOLVERS,
-     bad=(lambda d: call(np.zeros((2, 2), d.dtype.np_dtype), d.array((2, 1))),))
+spec(
+    "MatrixSolve",
+    solve,
+    tolerance=SOLVERS,
+    mutate=("dtype", "rank"),
+    bad=(lambda d: call(np.ones((2, 2), d.dtype.np_dtype), d.array((2, 1))),),
+)
+spec(
+    "MatrixTriangularSolve",
+    triangular,
+    tolerance=SOLVERS,
+    bad=(lambda d: call(np.zeros((2, 2), d.dtype.np_dtype), d.array((2, 1))),),
+)
 
 
 def least_squares(d: Draw) -> Any:
@@ -118,7 +185,9 @@ def least_squares(d: Draw) -> Any:
     a = d.array((n, m), low=-1, high=1)
     a[: min(n, m), : min(n, m)] += 3 * np.eye(min(n, m), dtype=a.dtype)
     fast = d.maybe(0.7)
-    return call(a, d.array((n, 2)), np.asarray(0.1 if fast else 0.0, np.float64), fast=fast)
+    return call(
+        a, d.array((n, 2)), np.asarray(0.1 if fast else 0.0, np.float64), fast=fast
+    )
 
 
 spec("MatrixSolveLs", least_squares, tolerance=SOLVERS)
@@ -155,9 +224,23 @@ def singular_values(d: Draw) -> Any:
     return call(tall(d), compute_uv=True, full_matrices=False)
 
 
-spec("SelfAdjointEigV2", eigen, canonical=magnitudes, tolerance=SOLVERS, gradient=False, mutate=("dtype",))
-spec("SelfAdjointEig", lambda d: (symmetric(d),), canonical=magnitudes, tolerance=SOLVERS, gradient=False,
-     producer=10, mutate=("dtype",))
+spec(
+    "SelfAdjointEigV2",
+    eigen,
+    canonical=magnitudes,
+    tolerance=SOLVERS,
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "SelfAdjointEig",
+    lambda d: (symmetric(d),),
+    canonical=magnitudes,
+    tolerance=SOLVERS,
+    gradient=False,
+    producer=10,
+    mutate=("dtype",),
+)
 
 
 def tall(d: Draw) -> Any:
@@ -165,12 +248,43 @@ def tall(d: Draw) -> Any:
     return d.array(shape, low=-2, high=2, distinct=True)
 
 
-spec("Svd", singular_values, canonical=magnitudes, tolerance=SOLVERS, gradient=False, mutate=("dtype",))
-spec("Qr", lambda d: call(tall(d), full_matrices=False), canonical=magnitudes, tolerance=SOLVERS, gradient=False, mutate=("dtype",))
-spec("Lu", lambda d: call(invertible(d), output_idx_type=d.choice(["int32", "int64"])), tolerance=SOLVERS, bad=(not_square,))
-spec("MatrixExponential", lambda d: (d.array((3, 3), low=-1, high=1),), tolerance=SOLVERS, producer=26)
-spec("MatrixLogarithm", lambda d: (positive(d)[0],), tolerance=SOLVERS, mutate=("dtype",))
-spec("MatrixSquareRoot", lambda d: (positive(d)[0],), tolerance=SOLVERS, mutate=("dtype",))
+spec(
+    "Svd",
+    singular_values,
+    canonical=magnitudes,
+    tolerance=SOLVERS,
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "Qr",
+    lambda d: call(tall(d), full_matrices=False),
+    canonical=magnitudes,
+    tolerance=SOLVERS,
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "Lu",
+    lambda d: call(invertible(d), output_idx_type=d.choice(["int32", "int64"])),
+    tolerance=SOLVERS,
+    bad=(not_square,),
+)
+spec(
+    "MatrixExponential",
+    lambda d: (d.array((3, 3), low=-1, high=1),),
+    tolerance=SOLVERS,
+    producer=26, mutate=("dtype",),
+)
+spec(
+    "MatrixLogarithm", lambda d: (positive(d)[0],), tolerance=SOLVERS, mutate=("dtype",)
+)
+spec(
+    "MatrixSquareRoot",
+    lambda d: (positive(d)[0],),
+    tolerance=SOLVERS,
+    mutate=("dtype",),
+)
 
 
 def cross(d: Draw) -> Any:
@@ -178,7 +292,9 @@ def cross(d: Draw) -> Any:
     return d.array(shape), d.array(shape)
 
 
-spec("Cross", cross, tolerance=PRODUCTS, bad=(lambda d: (d.array((2,)), d.array((2,))),))
+spec(
+    "Cross", cross, tolerance=PRODUCTS, bad=(lambda d: (d.array((2,)), d.array((2,))),)
+)
 
 
 def tridiagonal(d: Draw) -> Any:
@@ -206,11 +322,19 @@ def matrix(d: Draw) -> Any:
 
 
 spec("Diag", lambda d: (d.array(d.shape(1, 2)),))
-spec("DiagPart", lambda d: (d.array(d.choice([(3, 3), (2, 3, 2, 3)])),), bad=(lambda d: (d.array((2, 3)),),))
+spec(
+    "DiagPart",
+    lambda d: (d.array(d.choice([(3, 3), (2, 3, 2, 3)])),),
+    bad=(lambda d: (d.array((2, 3)),),),
+)
 spec("MatrixDiag", lambda d: (d.array(d.shape(1, 3)),))
 spec("MatrixDiagPart", lambda d: (matrix(d),))
-spec("MatrixSetDiag", lambda d: set_diag(d), mutate=("rank", "size", "dtype"))
-spec("MatrixBandPart", lambda d: band(d), bad=(lambda d: (d.array((2, 2)), K(3, "int64"), K(0, "int64")),))
+spec("MatrixSetDiag", lambda d: set_diag(d), mutate=("rank", "dtype"))
+spec(
+    "MatrixBandPart",
+    lambda d: band(d),
+    bad=(lambda d: (d.array((2, 2)), K(3, "int64"), K(0, "int64")),),
+)
 
 
 def set_diag(d: Draw) -> Any:
@@ -221,7 +345,11 @@ def set_diag(d: Draw) -> Any:
 
 def band(d: Draw) -> Any:
     shape = d.shape(2, 3, empty=0)
-    return d.array(shape), K(d.integer(-1, shape[-2]), "int64"), K(d.integer(-1, shape[-1]), "int64")
+    return (
+        d.array(shape),
+        K(d.integer(-1, shape[-2]), "int64"),
+        K(d.integer(-1, shape[-1]), "int64"),
+    )
 
 
 def diag_range(d: Draw) -> tuple[int, int]:
@@ -236,25 +364,46 @@ def known(x: Any) -> Any:
 
 def diag_part_v(d: Draw) -> Any:
     k = diag_range(d)
-    attrs = {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])} if d.op.endswith("V3") else {}
+    attrs = (
+        {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])}
+        if d.op.endswith("V3")
+        else {}
+    )
     return call(known(d.array((2, 3, 4))), K(list(k), "int32"), K(d.array(())), **attrs)
 
 
 def diag_v(d: Draw) -> Any:
     low, high = diag_range(d)
     count = high - low + 1
-    attrs = {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])} if d.op.endswith("V3") else {}
+    attrs = (
+        {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])}
+        if d.op.endswith("V3")
+        else {}
+    )
     shape = (2, 3) if count == 1 else (2, count, 3)
-    return call(d.array(shape), K([low, high], "int32"), K(-1, "int32"), K(-1, "int32"), K(d.array(())), **attrs)
+    return call(
+        d.array(shape),
+        K([low, high], "int32"),
+        K(-1, "int32"),
+        K(-1, "int32"),
+        K(d.array(())),
+        **attrs,
+    )
 
 
 def set_diag_v(d: Draw) -> Any:
     low, high = diag_range(d)
     count = high - low + 1
-    attrs = {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])} if d.op.endswith("V3") else {}
+    attrs = (
+        {"align": d.choice(["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])}
+        if d.op.endswith("V3")
+        else {}
+    )
     longest = max(min(4, 4 - max(k, 0)) - max(-k, 0) for k in range(low, high + 1))
     shape = (2, longest) if count == 1 else (2, count, longest)
-    return call(known(d.array((2, 4, 4))), d.array(shape), K([low, high], "int32"), **attrs)
+    return call(
+        known(d.array((2, 4, 4))), d.array(shape), K([low, high], "int32"), **attrs
+    )
 
 
 SOME = ["float32", "float64", "int32", "int64", "complex64", "bool"]
@@ -270,14 +419,29 @@ def fft(count: int) -> Any:
     return lambda d: (d.array(d.shape(count, count + 1, empty=0)),)
 
 
-TRANSFORMS = Tolerance(1e-4, 1e-5, "TensorFlow transforms double precision through Eigen's FFT")
+TRANSFORMS = Tolerance(
+    1e-4, 1e-5, "TensorFlow transforms double precision through Eigen's FFT"
+)
+
 
 def add_transforms() -> None:
     for dims in (1, 2, 3):
         name = "" if dims == 1 else f"{dims}D"
         spec(f"FFT{name} IFFT{name}", fft(dims), attr="Tcomplex", tolerance=TRANSFORMS)
-        spec(f"RFFT{name}", rfft(dims), types=(), tolerance=TRANSFORMS, mutate=("rank", "dtype"))
-        spec(f"IRFFT{name}", irfft(dims), types=(), tolerance=TRANSFORMS, mutate=("rank", "dtype"))
+        spec(
+            f"RFFT{name}",
+            rfft(dims),
+            types=(),
+            tolerance=TRANSFORMS,
+            mutate=("rank", "dtype"),
+        )
+        spec(
+            f"IRFFT{name}",
+            irfft(dims),
+            types=(),
+            tolerance=TRANSFORMS,
+            mutate=("rank", "dtype"),
+        )
 
 
 def rfft(count: int) -> Any:

@@ -95,8 +95,13 @@ def unsorted_ids(d: Draw) -> Any:
     return d.array((3, 2)), np.array([1, 0, 2], np.int32)
 
 
-spec("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin", segments,
-     bad=(unsorted_ids,), tolerance=SUMS, without=NO_QUANTIZED)
+spec(
+    "SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin",
+    segments,
+    bad=(unsorted_ids,),
+    tolerance=SUMS,
+    without=NO_QUANTIZED,
+)
 
 
 def unsorted_segments(d: Draw) -> Any:
@@ -110,8 +115,13 @@ def segment_too_large(d: Draw) -> Any:
     return d.array((3, 2)), np.array([1, 0, 5], np.int32), K(3, "int32")
 
 
-spec("UnsortedSegmentSum UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin",
-     unsorted_segments, bad=(segment_too_large,), tolerance=SUMS, without=NO_QUANTIZED)
+spec(
+    "UnsortedSegmentSum UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin",
+    unsorted_segments,
+    bad=(segment_too_large,),
+    tolerance=SUMS,
+    without=NO_QUANTIZED,
+)
 
 
 def sparse_segments(d: Draw) -> Any:
@@ -130,10 +140,18 @@ def sparse_index_out(d: Draw) -> Any:
     return d.array((3, 2)), np.array([0, 3], np.int32), np.array([0, 1], np.int32)
 
 
-spec("SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN", sparse_segments,
-     bad=(sparse_index_out,), tolerance=SUMS)
-spec("SparseSegmentSumWithNumSegments SparseSegmentMeanWithNumSegments "
-     "SparseSegmentSqrtNWithNumSegments", sparse_segments_count, tolerance=SUMS)
+spec(
+    "SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN",
+    sparse_segments,
+    bad=(sparse_index_out,),
+    tolerance=SUMS,
+)
+spec(
+    "SparseSegmentSumWithNumSegments SparseSegmentMeanWithNumSegments "
+    "SparseSegmentSqrtNWithNumSegments",
+    sparse_segments_count,
+    tolerance=SUMS,
+)
 
 
 def sparse_segments_grad(d: Draw) -> Any:
@@ -143,7 +161,9 @@ def sparse_segments_grad(d: Draw) -> Any:
     return grad, d.indices((count,), 5, np.int32), ids, K(5, "int32")
 
 
-spec("SparseSegmentMeanGrad SparseSegmentSqrtNGrad", sparse_segments_grad, tolerance=SUMS)
+spec(
+    "SparseSegmentMeanGrad SparseSegmentSqrtNGrad", sparse_segments_grad, tolerance=SUMS
+)
 
 # --- bins -----------------------------------------------------------------------
 
@@ -151,7 +171,11 @@ spec("SparseSegmentMeanGrad SparseSegmentSqrtNGrad", sparse_segments_grad, toler
 def bincount(d: Draw) -> Any:
     values = d.rng.integers(0, 6, d.shape(0, 2)).astype(np.int32)
     weighted = d.maybe()
-    return values, K(d.integer(2, 8), "int32"), d.array(values.shape if weighted else (0,))
+    return (
+        values,
+        K(d.integer(2, 8), "int32"),
+        d.array(values.shape if weighted else (0,)),
+    )
 
 
 spec("Bincount", bincount)
@@ -169,8 +193,12 @@ spec("Bucketize", lambda d: call(d.array(), boundaries=[-2.0, 0.5, 3.0]))
 
 
 def histogram(d: Draw) -> Any:
-    return call(d.array(), d.array((2,), low=0, high=0.4) + np.array([-2, 2], d.dtype.np_dtype),
-                K(d.integer(1, 6), "int32"), dtype=d.choice(["int32", "int64"]))
+    return call(
+        d.array(),
+        d.array((2,), low=0, high=0.4) + np.array([-2, 2], d.dtype.np_dtype),
+        K(d.integer(1, 6), "int32"),
+        dtype=d.choice(["int32", "int64"]),
+    )
 
 
 spec("HistogramFixedWidth", histogram)

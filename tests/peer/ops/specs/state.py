@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.peer.ops.draw import Draw
+from tests.peer.ops import program as programs
 from tests.peer.ops.program import Node, Program, Ref
 from tests.peer.ops.spec import Tolerance, spec
-from tests.peer.ops import program as programs
+
+if TYPE_CHECKING:
+    from tests.peer.ops.draw import Draw
 
 Q = ["qint8", "quint8", "qint32"]
 # Cases share a session, in which a variable is known by its name.
@@ -30,13 +32,17 @@ def resource_variable(p: Program, value: Any) -> tuple[Ref, Node]:
     """A resource variable and the node that gives it a value."""
     leaf = p.feed(value)
     shape = p.leaves[-1].value.shape
-    handle = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}")
+    handle = p.op(
+        "VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}"
+    )
     return handle[0], p.op("AssignVariableOp", handle, leaf)
 
 
 def read(p: Program, variable: Ref, dtype: Any, after: Node | None = None) -> Node:
     if variable.dtype.name == "resource":
-        return p.op("ReadVariableOp", variable, dtype=dtype, control=[after] if after else [])
+        return p.op(
+            "ReadVariableOp", variable, dtype=dtype, control=[after] if after else []
+        )
     return p.op("Identity", variable, control=[after] if after else [])
 
 
@@ -46,7 +52,12 @@ def updated(d: Draw, values: list[Any], others: list[Any], **attrs: Any) -> Prog
     resource = programs.find(d.op).inputs[0].type_attr == ""
     make = resource_variable if resource else ref_variable
     made = [make(p, value) for value in values]
-    node = p.op(d.op, *[variable for variable, _ in made], *[as_input(p, one) for one in others], **attrs)
+    node = p.op(
+        d.op,
+        *[variable for variable, _ in made],
+        *[as_input(p, one) for one in others],
+        **attrs,
+    )
     reads = [read(p, variable, d.dtype) for variable, _ in made]
     p.run(*(init for _, init in made))
     p.run(node)
@@ -76,7 +87,12 @@ def assign_resource(d: Draw) -> Any:
     return p
 
 
-spec("AssignVariableOp AssignAddVariableOp AssignSubVariableOp", assign_resource, attr="dtype", without=[*Q])
+spec(
+    "AssignVariableOp AssignAddVariableOp AssignSubVariableOp",
+    assign_resource,
+    attr="dtype",
+    without=[*Q],
+)
 
 
 def variable(d: Draw) -> Any:
@@ -118,7 +134,13 @@ def variable_of(d: Draw, kind: str) -> Any:
     return p
 
 
-spec("IsVariableInitialized", is_initialized, attr="dtype", types=["float32", "int64", "string"], bad=(uninitialized,))
+spec(
+    "IsVariableInitialized",
+    is_initialized,
+    attr="dtype",
+    types=["float32", "int64", "string"],
+    bad=(uninitialized,),
+)
 
 
 def handle(d: Draw) -> Any:
@@ -126,7 +148,9 @@ def handle(d: Draw) -> Any:
     value = d.array()
     leaf = p.feed(value)
     shape = p.leaves[-1].value.shape
-    made = p.op("VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}")
+    made = p.op(
+        "VarHandleOp", dtype=leaf.dtype, shape=shape, shared_name=f"v{next(NUMBERS)}"
+    )
     init = p.op("AssignVariableOp", made, leaf)
     known = p.op("VarIsInitializedOp", made)
     value_read = p.op("ReadVariableOp", made, dtype=leaf.dtype)
@@ -176,27 +200,53 @@ def scatter(d: Draw) -> Any:
 
 def scatter_out(d: Draw) -> Any:
     attrs = {"dtype": d.dtype} if d.op.startswith("Resource") else {}
-    return updated(d, [d.array((3,))], [np.array([3], np.int32), d.array((1,))], **attrs)
+    return updated(
+        d, [d.array((3,))], [np.array([3], np.int32), d.array((1,))], **attrs
+    )
 
 
-spec("ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterUpdate ScatterMax ScatterMin", scatter, without=[*Q, "string"], bad=(scatter_out,), tolerance=UPDATES)
-spec("ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterUpdate"
-     " ResourceScatterMax ResourceScatterMin", scatter, attr="dtype", without=Q, bad=(scatter_out,), tolerance=UPDATES,
-     mutate=("integer", "dtype"))
+spec(
+    "ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterUpdate ScatterMax ScatterMin",
+    scatter,
+    without=[*Q, "string"],
+    bad=(scatter_out,),
+    tolerance=UPDATES,
+)
+spec(
+    "ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterUpdate"
+    " ResourceScatterMax ResourceScatterMin",
+    scatter,
+    attr="dtype",
+    without=Q,
+    bad=(scatter_out,),
+    tolerance=UPDATES,
+    mutate=("integer", "dtype"),
+)
 
 
 def scatter_nd(d: Draw) -> Any:
     shape = d.shape(1, 3, empty=0)
     depth = d.integer(1, len(shape))
-    ids = np.stack([d.rng.integers(0, s, (3,)) for s in shape[:depth]], -1).astype(d.index_type())
+    ids = np.stack([d.rng.integers(0, s, (3,)) for s in shape[:depth]], -1).astype(
+        d.index_type()
+    )
     if "Update" in d.op:
         ids = np.unique(ids, axis=0)
     return updated(d, [d.array(shape)], [ids, d.array((len(ids), *shape[depth:]))])
 
 
-spec("ScatterNdAdd ScatterNdSub ScatterNdUpdate", scatter_nd, without=[*Q], mutate=("integer", "dtype"))
-spec("ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate", scatter_nd, without=[*Q, "bool"],
-     mutate=("integer", "dtype"))
+spec(
+    "ScatterNdAdd ScatterNdSub ScatterNdUpdate",
+    scatter_nd,
+    without=[*Q],
+    mutate=("integer", "dtype"),
+)
+spec(
+    "ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate",
+    scatter_nd,
+    without=[*Q, "bool"],
+    mutate=("integer", "dtype"),
+)
 
 
 def gather(d: Draw) -> Any:
@@ -204,7 +254,9 @@ def gather(d: Draw) -> Any:
     shape = d.shape(2, 3, empty=0)
     variable_ref, init = resource_variable(p, d.array(shape))
     if d.op == "ResourceGatherNd":
-        ids = np.stack([d.rng.integers(0, s, (3,)) for s in shape[:2]], -1).astype(d.index_type())
+        ids = np.stack([d.rng.integers(0, s, (3,)) for s in shape[:2]], -1).astype(
+            d.index_type()
+        )
     else:
         ids = d.indices((2, 2), shape[0])
     found = p.op(d.op, variable_ref, p.feed(ids), dtype=d.dtype)
@@ -213,7 +265,13 @@ def gather(d: Draw) -> Any:
     return p
 
 
-spec("ResourceGather ResourceGatherNd", gather, attr="dtype", without=Q, mutate=("integer", "dtype"))
+spec(
+    "ResourceGather ResourceGatherNd",
+    gather,
+    attr="dtype",
+    without=Q,
+    mutate=("integer", "dtype"),
+)
 
 
 def strided_assign(d: Draw) -> Any:
@@ -221,19 +279,31 @@ def strided_assign(d: Draw) -> Any:
     return updated(d, [d.array((4, 3))], [*ends, d.array((2, 2))])
 
 
-spec("StridedSliceAssign ResourceStridedSliceAssign", strided_assign, without=[*Q], mutate=("dtype",))
+spec(
+    "StridedSliceAssign ResourceStridedSliceAssign",
+    strided_assign,
+    without=[*Q],
+    mutate=("dtype",),
+)
 
 
 def temporary(d: Draw) -> Any:
     p = Program(differentiate=False)
     shape = (2, 3)
-    made = p.op("TemporaryVariable", dtype=d.dtype, shape=shape, var_name=f"t{d.example}")
+    made = p.op(
+        "TemporaryVariable", dtype=d.dtype, shape=shape, var_name=f"t{d.example}"
+    )
     filled = p.op("Assign", made, p.feed(d.array(shape)))
     p.run(p.op("DestroyTemporaryVariable", filled, var_name=f"t{d.example}"))
     return p
 
 
-spec("TemporaryVariable DestroyTemporaryVariable", temporary, types=["float32", "int32"], mutate=("dtype",))
+spec(
+    "TemporaryVariable DestroyTemporaryVariable",
+    temporary,
+    types=["float32", "int32"],
+    mutate=("dtype",),
+)
 
 # --- optimizers -----------------------------------------------------------------
 # How many variables, then which other inputs: s a scalar, g a gradient.
@@ -281,7 +351,11 @@ def optimizer(d: Draw) -> Any:
     others: list[Any] = []
     for letter in inputs:
         if letter == "s":
-            others.append(d.array((), low=0.05, high=0.9) if "Ftrl" not in d.op else ftrl(d, len(others)))
+            others.append(
+                d.array((), low=0.05, high=0.9)
+                if "Ftrl" not in d.op
+                else ftrl(d, len(others))
+            )
         elif letter == "g":
             others.append(d.array((len(ids), *shape[1:]) if ids is not None else shape))
         else:
@@ -301,7 +375,9 @@ def ftrl(d: Draw, position: int) -> Any:
 
 
 def defined(prefix: str) -> str:
-    return " ".join(prefix + name for name in TABLE if programs.op_registry.find(prefix + name))
+    return " ".join(
+        prefix + name for name in TABLE if programs.op_registry.find(prefix + name)
+    )
 
 
 spec(defined(""), optimizer, tolerance=UPDATES, mutate=("dtype",))
