@@ -219,9 +219,10 @@ def train(sess, net, data, saver, run, start, steps, console):
     test_feed = {net["images"]: test_x, net["labels"]: test_y}
     batches = len(train_x) // BATCH
     seconds = 0.0
-    with tf.summary.FileWriter(str(run), sess.graph) as writer, Progress(
-        *progress_columns(), console=console
-    ) as progress:
+    with (
+        tf.summary.FileWriter(str(run), sess.graph) as writer,
+        Progress(*progress_columns(), console=console) as progress,
+    ):
         # What the broken run wrote after its last checkpoint does not count.
         writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), start)
         task = progress.add_task(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -73,7 +74,12 @@ def run(command: str, options: argparse.Namespace) -> int:
 
     action: Action = options.action
     try:
-        return action.execute(options)
+        status = action.execute(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
     except (errors.NotFoundError, FileNotFoundError) as error:
         status, text = USAGE, _text(error)
     except (errors.OpError, OSError, ValueError, RuntimeError, KeyError) as error:

@@ -185,8 +185,8 @@ def _verify(options: argparse.Namespace) -> int:
         count = 0
         try:
             prefix, reader = _open(path)
-            with reader, progress("verify", len(reader.names())) as step:
-                for name in reader.names():
+            with reader, progress("verify", len(reader.names)) as step:
+                for name in reader.names:
                     step(_text(name), 1)
                     count += 1
                     try:
@@ -232,7 +232,7 @@ def _rename(options: argparse.Namespace) -> int:
     _, reader = _open(options.path)
     renamed: dict[str, str] = {}
     with reader:
-        for name in map(_text, reader.names()):
+        for name in map(_text, reader.names):
             new = _new_name(name, pairs, options.regex)
             if new in renamed.values():
                 raise ValueError(f"two tensors would be named {new!r}")

@@ -227,6 +227,7 @@ def _strip(options: argparse.Namespace) -> int:
     names = [n for n in (options.output_node_names or "").split(",") if n]
     if names:
         graph_def = extract_sub_graph(graph_def, names)
+    graph_def = _without_checks(graph_def)
     stripped = remove_training_nodes(graph_def, _protected(graph_def, names))
     meta = meta_graph_pb2.MetaGraphDef()
     meta.graph_def.CopyFrom(stripped)
@@ -239,6 +240,21 @@ def _strip(options: argparse.Namespace) -> int:
             node.device = ""
     _write(options, meta.graph_def)
     return FINE
+
+
+def _without_checks(graph_def: Any) -> Any:
+    """A copy with CheckNumerics as Identity.
+
+    `remove_training_nodes` takes CheckNumerics out without joining its ends, as
+    TensorFlow's does; Identity it splices.
+    """
+    copy = type(graph_def)()
+    copy.CopyFrom(graph_def)
+    for node in copy.node:
+        if node.op == "CheckNumerics":
+            node.op = "Identity"
+            node.attr.pop("message", None)
+    return copy
 
 
 def _protected(graph_def: Any, names: list[str]) -> list[str]:

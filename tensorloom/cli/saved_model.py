@@ -46,6 +46,10 @@ def _show(options: argparse.Namespace) -> int:
     meta_graphs = {
         tuple(sorted(meta.meta_info_def.tags)): meta for meta in model.meta_graphs
     }
+    if options.tag_set is not None and not options.all:
+        meta = _chosen(directory, options.tag_set)  # or say that there is none
+        if options.signature_def is not None:
+            _signature(meta, options.signature_def)
     data = {
         ",".join(tags): {
             key: _signature_data(signature)

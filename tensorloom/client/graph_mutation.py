@@ -59,5 +59,6 @@ def replace_functions(
         op.graph.add_function(graph.to_function(keep_stateful=keep_stateful))
         names.append(name)
     op.graph._changed(op)
-    op._attrs.update(attrs)
+    # Nodes made of the operation before share its attrs, and keep them as they were.
+    op._attrs = {**op._attrs, **attrs}
     return names

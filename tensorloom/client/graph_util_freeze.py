@@ -148,6 +148,8 @@ class _Freezer:
                 result.node.append(self._constant(node))
             else:
                 result.node.extend(self._converted(node, body, carried, refs))
+        if self._copies:
+            _drop_unused_functions(result)
         return result
 
     def _constant(self, node: Any) -> Any:
@@ -314,6 +316,27 @@ class _Freezer:
                 result.type = dtype or result.type
         self._result.library.function.append(copy)
         return new_name
+
+
+def _drop_unused_functions(graph_def: Any) -> None:
+    """Leaves the functions that are called, and their gradients."""
+    functions = {f.signature.name: f for f in graph_def.library.function}
+    gradients = {g.function_name: g.gradient_func for g in graph_def.library.gradient}
+    used: set[str] = set()
+    pending = list(graph_def.node)
+    while pending:
+        node = pending.pop()
+        names = {node.op}
+        for value in node.attr.values():
+            names.update(f.name for f in (value.func, *value.list.func))
+        names.update(gradients[name] for name in names & gradients.keys())
+        for name in (names & functions.keys()) - used:
+            used.add(name)
+            pending.extend(functions[name].node_def)
+    kept = [function for name, function in functions.items() if name in used]
+    pairs = [g for g in graph_def.library.gradient if g.function_name in used]
+    library = type(graph_def.library)(function=kept, gradient=pairs)
+    graph_def.library.CopyFrom(library)
 
 
 def _check_ref_use(node: Any, body: _Body) -> None:

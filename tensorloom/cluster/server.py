@@ -23,6 +23,7 @@ from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
 from tensorloom.transport.socket_server import SocketServer
+from tensorloom.worker import torch_threads
 from tensorloom.worker.worker import Worker
 from tensorloom.worker.worker_service import WorkerService
 
@@ -107,6 +108,7 @@ class Server:
             self.start()
 
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
+        torch_threads.share_cores(_tasks_beside(cluster, server_def))
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
         self._directory = ClusterDirectory(
@@ -130,7 +132,12 @@ class Server:
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}
         values = {**self._masters.value_handlers(), **workers.value_handlers()}
-        self._server = GrpcServer(handlers, self._address)
+        try:
+            self._server = GrpcServer(handlers, self._address)
+        except Exception:
+            for listener, _ in sockets:
+                listener.close()
+            raise
         self._socket_servers = [
             SocketServer(
                 listener,
@@ -266,6 +273,22 @@ def _keep_house(stopped: threading.Event, reference: weakref.ref[Server]) -> Non
             return
         server.collect_garbage()
         del server
+
+
+def _tasks_beside(cluster: ClusterSpec, server_def: Any) -> int:
+    """How many tasks compute on this task's machine while it does, itself included.
+
+    Workers compute when the parameter servers have nothing to do, but these serve all.
+    """
+    own = cluster.task_address(server_def.job_name, server_def.task_index)
+    host = own.rpartition(":")[0]
+    is_ps = server_def.job_name == "ps"
+    jobs = [job for job in cluster.jobs if is_ps or job != "ps"]
+    return sum(
+        cluster.task_address(job, index).rpartition(":")[0] == host
+        for job in jobs
+        for index in cluster.task_indices(job)
+    )
 
 
 def running_at(target: str) -> Server | None:

@@ -10,6 +10,19 @@ from tensorloom.devices.device import Device, register_device_kind
 if TYPE_CHECKING:
     import torch
 
+# The module `tensor_memory` once it is needed: it imports torch. An import statement in
+# the conversions would cost as much as they do.
+_tensor_memory: Any = None
+
+
+def _load() -> Any:
+    global _tensor_memory
+    from tensorloom.devices import tensor_memory
+
+    _tensor_memory = tensor_memory
+    return tensor_memory
+
+
 # What TensorFlow's CPU devices report.
 MEMORY_LIMIT = 256 * 2**20
 
@@ -25,15 +38,11 @@ class CpuDevice(Device):
 
     def from_host(self, value: Any) -> torch.Tensor:
         """Shares memory with a writeable contiguous array, else copies."""
-        from tensorloom.devices import tensor_memory
-
-        return tensor_memory.tensor_from_array(value)
+        return (_tensor_memory or _load()).tensor_from_array(value)
 
     def to_host(self, tensor: torch.Tensor) -> Any:
         """Shares memory with the tensor."""
-        from tensorloom.devices import tensor_memory
-
-        return tensor_memory.array_from_tensor(tensor)
+        return (_tensor_memory or _load()).array_from_tensor(tensor)
 
 
 def make_cpus(task: str, count: int | None, options: Mapping[str, Any]) -> list[Device]:

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+# Codes of native NumPy dtypes that torch knows under the same name.
+_COMMON = "fdilqBbhH?FDe"
 
 
 def tensor_from_array(value: Any) -> torch.Tensor:
@@ -17,6 +19,8 @@ def tensor_from_array(value: Any) -> torch.Tensor:
     A writeable C-contiguous array shares its memory; anything else is copied. The
     quantized dtypes (structured in NumPy) become their base integers.
     """
+    if type(value) is np.ndarray and value.flags.carray and _is_common(value.dtype):
+        return torch.from_numpy(value)
     array = np.asarray(value)
     if array.dtype.names is not None:
         array = array.view(array.dtype[0])
@@ -27,6 +31,10 @@ def tensor_from_array(value: Any) -> torch.Tensor:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return torch.from_numpy(array)
+
+
+def _is_common(dtype: np.dtype[Any]) -> bool:
+    return dtype.isnative and dtype.char in _COMMON
 
 
 def array_from_tensor(tensor: torch.Tensor) -> Any:

@@ -78,6 +78,8 @@ def fill(
     attrs = proto.attr
     added = newer_attrs.ADDED.get(node.op, ())
     for name, value in node.attrs.items():
+        if name.startswith("_") and name[1:] in newer_attrs.KEPT:
+            name = name[1:]
         if not (name in added and newer_attrs.is_default(name, value)):
             attr_value.encode_into(attrs[name], value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import op_registry
+from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.shape_inference import (
     HandleData,
     InferenceContext,
@@ -63,9 +63,10 @@ def infer_node(
             shapes.append(UNKNOWN)
         else:
             shapes.append(producer.output_shapes[index])
-        types.append(
-            node.output_types[0] if producer is None else producer.output_types[index]
-        )
+        if producer is not None:
+            types.append(producer.output_types[index])
+        else:  # an argument of a body: what shape functions do not ask for
+            types.append(node.output_types[0] if node.output_types else dtypes.float32)
     context = _NodeContext(
         node.op, node.name, node.attrs, shapes, types, node.output_types
     )

@@ -114,7 +114,7 @@ def _audit_checkpoint(prefix: str, progress: Callable[[str], None]) -> Audit:
     facts: dict[str, Any] = {}
     try:
         with open_checkpoint(prefix) as reader:
-            names = reader.names()
+            names = reader.names
             facts = {"tensors": len(names)}
             for name in names:
                 text = name.decode("utf-8", "backslashreplace")

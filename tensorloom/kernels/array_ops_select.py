@@ -179,6 +179,7 @@ def _matrix_diag(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 "diagonal must be at least 1-dim, received shape: []"
             )
+        check_shape((*diagonal.shape, diagonal.shape[-1]), c["T"], c.device)
         return torch.diag_embed(diagonal)
 
     return compute

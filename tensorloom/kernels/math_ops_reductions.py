@@ -167,6 +167,34 @@ def _on_cpu(function: Callable[..., Any]) -> Callable[..., torch.Tensor]:
     return lambda x, axis: torch.from_numpy(np.asarray(function(x.numpy(), axis)))
 
 
+def _has_nan(x: torch.Tensor, axis: int, extremes: torch.Tensor) -> bool:
+    """Whether NaN is among the extreme elements, whose positions are given."""
+    return bool(x.gather(axis, extremes.unsqueeze(axis)).isnan().any())
+
+
+# Up to so many elements one pass over all costs less than picking some.
+_FEW_ELEMENTS = 1 << 14
+
+
+def _quick_arg(
+    name: str, output_type: dtypes.DType, general: Callable[..., torch.Tensor]
+) -> Callable[..., torch.Tensor]:
+    """argmax or argmin of few elements on a CPU without NaN; else the general one."""
+    to = output_type.as_numpy_dtype
+
+    def compute(x: torch.Tensor, dimension: Any) -> torch.Tensor:
+        array = x.numpy()
+        if not 0 < array.size <= _FEW_ELEMENTS:
+            return general(x, dimension)
+        largest = array.max()
+        if largest != largest:  # NumPy hands NaN on
+            return general(x, dimension)
+        axis = arg_axis(dimension, array.shape)
+        return torch.from_numpy(np.asarray(getattr(array, name)(axis), to))
+
+    return compute
+
+
 _NUMPY_TYPES = REALS - {dtypes.bfloat16}
 
 
@@ -192,11 +220,13 @@ def _arg(
             if mask_always:
                 x = x.masked_fill(x.isnan(), value)
             out = find(x, axis)
-            if mask_if_met and bool(x.gather(axis, out.unsqueeze(axis)).isnan().any()):
+            if mask_if_met and _has_nan(x, axis, out):
                 out = find(x.masked_fill(x.isnan(), value), axis)
             return out if to is torch.int64 else out.to(to)
 
-        return compute
+        if not fast:
+            return compute
+        return _quick_arg(numpy_function.__name__, c["output_type"], compute)
 
 
 _arg("ArgMax", torch.argmax, np.argmax, float("-inf"))

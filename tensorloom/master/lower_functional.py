@@ -158,7 +158,7 @@ class _Lowering:
             tuple(inputs),
             tuple(dict.fromkeys(control)),
             owner.device,
-            {"T": dtype, **attrs},
+            attrs if op == "LoopCond" else {"T": dtype, **attrs},
             types,
             None if shapes is None else tuple(shapes),
             owner.source,

@@ -126,7 +126,7 @@ for _ref in (False, True):
         inputs=[f"data: {_type}"],
         outputs=[f"output: {_type}"],
         attrs=_LOOP_ATTRS,
-        shape_fn=_enter_shape,
+        shape_fn=_passed_shape if _ref else _enter_shape,
         gradient=NOT_DIFFERENTIABLE,
         doc=(
             "Passes data into a frame: to its first iteration, or if is_constant to "

@@ -46,8 +46,8 @@ def _sparse_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _ragged_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 1)
-    return _shapes(2)
+    rank = c.input_shape(1).rank
+    return _shapes(None if rank is None else rank + 1)
 
 
 def _bincount_shape(c: InferenceContext) -> TensorShape:
@@ -57,7 +57,7 @@ def _bincount_shape(c: InferenceContext) -> TensorShape:
         c.fail(f"Input size must be non-negative, got {int(size)}.")
     columns = None if size is None else int(size)
     dims = c.input_value_as_shape(2).dims_tuple
-    if dims is None:
+    if dims is None or columns is None:
         return TensorShape.of(None)
     return TensorShape.of((columns,) if len(dims) == 1 else (dims[0], columns))
 

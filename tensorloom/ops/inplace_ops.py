@@ -5,7 +5,6 @@ from __future__ import annotations
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import unchanged_shape
 
-
 for _op, _doc in (
     ("InplaceAdd", "x with v added to the rows i."),
     ("InplaceSub", "x with v subtracted from the rows i."),

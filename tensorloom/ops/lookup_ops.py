@@ -199,7 +199,7 @@ def _reference_size_shape(c: InferenceContext) -> TensorShape:
 
 def _reference_export_shape(c: InferenceContext) -> list[TensorShape]:
     _check_reference(c)
-    return [UNKNOWN, UNKNOWN]
+    return [TensorShape.of((None,)), UNKNOWN]
 
 
 def _reference_initialize_shape(c: InferenceContext) -> tuple[TensorShape, ...]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, is_tensor
@@ -24,6 +22,8 @@ from tensorloom.ops import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
+
+_LARGEST = 2**63 - 1
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -50,7 +50,10 @@ def _pad_shape(c: InferenceContext) -> TensorShape:
         return TensorShape.of((None,) * rank)
     if (values < 0).any():
         c.fail("Paddings must be non-negative")
-    added = values.sum(axis=1, dtype=np.int64).tolist()
+    added = [sum(pair) for pair in values.tolist()]
+    for dim, more in zip(dims, added, strict=True):
+        if (dim or 0) + more > _LARGEST:
+            c.fail(f"Dimension size overflow from adding {dim or 0} and {more}")
     return TensorShape.of(
         tuple(None if d is None else d + a for d, a in zip(dims, added, strict=True))
     )
@@ -87,7 +90,13 @@ def _tile_shape(c: InferenceContext) -> TensorShape:
     assert multiples.dims_tuple is not None
     dims = c.with_rank(0, len(multiples.dims_tuple)).dims_tuple
     assert dims is not None
-    pairs = zip(dims, multiples.dims_tuple, strict=True)
+    pairs = list(zip(dims, multiples.dims_tuple, strict=True))
+    for dim, times in pairs:
+        if dim is not None and times is not None and dim * times > _LARGEST:
+            c.fail(
+                "Negative dimension size caused by overflow when multiplying "
+                f"{dim} and {times}"
+            )
     return TensorShape.of(tuple(_times(dim, times) for dim, times in pairs))
 
 

@@ -412,10 +412,12 @@ def _bincount_shape(c: InferenceContext) -> TensorShape:
     size = c.input_value(2)
     if size is not None and size < 0:
         c.fail("size must be non-negative")
+    if size is None:
+        return TensorShape.of(None)
     splits = c.with_rank(0, 1).dims_tuple
     assert splits is not None
     rows = None if splits[0] is None else splits[0] - 1
-    return TensorShape.of((rows, None if size is None else int(size)))
+    return TensorShape.of((rows, int(size)))
 
 
 register_op(

@@ -60,9 +60,10 @@ def _gru_grad_shape(c: InferenceContext) -> list[TensorShape]:
     x, state = c.with_rank(0, 2).dims_tuple, c.with_rank(1, 2).dims_tuple
     assert x is not None
     assert state is not None
+    weights = c.with_rank(2, 2).dims_tuple
+    assert weights is not None
     units = TensorShape.of((x[0], state[1]))
-    both = None if state[1] is None else 2 * state[1]
-    return [c.input_shape(0), units, units, TensorShape.of((x[0], both))]
+    return [c.input_shape(0), units, units, TensorShape.of((x[0], weights[1]))]
 
 
 # --- gradient ----------------------------------------------------------------

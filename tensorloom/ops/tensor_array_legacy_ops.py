@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import no_outputs
+from tensorloom.framework.shape_inference import no_outputs, unknown_shapes
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 from tensorloom.ops import tensor_array_ops as v3
 
@@ -113,7 +113,8 @@ for _suffix, _handle in (("", "handle: Ref(string)"), ("V2", "handle: string")):
             inputs=[_handle, *_inputs],
             outputs=_outputs,
             attrs=_attrs,
-            shape_fn=_shape_fn,
+            # The first version never had shape functions.
+            shape_fn=_shape_fn if _suffix or not _outputs else unknown_shapes,
             gradient=_gradient or NOT_DIFFERENTIABLE,
             deprecated=f"Use TensorArray{_kind}V3",
             doc=f"TensorArray{_kind}V3 for a handle of old.",
@@ -123,7 +124,7 @@ for _suffix, _handle in (("", "handle: Ref(string)"), ("V2", "handle: string")):
         inputs=["handle: string", "flow_in: float"],
         outputs=[f"grad_{_handle}"],
         attrs=["source: string"],
-        shape_fn=_handle_shape,
+        shape_fn=_handle_shape if _suffix else unknown_shapes,
         gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         deprecated="Use TensorArrayGradV3",
@@ -141,7 +142,7 @@ register_op(
         "tensor_array_name: string = ''",
         _SHAPE,
     ],
-    shape_fn=_create_shape,
+    shape_fn=unknown_shapes,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     deprecated="Use TensorArrayV3",
@@ -169,7 +170,7 @@ register_op(
     inputs=["handle: Ref(string)", "flow_in: float"],
     outputs=["value: dtype"],
     attrs=["dtype: type", _SHAPE],
-    shape_fn=_value_shape,
+    shape_fn=unknown_shapes,
     deprecated="Use TensorArrayGatherV3 with RangeOp",
     doc="Stacks all elements along a new dimension 0.",
 )
@@ -178,7 +179,7 @@ register_op(
     inputs=["handle: Ref(string)", "value: T", "flow_in: float"],
     outputs=_FLOW,
     attrs=["T: type"],
-    shape_fn=_flow_shape,
+    shape_fn=unknown_shapes,
     deprecated="Use TensorArrayScatterV3 with RangeOp",
     doc="Writes the slices of a tensor along dimension 0 to the indices from 0 on.",
 )

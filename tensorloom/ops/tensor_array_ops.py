@@ -36,6 +36,14 @@ def _grad_shape(c: InferenceContext) -> list[TensorShape]:
     data = c.handle_data(0)
     if data is not None and c.op_name == "TensorArrayGradV3":
         c.set_output_handle_data(0, data)
+    elif data is not None:
+        # As in TensorFlow, the sizes that are prepended stay unknown.
+        dims = c.with_rank(2, 1).dims_tuple
+        count = None if dims is None else dims[0]
+        if count is not None:
+            more = TensorShape.of((None,) * count)
+            shape = more.concatenate(data.shape)
+            c.set_output_handle_data(0, HandleData(data.dtype, shape))
     return [_HANDLE, SCALAR]
 
 

@@ -101,13 +101,17 @@ class ExportDirectory:
                 "different export directory, or delete all the contents of the "
                 f"specified directory: {self.final}"
             )
-        self._is_local = filesystem.scheme_of(self.final) in ("", "file")
+        # What is mirrored is copied as it is written, so it has its name from the start.
+        self._is_staged = filesystem.scheme_of(self.final) in (
+            "",
+            "file",
+        ) and not mirror.copies_of(self.final)
         self._work = self.final
         self._discard: Any = None
 
     def path(self) -> str:
         """Where its files are written, which is made if it is not there."""
-        if self._work == self.final and self._is_local and not self._is_whole():
+        if self._work == self.final and self._is_staged and not self._is_whole():
             # Not a number: servers take directories with numbers for versions.
             self._work = f"{self.final}.temp-{secrets.token_hex(6)}"
             self._discard = weakref.finalize(self, _discard, self._work)
@@ -133,8 +137,6 @@ class ExportDirectory:
         """Puts the working directory in the place of the final one."""
         work, self._work = self._work, self.final
         self._discard.detach()
-        if mirror.mirrors():  # the saver has told them of this place
-            mirror.removed(_files(work))
         # Programs put files such as assets.extra there before they save.
         entries = (
             filesystem.list_directory(self.final)

@@ -1,4 +1,4 @@
-"""Event files: what TensorBoard reads. Records of `Event` messages, one file a writer."""
+"""Event files, which TensorBoard reads: records of `Event` messages."""
 
 from __future__ import annotations
 

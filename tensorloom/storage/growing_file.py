@@ -80,5 +80,3 @@ class _UploadedFile:
             self.flush()
         finally:
             self._copy.close()
-
-

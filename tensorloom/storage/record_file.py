@@ -12,14 +12,16 @@ import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from tensorloom.framework import errors
 from tensorloom.storage import filesystem
 from tensorloom.storage.byte_stream import compression_of, decompressor
 from tensorloom.storage.crc32c import mask
 from tensorloom.storage.file_errors import as_file_errors, data_loss
 from tensorloom.storage.tfrecord import FRAME, MAX_COMPRESSED_RECORD, checksum
+
+if TYPE_CHECKING:
+    from tensorloom.framework import errors
 
 _HEADER: Final = struct.Struct("<QI")
 _BLOCK: Final = 1 << 18
@@ -85,7 +87,9 @@ class _Contents:
             try:
                 out = inflate.decompress(rest, _BLOCK)
             except zlib.error as error:
-                raise data_loss(self._name, None, f"inflate() failed: {error}") from None
+                raise data_loss(
+                    self._name, None, f"inflate() failed: {error}"
+                ) from None
             rest = inflate.unconsumed_tail or inflate.unused_data
             if out:
                 yield at, out

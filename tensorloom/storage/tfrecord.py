@@ -267,7 +267,9 @@ class RecordWriter:
             record = bytes(memoryview(record))
         if self._pending is None:
             raise errors.FailedPreconditionError(
-                None, None, f"Writer not initialized or previously closed ({self._name})"
+                None,
+                None,
+                f"Writer not initialized or previously closed ({self._name})",
             )
         self._pending.append(record)
         self._size += len(record) + FRAME

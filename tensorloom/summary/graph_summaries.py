@@ -26,6 +26,7 @@ from tensorloom.summary.graph_writer import (
     default_handle,
     has_default_writer,
     recording_condition,
+    writer_op,
 )
 from tensorloom.summary.summary import _summary_scope
 
@@ -82,23 +83,21 @@ def generic(
             serialized = constant(metadata.SerializeToString())
         else:
             serialized = metadata
-        return apply_op(
+        return writer_op(
             "WriteSummary",
+            scope,
             writer=writer,
             step=chosen_step(step),
             tensor=apply_op("Identity", input=tensor),
             tag=tag,
             summary_metadata=serialized,
-            name=scope,
         )
 
     return _written(name, tensor, family, step, write)
 
 
 @export("contrib.summary.scalar")
-def scalar(
-    name: str, tensor: Any, family: str | None = None, step: Any = None
-) -> Any:
+def scalar(name: str, tensor: Any, family: str | None = None, step: Any = None) -> Any:
     """Writes a number to the default writer.
 
     Args:
@@ -113,13 +112,13 @@ def scalar(
     """
 
     def write(tag: str, scope: str, writer: Tensor, step: Any) -> Operation:
-        return apply_op(
+        return writer_op(
             "WriteScalarSummary",
+            scope,
             writer=writer,
             step=chosen_step(step),
             tag=tag,
             value=apply_op("Identity", input=tensor),
-            name=scope,
         )
 
     return _written(name, tensor, family, step, write)
@@ -132,13 +131,13 @@ def histogram(
     """Writes a histogram of real values; arguments as in `scalar`."""
 
     def write(tag: str, scope: str, writer: Tensor, step: Any) -> Operation:
-        return apply_op(
+        return writer_op(
             "WriteHistogramSummary",
+            scope,
             writer=writer,
             step=chosen_step(step),
             tag=tag,
             values=apply_op("Identity", input=tensor),
-            name=scope,
         )
 
     return _written(name, tensor, family, step, write)
@@ -166,15 +165,15 @@ def image(
         color = bad_color
         if color is None:
             color = constant([255, 0, 0, 255], dtype=dtypes.uint8)
-        return apply_op(
+        return writer_op(
             "WriteImageSummary",
+            scope,
             writer=writer,
             step=chosen_step(step),
             tag=tag,
             tensor=apply_op("Identity", input=tensor),
             bad_color=color,
             max_images=max_images,
-            name=scope,
         )
 
     return _written(name, tensor, family, step, write)
@@ -199,15 +198,15 @@ def audio(
     """
 
     def write(tag: str, scope: str, writer: Tensor, step: Any) -> Operation:
-        return apply_op(
+        return writer_op(
             "WriteAudioSummary",
+            scope,
             writer=writer,
             step=chosen_step(step),
             tag=tag,
             tensor=apply_op("Identity", input=tensor),
             sample_rate=sample_rate,
             max_outputs=max_outputs,
-            name=scope,
         )
 
     return _written(name, tensor, family, step, write)

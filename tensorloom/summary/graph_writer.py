@@ -6,9 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.session import BaseSession
 from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
@@ -27,6 +26,9 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.ops import math_ops, placeholder_ops
 from tensorloom.ops.constant_op import constant
 from tensorloom.ops.control_flow_ops import no_op
+
+if TYPE_CHECKING:
+    from tensorloom.client.base_session import BaseSession
 
 _INITIALIZERS: Final = "_SUMMARY_WRITER_V2"
 
@@ -112,7 +114,7 @@ class ResourceSummaryWriter(SummaryWriter):
     def close(self) -> Operation:
         """An op that flushes and closes it."""
         with control_dependencies([self.flush()]), device("cpu:0"):
-            return apply_op("CloseSummaryWriter", writer=self.handle)
+            return writer_op("CloseSummaryWriter", writer=self.handle)
 
 
 @export("contrib.summary.create_file_writer")
@@ -136,7 +138,7 @@ def create_file_writer(
         return NoopSummaryWriter()
     directory = str(logdir)
     with device("cpu:0"):
-        arguments = {
+        arguments: dict[str, Any] = {
             "max_queue": constant(10) if max_queue is None else max_queue,
             "flush_millis": (
                 constant(2 * 60 * 1000) if flush_millis is None else flush_millis
@@ -147,7 +149,7 @@ def create_file_writer(
         }
         return ResourceSummaryWriter(
             f"logdir:{directory}" if name is None else name,
-            lambda handle: apply_op(
+            lambda handle: writer_op(
                 "CreateSummaryFileWriter", writer=handle, logdir=directory, **arguments
             ),
         )
@@ -240,7 +242,7 @@ def flush(writer: Any = None, name: str | None = None) -> Operation:
             return no_op()
     handle = writer.handle if isinstance(writer, ResourceSummaryWriter) else writer
     with device("cpu:0"):
-        return apply_op("FlushSummaryWriter", writer=handle, name=name)
+        return writer_op("FlushSummaryWriter", name, writer=handle)
 
 
 @export("summary.initialize", "contrib.summary.initialize")
@@ -290,25 +292,31 @@ def write_graph(param: Any, step: Any = None, name: str | None = None) -> Operat
         return no_op()
     with device("cpu:0"):
         tensor = apply_op("Identity", input=param)
-        return apply_op(
+        return writer_op(
             "WriteGraphSummary",
+            name,
             writer=default_handle(),
             step=chosen_step(step),
             tensor=tensor,
-            name=name,
         )
 
 
 @export("contrib.summary.import_event")
 def import_event(tensor: Any, name: str | None = None) -> Operation:
     """An op that writes a serialized Event to the default writer."""
-    return apply_op("ImportEvent", writer=default_handle(), event=tensor, name=name)
+    return writer_op("ImportEvent", name, writer=default_handle(), event=tensor)
 
 
 @export("contrib.summary.eval_dir")
 def eval_dir(model_dir: str, name: str | None = None) -> str:
     """The directory of the events of an evaluation."""
     return os.path.join(model_dir, f"eval_{name}" if name else "eval")
+
+
+def writer_op(op: str, name: str | None = None, **inputs: Any) -> Operation:
+    """An op that uses a writer."""
+    made: Operation = apply_op(op, name, **inputs)
+    return made
 
 
 def has_default_writer() -> bool:

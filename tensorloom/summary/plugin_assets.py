@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.graph import Graph
+from typing import TYPE_CHECKING
+
 from tensorloom.storage import filesystem
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph import Graph
 
 _COLLECTION = "__plugin_assets"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.session import BaseSession
 from tensorloom.framework import dtypes
 from tensorloom.framework.graph import name_scope
 from tensorloom.ops.constant_op import constant
@@ -15,6 +14,9 @@ from tensorloom.summary.graph_writer import (
     create_file_writer,
     import_event,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.client.base_session import BaseSession
 
 
 class SessionEventWriter:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.session import BaseSession
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Graph
 from tensorloom.summary.event_writer import EventFileWriter
 from tensorloom.summary.plugin_assets import write_plugin_assets
+
+if TYPE_CHECKING:
+    from tensorloom.client.base_session import BaseSession
 
 
 class SummaryToEventTransformer:

@@ -7,7 +7,10 @@ from typing import Any
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.export import export
 from tensorloom.storage import filesystem
+from tensorloom.train import large_graph
 from tensorloom.train.meta_graph import write_message
+
+_MAX_BYTES = 2**31 - 2**26  # some room for the nodes
 
 
 @export("io.write_graph", "train.write_graph")
@@ -15,6 +18,8 @@ def write_graph(
     graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True
 ) -> str:
     """Writes a graph, or any message, to `logdir/name`; the file appears whole.
+
+    The constants of a graph above 2 GB are written beside it, see `large_graph.py`.
 
     Args:
       graph_or_graph_def: a `Graph`, or a `GraphDef` message.
@@ -25,8 +30,10 @@ def write_graph(
       The path of the file.
     """
     message = graph_or_graph_def
-    if isinstance(message, Graph):
-        message = message.as_graph_def()
     path = filesystem.join(filesystem.path_text(logdir), name)
+    if isinstance(message, Graph):
+        if not as_text and large_graph.constant_bytes(message) >= _MAX_BYTES:
+            return large_graph.write_large_graph(message, path)
+        message = message.as_graph_def()
     write_message(message, path, as_text)
     return path

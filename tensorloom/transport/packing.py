@@ -18,6 +18,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
+from tensorloom.framework.variant_codec import codec_of
 from tensorloom.transport import tensors
 
 Buffer = bytes | memoryview
@@ -31,6 +32,7 @@ _MAX_RANK: Final = 254
 
 _STRING: Final = dtypes.string.as_datatype_enum
 _RESOURCE: Final = dtypes.resource.as_datatype_enum
+_VARIANT: Final = dtypes.variant.as_datatype_enum
 
 
 def pack(values: Sequence[Any]) -> tuple[list[Buffer], int]:
@@ -72,6 +74,8 @@ def _content(value: Any) -> tuple[int, tuple[int, ...], Buffer]:
         array = np.asarray(value)
     elif isinstance(value, Resource | tensors.RemoteResource):
         return _RESOURCE, (), _packed_handle(value)
+    elif codec_of(value) is not None:
+        return _VARIANT, (), _packed_variant(value)
     else:
         array = np.empty((), object)
         array[()] = value
@@ -80,6 +84,14 @@ def _content(value: Any) -> tuple[int, tuple[int, ...], Buffer]:
     number = dtypes.as_dtype(array.dtype).as_datatype_enum
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return number, array.shape, flat.data
+
+
+def _packed_variant(value: Any) -> bytes:
+    from tensorloom.protos.tensor_pb2 import TensorProto
+
+    proto = TensorProto()
+    tensors.encode(value, proto)
+    return proto.SerializeToString()
 
 
 def _packed_handle(value: Any) -> bytes:
@@ -163,6 +175,8 @@ class _Reader:
         content = self._body[start:end]
         if number == _RESOURCE:
             return _handle(content.tobytes())
+        if number == _VARIANT:
+            return _variant(content.tobytes())
         count = math.prod(sizes)
         if number == _STRING:
             return _strings(content.tobytes(), count, sizes)
@@ -171,6 +185,20 @@ class _Reader:
             raise ValueError(f"{length} bytes for {count} elements of {dtype.name}")
         array = content.view(dtype.np_dtype).reshape(sizes)
         return array if sizes else array[()]
+
+
+def _variant(content: bytes) -> Any:
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.tensor_pb2 import TensorProto
+
+    try:
+        proto = TensorProto.FromString(content)
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+    if proto.dtype != _VARIANT:
+        raise ValueError("no variant where one is announced")
+    return tensors.decode(proto)
 
 
 def _handle(content: bytes) -> tensors.RemoteResource:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors, tensor_proto
 from tensorloom.framework.resource import Resource
+from tensorloom.framework.variant_codec import VariantCodec, codec_named, codec_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -51,6 +52,10 @@ def encode(value: Any, proto: TensorProto, dtype: DType | None = None) -> None:
         proto.dtype = dtypes.resource.as_datatype_enum  # type: ignore[assignment]
         _fill_handle(proto.resource_handle_val.add(), value)
         return
+    codec = codec_of(value)
+    if codec is not None:
+        _fill_variant(codec, value, proto)
+        return
     array = _as_array(value)
     if array.dtype == object and array.size and not _is_text(array.flat[0]):
         raise errors.UnimplementedError(
@@ -78,6 +83,36 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
+def _fill_variant(codec: VariantCodec, value: Any, proto: TensorProto) -> None:
+    proto.dtype = dtypes.variant.as_datatype_enum  # type: ignore[assignment]
+    proto.tensor_shape.SetInParent()
+    data = proto.variant_val.add()
+    metadata, elements = codec.encode(value)
+    data.type_name, data.metadata = codec.type_name, metadata
+    for element in elements:
+        encode(element, data.tensors.add())
+
+
+def _variant(proto: TensorProto) -> Any:
+    if not proto.variant_val:  # what stands for a dead one
+        return np.empty([0], object)
+    data = proto.variant_val[0]
+    codec = codec_named(data.type_name)
+    if codec is None or len(proto.variant_val) > 1 or proto.tensor_shape.dim:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"A variant of type '{data.type_name}' cannot be received from another "
+            "task",
+        )
+    try:
+        return codec.decode(data.metadata, [decode(t) for t in data.tensors])
+    except (ValueError, TypeError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"Malformed {data.type_name} in a message: {error}"
+        ) from None
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, bytes | str)
 
@@ -97,7 +132,7 @@ def decode(proto: TensorProto) -> Any:
 
     Raises:
       errors.InvalidArgumentError: the message is malformed.
-      errors.UnimplementedError: it holds a variant.
+      errors.UnimplementedError: it holds a variant of a type that is not known.
     """
     if proto.dtype == dtypes.resource.as_datatype_enum:
         if len(proto.resource_handle_val) != 1 or proto.tensor_shape.dim:
@@ -106,7 +141,5 @@ def decode(proto: TensorProto) -> Any:
             )
         return RemoteResource(proto.resource_handle_val[0])
     if proto.dtype == dtypes.variant.as_datatype_enum:
-        raise errors.UnimplementedError(
-            None, None, "Variant tensors cannot be received from another task"
-        )
+        return _variant(proto)
     return tensor_proto.decode_tensor(proto)

@@ -20,6 +20,7 @@ from tensorloom.worker import memory, runtime
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import Node
     from tensorloom.worker.emitter import Emitter
     from tensorloom.worker.piece import Code
@@ -119,7 +120,7 @@ def compile_items(
             _add_constant(node, item, facts)
         elif kind == SEND:
             item.key = key_of(node).rpartition(";")[0]
-            item.nothing = np.zeros([0], node.attrs["T"].base_dtype.as_numpy_dtype)
+            item.nothing = _nothing(node.attrs["T"])
             item.reads = _value_of
         elif kind == RECV:
             item.key = key_of(node).rpartition(";")[0]
@@ -134,6 +135,12 @@ def compile_items(
         for name in item.node.control_inputs:
             items[name].control_consumers.append(item)
     return list(items.values()), codes
+
+
+def _nothing(dtype: DType) -> np.ndarray[Any, Any]:
+    """What stands for a dead tensor."""
+    known = dtype.base_dtype.is_numpy_compatible
+    return np.zeros([0], dtype.base_dtype.as_numpy_dtype if known else object)
 
 
 def _add_constant(node: Node, item: Item, facts: dict[tuple[str, int], Value]) -> None:

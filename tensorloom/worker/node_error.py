@@ -37,12 +37,22 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     return result
 
 
+# What torch and NumPy say of sizes beyond any memory.
+_NO_MEMORY = (
+    "allocate",
+    "out of memory",
+    "array is too big",
+    "Maximum allowed dimension exceeded",
+    "Storage size calculation overflowed",
+)
+
+
 def to_op_error(error: Exception) -> errors.OpError:
     """Any exception of a kernel as one of `tf.errors`."""
     if isinstance(error, errors.OpError):
         return error
     text = str(error) or type(error).__name__
-    if isinstance(error, MemoryError) or "allocate" in text or "out of memory" in text:
+    if isinstance(error, MemoryError) or any(sign in text for sign in _NO_MEMORY):
         return errors.ResourceExhaustedError(None, None, f"OOM: {text}")
     if "does not have a deterministic implementation" in text:
         return errors.UnimplementedError(None, None, text)

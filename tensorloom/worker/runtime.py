@@ -84,7 +84,9 @@ def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
 
 def received_host(value: Any) -> Any:
     """What another piece sent, as NumPy; a resource as it is."""
-    if isinstance(value, np.ndarray | np.generic | Resource):
+    if isinstance(value, np.ndarray | np.generic | Resource) or not hasattr(
+        value, "cpu"
+    ):
         return value
     from tensorloom.devices import tensor_memory
 

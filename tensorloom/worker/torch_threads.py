@@ -4,8 +4,9 @@ The threads of a parallel kernel meet at its end. When one of them has lost its 
 another process, the others spin until it is back: on two cores with one busy neighbour
 a step of 0.45 ms then takes 10 to 200 ms, while on the caller's thread alone it still
 takes 0.47 ms. The operating system counts how often it took a core away. Where that
-happens often, one thread is tried, and kept for a while if more steps get done so. On
-cores of its own a process does not come near the limit, and nothing changes.
+happens often, one thread is tried, and kept while the cores are crowded if more steps
+get done so. On cores of its own a process does not come near the limit, and nothing
+changes.
 """
 
 from __future__ import annotations
@@ -19,16 +20,23 @@ from typing import Final
 
 from tensorloom.framework import determinism
 
-# A process alone on its cores loses one 20 to 60 times a second, a crowded one 180 to
-# 330 times (measured on two cores).
+# A process alone on its cores loses one 20 to 60 times for each second that it computes,
+# a crowded one 180 to 1000 times (measured on two cores). Not for each second that
+# passes: of those a crowded process gets few.
 SWITCHES_PER_S: Final = 120
+# Fewer say nothing.
+LEAST_SWITCHES: Final = 5
 # What a look at the counter covers at least: long enough for a dozen switches.
 WINDOW_S: Final = 0.1
 # How many times more steps one thread must get done.
 GAIN: Final = 1.25
-# How long kernels then stay on one thread; doubled each time that it was right.
+# How long kernels then stay on one thread if the cores stay crowded; doubled each time
+# that it was right.
 FIRST_PAUSE_S: Final = 0.25
 LAST_PAUSE_S: Final = 8.0
+# And how many times as long as the look at all threads took: one step with all threads
+# may take seconds on crowded cores.
+PAUSE_RATIO: Final = 20
 
 try:
     import resource
@@ -49,18 +57,24 @@ class TorchThreads:
         set_count: Callable[[int], None],
         switches: Callable[[], int],
         clock: Callable[[], float] = time.perf_counter,
+        computed: Callable[[], float] = time.process_time,
     ) -> None:
-        """`switches` counts how often the process has lost a core."""
+        """`switches` counts how often the process has lost a core.
+
+        `computed`: the seconds that it had one, of all its threads.
+        """
         self._count = count
         self._set_count = set_count
         self._switches = switches
         self._clock = clock
+        self._computed = computed
         self._is_single = False
         self._was_single = False
         self._pause = FIRST_PAUSE_S
         self._look: Callable[[float], None] = self._look_at_all_threads
-        # Steps a second of the last window with all threads.
-        self._rate_of_all = 0.0
+        # The last window with all threads, and steps a second in it.
+        self._seconds_of_all = self._rate_of_all = 0.0
+        self._pause_until = 0.0
         # torch keeps the number for each thread that calls it.
         self._here = threading.local()
         self._start_window(clock(), WINDOW_S)
@@ -84,12 +98,11 @@ class TorchThreads:
         self._next_look = math.inf
 
     def _look_at_all_threads(self, now: float) -> None:
-        seconds = now - self._since
-        lost = self._switches() - self._lost_before
-        if lost <= SWITCHES_PER_S * seconds:
+        if not self._is_crowded():
             self._pause = FIRST_PAUSE_S
         else:
-            self._rate_of_all = self._steps / seconds
+            self._seconds_of_all = now - self._since
+            self._rate_of_all = self._steps / self._seconds_of_all
             self._is_single = self._was_single = True
             self._look = self._look_at_one_thread
         self._start_window(now, WINDOW_S)
@@ -97,9 +110,17 @@ class TorchThreads:
     def _look_at_one_thread(self, now: float) -> None:
         rate = self._steps / (now - self._since)
         if rate > GAIN * self._rate_of_all:
-            self._look = self._try_all_threads
-            self._start_window(now, self._pause)
+            self._look = self._look_for_room
+            pause = max(self._pause, PAUSE_RATIO * self._seconds_of_all)
+            self._pause_until = now + pause
             self._pause = min(2 * self._pause, LAST_PAUSE_S)
+            self._start_window(now, FIRST_PAUSE_S)
+        else:
+            self._try_all_threads(now)
+
+    def _look_for_room(self, now: float) -> None:
+        if self._is_crowded() and now < self._pause_until:
+            self._start_window(now, FIRST_PAUSE_S)
         else:
             self._try_all_threads(now)
 
@@ -108,15 +129,34 @@ class TorchThreads:
         self._look = self._look_at_all_threads
         self._start_window(now, WINDOW_S)
 
+    def _is_crowded(self) -> bool:
+        """Whether other processes took cores away often in this window."""
+        lost = self._switches() - self._lost_before
+        computed = self._computed() - self._computed_before
+        return lost >= LEAST_SWITCHES and lost > SWITCHES_PER_S * computed
+
     def _start_window(self, now: float, seconds: float) -> None:
         self._since = now
         self._next_look = now + seconds
         self._lost_before = self._switches()
+        self._computed_before = self._computed()
         self._steps = 0
 
 
 _lock = threading.Lock()
 _adjust: Callable[[], None] | None = None
+_tasks = 1  # that share this machine's cores
+
+
+def share_cores(tasks: int) -> None:
+    """Says how many tasks of a cluster compute on this machine at one time.
+
+    torch then gets this process's part of the cores, where it is not loaded yet. A
+    process that had all of them would find them taken: see above what that costs.
+    """
+    global _tasks
+    with _lock:
+        _tasks = max(_tasks, tasks)
 
 
 def adjuster() -> Callable[[], None]:
@@ -135,8 +175,13 @@ def adjuster() -> Callable[[], None]:
 def _make_adjuster() -> Callable[[], None]:
     import torch
 
+    if "OMP_NUM_THREADS" in os.environ:
+        return lambda: None
     count = torch.get_num_threads()
-    if count == 1 or _usage is None or "OMP_NUM_THREADS" in os.environ:
+    if _tasks > 1:
+        count = max(1, count // _tasks)
+        torch.set_num_threads(count)
+    if count == 1 or _usage is None:
         return lambda: None
     threads = TorchThreads(count, torch.set_num_threads, _usage)
     determinism.when_enabled(threads.stop)

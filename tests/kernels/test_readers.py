@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.record_files import masked_crc32c
+from tensorloom.storage.crc32c import masked_crc32c
 
 
 def _record(data: bytes) -> bytes:

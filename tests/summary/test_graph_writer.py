@@ -105,7 +105,7 @@ def test_a_writer_is_opened_and_closed(session: Any, tmp_path: Path) -> None:
     flush = tf.raw_ops.FlushSummaryWriter(writer=handle)
     write = tf.raw_ops.WriteScalarSummary(writer=handle, step=7, tag="x", value=1.5)
     for op in (write, flush, close):
-        with pytest.raises(tf.errors.NotFoundError, match="localhost/w/.*not exist"):
+        with pytest.raises(tf.errors.NotFoundError, match=r"localhost/w/.*not exist"):
             session.run(op)
     session.run([create])
     session.run(create)

@@ -6,7 +6,12 @@ import threading
 
 import pytest
 
-from tensorloom.worker.torch_threads import LAST_PAUSE_S, WINDOW_S, TorchThreads
+from tensorloom.worker.torch_threads import (
+    FIRST_PAUSE_S,
+    LAST_PAUSE_S,
+    WINDOW_S,
+    TorchThreads,
+)
 
 
 class Machine:
@@ -15,20 +20,29 @@ class Machine:
     def __init__(self) -> None:
         self.now = 0.0
         self.lost = 0.0
+        self.computed = 0.0
         self.count = 4
         self.threads = TorchThreads(
-            4, self._set_count, lambda: int(self.lost), lambda: self.now
+            4,
+            self._set_count,
+            lambda: int(self.lost),
+            lambda: self.now,
+            lambda: self.computed,
         )
 
     def _set_count(self, count: int) -> None:
         self.count = count
 
     def run(
-        self, seconds: float, lost_per_s: float, step_of_all: float = 0.02
+        self,
+        seconds: float,
+        lost_per_s: float,
+        step_of_all: float = 0.02,
+        share: float = 1.0,
     ) -> dict[int, float]:
         """Steps for that long; how long each number of threads was used.
 
-        A step takes 0.002 s on one thread.
+        A step takes 0.002 s on one thread. `share` of the time the process computes.
         """
         used = {1: 0.0, 4: 0.0}
         end = self.now + seconds
@@ -37,6 +51,7 @@ class Machine:
             step = 0.002 if self.count == 1 else step_of_all
             used[self.count] += step
             self.now += step
+            self.computed += share * step
             self.lost += lost_per_s * step
         return used
 
@@ -55,6 +70,16 @@ def test_mostly_one_thread_while_cores_are_lost(machine: Machine) -> None:
     assert used[1] > 0.9 * 60
 
 
+def test_one_thread_where_the_process_hardly_gets_a_core(machine: Machine) -> None:
+    used = machine.run(60.0, lost_per_s=100, share=0.25)
+    assert used[1] > 0.9 * 60
+
+
+def test_steps_of_all_threads_that_take_seconds_are_few(machine: Machine) -> None:
+    used = machine.run(300.0, lost_per_s=300, step_of_all=3.0)
+    assert used[4] < 0.15 * 300
+
+
 def test_all_threads_where_one_is_no_faster(machine: Machine) -> None:
     used = machine.run(60.0, lost_per_s=300, step_of_all=0.001)
     assert used[4] > 0.45 * 60
@@ -62,7 +87,7 @@ def test_all_threads_where_one_is_no_faster(machine: Machine) -> None:
 
 def test_all_threads_again_when_the_neighbour_is_gone(machine: Machine) -> None:
     machine.run(60.0, lost_per_s=300)
-    machine.run(LAST_PAUSE_S + WINDOW_S, lost_per_s=0)
+    machine.run(2 * FIRST_PAUSE_S + WINDOW_S, lost_per_s=0)
     assert machine.run(10.0, lost_per_s=0)[1] == 0.0
 
 
@@ -71,7 +96,7 @@ def test_every_calling_thread_gets_its_threads_back(machine: Machine) -> None:
     other = threading.Thread(target=machine.threads.adjust)
     other.start()
     other.join()
-    machine.run(LAST_PAUSE_S, lost_per_s=0)
+    machine.run(LAST_PAUSE_S + WINDOW_S, lost_per_s=0)
     assert machine.count == 4
 
 

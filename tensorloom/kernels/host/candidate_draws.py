@@ -88,11 +88,18 @@ def draw(
                 sampled = parts[0] if len(parts) == 1 else np.concatenate(parts)
                 return sampled[:count].copy(), count
             continue
-        for candidate in classes.tolist():
+        candidates = classes.tolist()
+        # So many draws are needed in any case; only then each new one can be the last.
+        sure = candidates[: count - len(picked)]
+        picked.update(dict.fromkeys(sure))
+        tries += len(sure)
+        for candidate in candidates[len(sure) :]:
+            if len(picked) == count:
+                break
             tries += 1
             picked[candidate] = None
-            if len(picked) == count:
-                return np.fromiter(picked, np.int64, count), tries
+        if len(picked) == count:
+            return np.fromiter(picked, np.int64, count), tries
     raise AssertionError("the stream has no end")
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 # (old positions [new, taps], weights [new, taps]) of one axis.
@@ -178,6 +180,8 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, size: Any) -> Any:
         height, width = _check(images, size)
+        result_shape = (images.shape[0], height, width, images.shape[3])
+        check_shape(result_shape, dtypes.float32, c.device)
         batch, old_height, old_width, channels = images.shape
         if (height, width) == (old_height, old_width):
             return images.astype(np.float32)
@@ -218,6 +222,8 @@ def resize(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, size: Any) -> Any:
         height, width = _check(images, size)
+        result_shape = (images.shape[0], height, width, images.shape[3])
+        check_shape(result_shape, dtypes.float32, c.device)
         if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
             return images.astype(np.float32)
         rows = weights(images.shape[1], height, align, centers)
@@ -243,6 +249,8 @@ def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, size: Any) -> Any:
         height, width = _check(images, size)
+        result_shape = (images.shape[0], height, width, images.shape[3])
+        check_shape(result_shape, c["T"], c.device)
         rows = _nearest(images.shape[1], height, align, centers)[0][:, 0]
         columns = _nearest(images.shape[2], width, align, centers)[0][:, 0]
         return images[:, rows[:, None], columns[None, :]]

@@ -10,6 +10,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import host_kernel
 
 # Registered before those for lists, which are preferred then.
+from tensorloom.kernels import tensor_list_codec  # noqa: F401  (lists cross tasks)
 from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
 from tensorloom.kernels.host.list_element_ops import make_pop_back
 from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_binary import FLOATS, INTEGERS
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
@@ -40,7 +41,12 @@ def range_size(start: Any, limit: Any, delta: Any, is_integer: bool) -> int:
         )
     if is_integer:
         return -(-abs(int(limit) - int(start)) // abs(int(delta)))
-    return math.ceil(abs((float(limit) - float(start)) / float(delta)))
+    size = abs((float(limit) - float(start)) / float(delta))
+    if not size < 2.0**63:  # NaN too
+        raise invalid_argument(
+            f"Requires a finite number of values: {start}, {limit}, {delta}"
+        )
+    return math.ceil(size)
 
 
 @host_kernel("Range", large=True)
@@ -52,6 +58,7 @@ def _range(c: OpKernelConstruction) -> Compute:
         for name, value in (("start", start), ("limit", limit), ("delta", delta)):
             _require_scalar(name, value)
         size = range_size(start, limit, delta, dtype.is_integer)
+        check_shape((size,), dtype, c.device)
         if dtype.is_integer:
             return np.arange(size, dtype=to) * delta + start
         # TensorFlow adds delta again and again; the rounding is part of the result.
@@ -71,6 +78,7 @@ def _lin_space(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(f"Requires num > 0: {num}")
         if num == 1:
             return np.array([start])
+        check_shape((int(num),), c["T"], c.device)
         step = (stop - start) / start.dtype.type(num - 1)
         out = start + step * np.arange(num).astype(start.dtype)
         out[-1] = stop

@@ -169,7 +169,8 @@ def normalized(image: NDArray[Any], bad_color: NDArray[Any]) -> NDArray[np.uint8
     else:
         scale, offset = (0.0 if high < _ZERO else np.float32(255.0) / high), 0.0
     safe = np.where(finite, values, one(0))
-    pixels = (safe * one(scale) + one(offset)).astype(np.uint8)
+    scaled = safe * one(scale) + one(offset)
+    pixels: NDArray[np.uint8] = scaled.astype(np.uint8)
     pixels[~finite.all(axis=-1)] = bad_color
     return pixels
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import math
-import os
 import random
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.kernels.host import record_files
 from tensorloom.kernels.host.reader_resource import (
     FixedLengthRecordReader,
     IdentityReader,
@@ -25,6 +23,7 @@ from tensorloom.kernels.host.reader_resource import (
 )
 from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.host.waiting import node_resource
+from tensorloom.storage.tfrecord import RecordReader
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import (
@@ -213,13 +212,9 @@ def _passes(
         first = math.floor(epoch * shift * len(names)) % len(names)
         found = False
         for name in names[first:] + names[:first]:
-            file = record_files.open_compressed(os.fsencode(name), compression)
-            try:
-                for _, record in record_files.framed_records(file):
-                    found = True
-                    yield record
-            finally:
-                file.close()
+            for record in RecordReader(name, compression.encode()):
+                found = True
+                yield record
         if not found:
             raise errors.NotFoundError(None, None, f"Found no records at {pattern}")
         epoch += 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework import errors
 from tensorloom.kernels.host import record_files
 from tensorloom.kernels.host.waiting import WaitableResource
+from tensorloom.storage.tfrecord import FRAME, RecordReader
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.queue_resource import Queue
@@ -161,7 +163,7 @@ class TFRecordReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         """The records of a file."""
-        return _keyed(work, self._compression, record_files.framed_records)
+        return _framed(work, self._compression)
 
 
 class FixedLengthRecordReader(Reader):
@@ -262,6 +264,16 @@ def _keyed(
             yield work + b":%d" % number, value
     finally:
         file.close()
+
+
+def _framed(work: bytes, compression: str) -> Iterator[Record]:
+    """The framed records of a file; keys tell where they begin."""
+    reader = RecordReader(os.fsdecode(work), compression.encode())
+    place = 0
+    with closing(reader):
+        for record in reader:
+            yield work + b":%d" % place, record
+            place += FRAME + len(record)
 
 
 def _varint(value: int) -> bytes:

@@ -1,22 +1,17 @@
-"""Reading files record by record: lines, framed records, records of equal length.
+"""Reading files record by record: lines, and records of equal length.
 
-Framed records are TensorFlow's: length (8 bytes), its masked checksum (4), the data,
-and its masked checksum (4). Files are read through a buffer; a length is believed only
-after its checksum, and no more is read than there is.
+Files are read through a buffer, and no more is read than there is.
 """
 
 from __future__ import annotations
 
 import os
-import struct
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
 from tensorloom.framework import errors
 
-_HEADER: Final = struct.Struct("<QI")
-_FOOTER: Final = struct.Struct("<I")
 _CHUNK: Final = 1 << 18
 _KINDS: dict[type, type[errors.OpError]] = {
     FileNotFoundError: errors.NotFoundError,
@@ -24,14 +19,6 @@ _KINDS: dict[type, type[errors.OpError]] = {
     IsADirectoryError: errors.FailedPreconditionError,
     NotADirectoryError: errors.FailedPreconditionError,
 }
-
-
-def masked_crc32c(data: bytes) -> int:
-    """CRC-32C, rotated and shifted so that a checksum of checksums stays good."""
-    import google_crc32c
-
-    crc: int = google_crc32c.value(data)
-    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def open_file(name: bytes) -> IO[bytes]:
@@ -105,32 +92,6 @@ def open_compressed(name: bytes, compression: str) -> Any:
     return file
 
 
-def framed_records(file: Any) -> Iterator[tuple[int, bytes]]:
-    """(offset, data) of each record of a record file.
-
-    Raises:
-      errors.DataLossError: a checksum does not fit, or the file ends within a record.
-    """
-    offset = 0
-    while True:
-        header = file.read(_HEADER.size)
-        if not header:
-            return
-        if len(header) < _HEADER.size:
-            raise _data_loss("truncated", offset)
-        length, checksum = _HEADER.unpack(header)
-        if masked_crc32c(header[:8]) != checksum:
-            raise _data_loss("corrupted", offset)
-        data = read_at_most(file, length)
-        footer = file.read(_FOOTER.size)
-        if len(data) < length or len(footer) < _FOOTER.size:
-            raise _data_loss("truncated", offset)
-        if masked_crc32c(data) != _FOOTER.unpack(footer)[0]:
-            raise _data_loss("corrupted", offset)
-        yield offset, data
-        offset += _HEADER.size + length + _FOOTER.size
-
-
 def read_at_most(file: Any, length: int) -> bytes:
     """`length` bytes, in pieces, so that a wrong length allocates nothing."""
     if length <= _CHUNK:
@@ -143,10 +104,6 @@ def read_at_most(file: Any, length: int) -> bytes:
         parts.append(part)
         length -= len(part)
     return b"".join(parts)
-
-
-def _data_loss(what: str, offset: int) -> errors.DataLossError:
-    return errors.DataLossError(None, None, f"{what} record at {offset}")
 
 
 def lines(file: Any, skip: int) -> Iterator[tuple[int, bytes]]:

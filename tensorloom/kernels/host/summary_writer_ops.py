@@ -37,7 +37,9 @@ def create_summary_file_writer(c: OpKernelConstruction) -> Compute:
     def compute(
         writer: SummaryWriter, logdir: Any, queue: Any, millis: Any, suffix: Any
     ) -> None:
-        writer.open(_text(logdir), int(_first(queue)), int(_first(millis)), _text(suffix))
+        writer.open(
+            _text(logdir), int(_first(queue)), int(_first(millis)), _text(suffix)
+        )
 
     return compute
 

@@ -25,9 +25,7 @@ class SummaryWriter(Resource):
         self._flush_seconds = 0.0
         self._last_flush = 0.0
 
-    def open(
-        self, logdir: str, max_queue: int, flush_millis: int, suffix: str
-    ) -> None:
+    def open(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         """Opens a new file, unless one is open.
 
         Raises:

@@ -110,6 +110,8 @@ class TensorArrayResource(Resource):
             self._elements.extend([_UNWRITTEN] * (index + 1 - size))
 
     def _check_shape(self, index: int, shape: tuple[int, ...]) -> None:
+        if shape == self.element_shape.dims_tuple:
+            return
         found = TensorShape.of(shape)
         if not self.element_shape.is_compatible_with(found):
             raise self.fail(

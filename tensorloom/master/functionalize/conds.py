@@ -32,7 +32,8 @@ Literal = tuple[Edge, int]  # (predicate, outcome)
 Condition = frozenset[Literal]
 _ALWAYS: Condition = frozenset()
 _SWITCHES = ("Switch", "RefSwitch")
-_MERGES = ("Merge", "RefMerge")
+# References must stay what they are: RefMerge is left to the interpreter.
+_MERGES = ("Merge",)
 
 
 class _NotStructuredError(Exception):

@@ -50,7 +50,10 @@ _TOGGLES = {
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
+    "sum_of_products": "remapping",
 }
 
 # Passes whose results have ops of our own.
-_MAKES_OWN_OPS = frozenset(["fuse_matmul_bias", "fuse_optimizer_updates"])
+_MAKES_OWN_OPS = frozenset(
+    ["fuse_matmul_bias", "fuse_optimizer_updates", "sum_of_products"]
+)

@@ -41,7 +41,7 @@ def graph_of(transpose_a: bool = True, reader: bool = False) -> GraphIR:
     nodes.append(node("sum", "AddN", products, [3, 5], N=STEPS))
     if reader:
         nodes.append(node("reader", "Neg", ["p1"], [3, 5]))
-    return GraphIR({n.name: n for n in nodes}, {}, None)
+    return GraphIR({n.name: n for n in nodes})
 
 
 def ops_of(graph: GraphIR, preserve: tuple[str, ...] = ("sum",)) -> list[str]:

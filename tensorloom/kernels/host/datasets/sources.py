@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,

@@ -144,10 +144,7 @@ def _mutable_table(d: Draw) -> Program:
 
 def _table_of_vectors(d: Draw) -> Program:
     p = Program(differentiate=False)
-    if d.op == "MutableDenseHashTable":
-        made = p.op(d.op, p.const(-1, "int64"), value_dtype="float32", value_shape=(2,))
-    else:
-        made = p.op(d.op, key_dtype="int64", value_dtype="float32", value_shape=(2,))
+    made = p.op(d.op, key_dtype="int64", value_dtype="float32", value_shape=(2,))
     p.run(p.op("LookupTableInsert", made, np.array([5, 7], np.int64), d.array((2, 2), dtype="float32")))
     p.run(p.op("LookupTableFind", made, np.array([7, 1], np.int64), p.const([9.0, 9.0])))
     p.run(p.op("LookupTableSize", made))
@@ -157,7 +154,7 @@ def _table_of_vectors(d: Draw) -> Program:
 spec("HashTable InitializeTable InitializeTableFromTextFile", _table, types=(), mutate=())
 spec("MutableHashTable LookupTableInsert LookupTableFind LookupTableSize LookupTableImport LookupTableExport",
      _mutable_table, types=(), mutate=())
-spec("MutableHashTableOfTensors MutableDenseHashTable", _table_of_vectors, types=(), mutate=())
+spec("MutableHashTableOfTensors", _table_of_vectors, types=(), mutate=())
 
 # --- recurrent blocks ------------------------------------------------------------
 
@@ -184,7 +181,8 @@ def _block(d: Draw) -> Any:
         attrs["forget_bias"] = 1.0
     if d.op == "LSTMBlockCell":
         return call(*_cell_inputs(d, ()), **attrs)
-    return call(K(d.integer(1, 3), "int64"), *_cell_inputs(d, (3,)), **attrs)
+    # What lies beyond a shorter sequence is memory that TensorFlow does not set.
+    return call(K(3, "int64"), *_cell_inputs(d, (3,)), **attrs)
 
 
 def _block_gradient(d: Draw) -> Program:
@@ -225,24 +223,6 @@ def _beam_search(d: Draw) -> Any:
 
 
 spec("CTCBeamSearchDecoder", _beam_search, gradient=False, tolerance=_SUMS, mutate=("rank", "dtype"))
-
-
-def _ctc_v2(d: Draw) -> Any:
-    labels = np.array([[0, 0], [0, 1], [1, 0]], np.int64)
-    return call(d.array((5, 2, 4), dtype="float32"), labels, np.array([1, 2, 3], np.int32), np.array([5, 4], np.int32))
-
-
-spec("CTCLossV2", _ctc_v2, types=(), tolerance=_SUMS, gradient=False, mutate=("dtype",))
-
-# --- transforms ------------------------------------------------------------------
-
-
-def _transformed(d: Draw) -> Any:
-    return (d.array((2, 3, 4, 2), dtype="complex64"),)
-
-
-spec("BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D", _transformed, types=(), gradient=False,
-     producer=14, tolerance=_SUMS, mutate=("dtype",))
 
 # --- stateless random numbers of the second version ------------------------------
 
@@ -332,13 +312,11 @@ def _cross_parts(d: Draw) -> list[Any]:
 def _cross(d: Draw) -> Any:
     hashed = d.maybe()
     return call(*_cross_parts(d), hashed_output=hashed, num_buckets=d.choice((0, 100)), hash_key=956888297470,
-                out_type="int64" if hashed else "string", internal_type="string")
+                out_type="int64" if hashed else "string", internal_type="int64" if hashed else "string")
 
 
 spec("SparseCross", _cross, types=(), mutate=("dtype",))
 spec("SparseCrossV2", lambda d: call(*_cross_parts(d), _text("_X_")), types=(), mutate=())
-spec("SparseCrossHashed", lambda d: call(*_cross_parts(d), np.int64(100), np.array(d.maybe()), np.array([1, 2], np.int64)),
-     types=(), mutate=())
 
 
 def _segments(d: Draw) -> Any:
@@ -374,7 +352,7 @@ spec("RaggedCountSparseOutput", _ragged_counts, types=_COUNTED, gradient=False, 
 
 
 def _bincount(d: Draw) -> Any:
-    values, size = d.array((3,), low=0, high=5), np.asarray(6, d.dtype.np_dtype)
+    values, size = d.array((3,), low=0, high=5), K(6, d.dtype)
     weights = np.array([], np.float32)
     binary = d.maybe()
     if d.op == "RaggedBincount":
@@ -396,8 +374,8 @@ spec("RaggedFillEmptyRowsGrad", lambda d: (np.array([1, 0], np.int64), d.array((
 def _ragged_variant(d: Draw) -> Program:
     p = Program(differentiate=False)
     splits = [p.const([0, 1, 1, 3], "int64")]
-    made = p.op("RaggedTensorToVariant", splits, p.feed(d.array((3,))), batched_input=False, Tsplits="int64")
-    p.run(p.op("RaggedTensorFromVariant", made, input_ragged_rank=1, output_ragged_rank=1, Tvalues=d.dtype, Tsplits="int64"))
+    made = p.op("RaggedTensorToVariant", splits, p.feed(d.array((3,))), batched_input=False)
+    p.run(p.op("RaggedTensorFromVariant", made, input_ragged_rank=1, output_ragged_rank=1, Tvalues=d.dtype))
     return p
 
 

@@ -1,0 +1,110 @@
+"""`TensorList` as TensorFlow's message of it.
+
+    metadata: varints: count of unset elements, their indices, dtype, most elements;
+              then a TensorShapeProto of the elements' shape
+    tensors:  the elements that are set
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.variant_codec import VariantCodec, register_variant
+from tensorloom.kernels.tensor_list import UNSET, TensorList
+from tensorloom.kernels.variable_value import to_host
+
+_MASK: Final = 0xFFFFFFFFFFFFFFFF
+_MAX_UNSET: Final = 1 << 24
+
+
+def _varint(number: int) -> bytes:
+    number &= _MASK
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def encode_list(value: TensorList) -> tuple[bytes, Sequence[Any]]:
+    """The metadata, and the elements in host memory."""
+    items = value.elements()
+    unset = [i for i, item in enumerate(items) if item is UNSET]
+    numbers = [
+        len(unset),
+        *unset,
+        value.element_dtype.as_datatype_enum,
+        value.max_elements,
+    ]
+    dims = value.element_shape
+    shape = TensorShape.of(None if dims is None else tuple(dims)).as_proto()
+    metadata = b"".join(map(_varint, numbers)) + shape.SerializeToString()
+    return metadata, [_host(item) for item in items if item is not UNSET]
+
+
+def _host(item: Any) -> Any:
+    return to_host(item) if hasattr(item, "cpu") else item
+
+
+class _Reader:
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.position = 0
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            if self.position >= len(self.content) or shift > 63:
+                raise ValueError("the metadata of a list ends in a number")
+            byte = self.content[self.position]
+            self.position += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value & _MASK
+            shift += 7
+
+
+def decode_list(metadata: bytes, tensors: Sequence[Any]) -> TensorList:
+    """The list again.
+
+    Raises:
+      ValueError: the metadata is malformed.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.tensor_shape_pb2 import TensorShapeProto
+
+    reader = _Reader(metadata)
+    count = reader.varint()
+    if count > min(len(metadata), _MAX_UNSET):
+        raise ValueError(f"a list with {count} unset elements")
+    unset = {reader.varint() for _ in range(count)}
+    dtype = dtypes.as_dtype(int(reader.varint()))
+    most = reader.varint()
+    try:
+        proto = TensorShapeProto.FromString(metadata[reader.position :])
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+    total = len(tensors) + len(unset)
+    if any(index >= total for index in unset):
+        raise ValueError("an unset element beyond the end of its list")
+    given = iter(tensors)
+    items = [UNSET if i in unset else _element(next(given)) for i in range(total)]
+    dims = TensorShape(proto).dims_tuple
+    limit = most - 2**64 if most >= 2**63 else most
+    return TensorList(dtype, dims, items, total, limit)
+
+
+def _element(value: Any) -> Any:
+    return value[()] if isinstance(value, np.ndarray) and not value.shape else value
+
+
+register_variant(
+    TensorList, VariantCodec("tensorflow::TensorList", encode_list, decode_list)
+)

@@ -1,0 +1,146 @@
+"""Graphs above 2 GB: a GraphDef without its large constants, which lie beside it.
+
+A protobuf message ends at 2 GB. `write_large_graph` writes `PATH`, a GraphDef whose
+large `Const` nodes have no `value` but its key, and `PATH.constants.*`, a tensor bundle
+with the values. A reader that does not know of it says that `value` is missing, and
+computes nothing wrong; `import_large_graph` puts the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tensorloom.client.importer import import_graph_def
+from tensorloom.framework import dtypes, errors, graph_def
+from tensorloom.storage import filesystem
+from tensorloom.storage.bundle_reader import BundleReader
+from tensorloom.storage.bundle_writer import BundleWriter
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.framework.graph_ir import Node
+
+_KEY: Final = "_external_value"
+_SUFFIX: Final = ".constants"
+# What is smaller stays in the message, where shape inference sees it.
+_THRESHOLD: Final = 1 << 20
+
+
+def constant_bytes(graph: Graph) -> int:
+    """How many bytes the constants of a graph have."""
+    return sum(
+        value.nbytes
+        for op in graph.get_operations()
+        if op.type == "Const"
+        and isinstance(value := op._attrs.get("value"), np.ndarray)
+        and any(value.strides)
+    )
+
+
+def write_large_graph(
+    graph: Graph, path: Any, threshold_bytes: int = _THRESHOLD
+) -> str:
+    """Writes a graph of any size; the constants first, so that the graph is whole.
+
+    Args:
+      path: of the GraphDef, of any file system; `.constants.*` lie beside it.
+      threshold_bytes: constants of that size and more are split out.
+
+    Returns:
+      The path.
+
+    Raises:
+      ValueError: without its large constants the graph has more than 2 GB still.
+    """
+    path = filesystem.path_text(path)
+    if filesystem.parent(path):
+        filesystem.make_directories(filesystem.parent(path))
+    ir = graph.to_ir()
+    large = [
+        node for node in ir.nodes.values() if _is_large(node, threshold_bytes)
+    ]
+    with BundleWriter(path + _SUFFIX) as writer:
+        for node in sorted(large, key=lambda one: one.name.encode()):
+            writer.add(
+                node.name.encode(), node.attrs["dtype"], node.attrs["value"]
+            )
+        writer.finish()
+    names = {node.name for node in large}
+    slim = ir.with_nodes(
+        _without_value(node) if node.name in names else node
+        for node in ir.nodes.values()
+    )
+    filesystem.write_file(path, graph_def.to_proto(slim).SerializeToString())
+    return path
+
+
+def _is_large(node: Node, threshold_bytes: int) -> bool:
+    value = node.attrs.get("value")
+    return (
+        node.op == "Const"
+        and isinstance(value, np.ndarray)
+        and value.dtype != object
+        and value.nbytes >= threshold_bytes
+        and any(value.strides)
+    )
+
+
+def _without_value(node: Node) -> Node:
+    attrs = {name: value for name, value in node.attrs.items() if name != "value"}
+    attrs[_KEY] = node.name.encode()
+    return node.replace(attrs=attrs)
+
+
+def import_large_graph(
+    path: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+) -> list[Any] | None:
+    """Adds a graph that `write_large_graph` wrote to the default graph.
+
+    A plain GraphDef file is imported, too. The arguments are those of
+    `tf.import_graph_def`.
+
+    Raises:
+      errors.NotFoundError: a file or a constant is missing.
+      errors.DataLossError: a constant is damaged.
+      errors.InvalidArgumentError, ValueError: the graph is malformed.
+    """
+    path = filesystem.path_text(path)
+    proto = graph_def.parse(filesystem.read_file(path))
+    outside = [n for n in proto.node if n.op == "Const" and _KEY in n.attr]
+    if not outside:
+        return import_graph_def(proto, dict(input_map or {}), return_elements, name)
+    with BundleReader(path + _SUFFIX) as reader:
+        keys = []
+        for node in outside:
+            key = node.attr[_KEY].s
+            _put_zero(node, reader, key)
+            keys.append(key)
+            del node.attr[_KEY]
+        wanted = list(return_elements or ())
+        elements = [*wanted, *(node.name for node in outside)]
+        found = import_graph_def(proto, dict(input_map or {}), elements, name)
+        assert found is not None
+        for op, key in zip(found[len(wanted) :], keys, strict=True):
+            value = reader.read(key)
+            value.flags.writeable = False
+            op._attrs["value"] = value
+    return found[: len(wanted)] if return_elements is not None else None
+
+
+def _put_zero(node: Any, reader: BundleReader, key: bytes) -> None:
+    """A value of the right dtype and shape that takes no memory."""
+    dtype, shape = reader.dtype(key), reader.shape(key)
+    if dtype != dtypes.as_dtype(node.attr["dtype"].type):
+        raise errors.InvalidArgumentError(
+            None, None, f"constant '{node.name}' has dtype {dtype.name} in the bundle"
+        )
+    tensor = node.attr["value"].tensor
+    tensor.dtype = dtype.as_datatype_enum
+    for size in shape:
+        tensor.tensor_shape.dim.add(size=size)

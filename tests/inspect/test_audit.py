@@ -1,0 +1,132 @@
+"""What an audit finds in graphs, checkpoints and programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tensorloom as tf
+from tensorloom.framework import errors
+from tensorloom.inspect.audit import audit
+from tensorloom.inspect.audit_program import audit_program
+
+PROGRAMS = [
+    # source, subjects of what is found
+    ("import tensorflow as tf\ntf.nn.relu(tf.zeros([2]))", []),
+    ("import tensorflow.compat.v1 as tf\ntf.disable_eager", ["tf.disable_eager"]),
+    ("import tensorflow\ntensorflow.reduce_summ(1)", ["tf.reduce_summ"]),
+    ("from tensorflow.compat import v1 as q\nq.no_such(q.add)", ["tf.no_such"]),
+    ("from tensorflow.python.ops import math_ops", ["tf.python"]),
+    ("from tensorflow.contrib.no_such import rnn", ["tf.contrib.no_such"]),
+    ("import tensorflow as tf\nn = tf.nn\nn.reluu(1)", ["tf.nn.reluu"]),
+    ("import tensorflow as tf\ntf.train.Saver.savee", ["tf.train.Saver.savee"]),
+    ("import tensorflow as tf\ntf.train.Saver(keep=3)", ["tf.train.Saver"]),
+    ("import tensorflow as tf\ntf.add(1, 2, name='a').anything.at_all", []),
+    ("import tensorflow as tf\ntf.ConfigProto(allow_soft_placement=True)", []),
+    ("import tensorflow as tf\nf(x=tf.errors.OutOfRangeError)", []),
+    ("import tensorflow as tf\ntf.framework.ops", ["tf.framework"]),
+    ("import keras", ["keras"]),
+    ("import numpy as tf\ntf.no_such", []),
+    ("def f(:", ["syntax"]),
+    ("print 'python 2'", ["syntax"]),
+    ("import tensorflow as tf\ntf.app.run; tf.flags.FLAGS; tf.gfile.GFile", []),
+]
+
+
+@pytest.mark.parametrize(("source", "subjects"), PROGRAMS)
+def test_programs(source: str, subjects: list[str]) -> None:
+    found = audit_program(source.encode(), "p.py")
+    assert [finding.subject for finding in found] == subjects
+
+
+def test_a_finding_says_where_and_what_instead() -> None:
+    source = """
+        import tensorflow as tf
+        x = tf.reduce_summ([1])
+        y = tf.reduce_summ([1])
+        tf.contrib.layers.xavier_initializer()
+    """
+    first, second = audit_program(dedent(source).encode(), "p.py")
+    assert first.where == "p.py:3"
+    assert first.count == 2
+    assert first.remedy == "nearest: tf.reduce_sum"
+    assert "tf.glorot_uniform_initializer" in second.remedy
+    assert second.message == "there is no tf.contrib.layers.xavier_initializer"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_a_program_or_not(text: str) -> None:
+    audit_program(text.encode("utf-8", "surrogatepass"), "p.py")
+
+
+def write_graph(path: Path) -> tf.GraphDef:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        tf.nn.relu(x, name="y")
+        proto = graph.as_graph_def()
+    path.write_bytes(proto.SerializeToString())
+    return proto
+
+
+def test_graphs(tmp_path: Path) -> None:
+    path = tmp_path / "g.pb"
+    proto = write_graph(path)
+    assert audit(path).as_dict()["will_run"]
+    proto.node.add(name="a", op="ReluV2").input.append("x")
+    proto.node.add(name="f", op="PyFunc").attr["token"].s = b"t"
+    proto.node[-1].attr["Tin"].list.SetInParent()
+    proto.node[-1].attr["Tout"].list.SetInParent()
+    proto.node.add(name="d", op="NoOp", device="/device:TPU:0")
+    proto.node[0].attr["later"].i = 7
+    path.write_bytes(proto.SerializeToString())
+    found = {finding.subject: finding for finding in audit(path).findings}
+    assert found.keys() == {"ReluV2", "PyFunc", "TPU", "Placeholder.later"}
+    assert found["ReluV2"].remedy.startswith("nearest: Relu")
+    assert "producer has version" in found["Placeholder.later"].message
+    assert found["PyFunc"].severity == found["TPU"].severity == "warning"
+    assert not audit(path).will_run
+
+
+def test_edges_are_tried(tmp_path: Path) -> None:
+    proto = write_graph(tmp_path / "g.pb")
+    proto.node[1].input[0] = "nowhere"
+    (tmp_path / "g.pbtxt").write_text(str(proto))
+    (finding,) = audit(tmp_path / "g.pbtxt").findings
+    assert "nowhere" in finding.message
+
+
+def test_checkpoints(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.get_variable("w", initializer=[1.0, 2.0])
+        sess.run(tf.global_variables_initializer())
+        prefix = tf.train.Saver().save(sess, str(tmp_path / "m"), 3)
+    for path in (prefix, tmp_path, f"{prefix}.index"):
+        found = audit(path)
+        assert (found.kind, found.will_run) == ("checkpoint", True)
+    assert audit(f"{prefix}.meta").kind == "MetaGraphDef"
+    data = Path(f"{prefix}.data-00000-of-00001")
+    data.write_bytes(b"\1" + data.read_bytes()[1:])
+    assert [finding.subject for finding in audit(prefix).findings] == ["w"]
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(errors.NotFoundError, match="no such file"):
+        audit(tmp_path / "none")
+    with pytest.raises(errors.InvalidArgumentError, match="not a SavedModel"):
+        audit(tmp_path)
+    (tmp_path / "x").write_bytes(b"\x00\x01 nothing")
+    with pytest.raises(errors.InvalidArgumentError, match="damaged"):
+        audit(tmp_path / "x")
+
+
+def test_directories_of_programs(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import tensorflow as tf\ntf.no_such")
+    (tmp_path / "b.py").write_text("import tensorflow as tf\ntf.add")
+    found = audit(tmp_path)
+    assert (found.kind, found.facts) == ("programs", {"files": 2})
+    assert [finding.subject for finding in found.findings] == ["tf.no_such"]

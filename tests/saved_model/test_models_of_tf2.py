@@ -1,0 +1,80 @@
+"""SavedModels of TensorFlow 2 are loaded, run and frozen, with TensorFlow's numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tensorloom as tf
+from tensorloom.inspect.audit import audit
+from tests.saved_model import models_of_tf2
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    directory = tmp_path_factory.mktemp("models")
+    return directory, models_of_tf2.unpack(directory)
+
+
+@pytest.mark.parametrize("name", models_of_tf2.NAMES)
+def test_signatures_give_the_numbers(
+    models: tuple[Path, dict[str, Any]], name: str
+) -> None:
+    directory, answers = models
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(directory / name))
+        for key, (inputs, expected) in answers[name].items():
+            signature = meta.signature_def[key]
+            fetches = {k: info.name for k, info in signature.outputs.items()}
+            feeds = {signature.inputs[k].name: v for k, v in inputs.items()}
+            for output, value in sess.run(fetches, feeds).items():
+                models_of_tf2.check(value, expected[output], output)
+
+
+@pytest.mark.parametrize("name", ["linear", "control", "grad"])
+def test_frozen_they_give_the_numbers(
+    models: tuple[Path, dict[str, Any]], name: str
+) -> None:
+    directory, answers = models
+    inputs, expected = answers[name]["serving_default"]
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(directory / name))
+        signature = meta.signature_def["serving_default"]
+        outputs = {info.name for info in signature.outputs.values()}
+        frozen = tf.graph_util.convert_variables_to_constants(
+            sess,
+            sess.graph.as_graph_def(),
+            sorted({output.partition(":")[0] for output in outputs}),
+        )
+    assert not [n for n in frozen.node if n.op == "VarHandleOp"]
+    with tf.Session(graph=tf.Graph()) as sess:
+        tf.import_graph_def(frozen, name="")
+        fetches = {k: info.name for k, info in signature.outputs.items()}
+        feeds = {signature.inputs[k].name: v for k, v in inputs.items()}
+        for output, value in sess.run(fetches, feeds).items():
+            models_of_tf2.check(value, expected[output], output)
+
+
+def test_what_changes_a_variable_is_not_frozen(
+    models: tuple[Path, dict[str, Any]],
+) -> None:
+    with tf.Session(graph=tf.Graph()) as sess:
+        tf.saved_model.load(sess, ["serve"], str(models[0] / "stateful"))
+        names = ["StatefulPartitionedCall"]
+        with pytest.raises(ValueError, match=r"AssignAddVariableOp.*in function"):
+            tf.graph_util.convert_variables_to_constants(
+                sess, sess.graph.as_graph_def(), names
+            )
+
+
+@pytest.mark.parametrize("name", models_of_tf2.NAMES)
+def test_they_pass_the_audit(
+    models: tuple[Path, dict[str, Any]], name: str
+) -> None:
+    found = audit(str(models[0] / name))
+    assert found.kind == "SavedModel"
+    assert found.will_run, found.findings
