@@ -1,7 +1,10 @@
-"""One task of a cluster: python cluster_task.py SYSTEM CLUSTER_JSON JOB INDEX [TRAINING].
+"""One task of a cluster.
+
+    python cluster_task.py SYSTEM CLUSTER_JSON JOB INDEX [TRAINING]
 
 Runs in every system, on Python 3.7 too. Says "ready", then reads lines: a number of
-training steps to run, answered by "done" when they are. Ends when its input does.
+training steps to run, answered by "done" when they are, or "rest". Ends when its
+input does.
 """
 
 import json
@@ -22,7 +25,7 @@ def build(tf, cluster, index, workers, is_synchronous):
 
     tf.set_random_seed(1)
     device = tf.train.replica_device_setter(
-        cluster=cluster, worker_device="/job:worker/task:%d" % index
+        cluster=cluster, worker_device=f"/job:worker/task:{index}"
     )
     with tf.device(device):
         x = tf.placeholder(tf.float32, [None, 784])
@@ -70,16 +73,45 @@ def start(tf, sess, graph, index):
 
 
 class Training:
-    """Steps of one worker, until somebody says that it is enough."""
+    """Steps of one worker, in a thread.
 
-    def __init__(self, sess, graph):
+    With `keeps_on` it trains until it is told to rest: in synchronous training the
+    other workers wait for its gradients.
+    """
+
+    def __init__(self, sess, graph, keeps_on):
         self._sess = sess
         self._step = graph["step"]
         self._feed = graph["feed"]
+        self._keeps_on = keeps_on
+        self._count = self._goal = 0
+        self._works = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._run, daemon=True).start()
 
     def run(self, count):
-        for _ in range(count):
+        """Waits for `count` more steps."""
+        with self._changed:
+            self._goal = self._count + count
+            self._works = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._count >= self._goal)
+
+    def rest(self):
+        """Begins no other step."""
+        self._works = False
+
+    def _run(self):
+        while True:
+            if not self._works:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._works)
             self._sess.run(self._step, self._feed)
+            self._count += 1
+            if self._count >= self._goal:
+                with self._changed:
+                    self._works = self._works and self._keeps_on
+                    self._changed.notify_all()
 
 
 def main():
@@ -94,11 +126,14 @@ def main():
         graph = build(tf, cluster, index, workers, is_synchronous)
         sess = tf.Session(server.target)
         start(tf, sess, graph, index)
-        training = Training(sess, graph)
+        training = Training(sess, graph, is_synchronous)
     print("ready", flush=True)
     for line in sys.stdin:
-        training.run(int(line))
-        print("done", flush=True)
+        if line == "rest\n":
+            training.rest()
+        else:
+            training.run(int(line))
+            print("done", flush=True)
     os._exit(0)  # TensorFlow's servers cannot be stopped
 
 

@@ -50,9 +50,9 @@ class Task:
             if not line:
                 raise RuntimeError("a task of the cluster has ended")
 
-    def ask(self, steps):
-        """Has the task train."""
-        self._process.stdin.write("%d\n" % steps)
+    def ask(self, what):
+        """Has the task train so many steps, or "rest"."""
+        self._process.stdin.write(f"{what}\n")
         self._process.stdin.flush()
 
     def stop(self):
@@ -82,7 +82,7 @@ def running(tf, jobs, training=None):
     """Tasks by job and their addresses; they end with the block."""
     ports = iter(free_ports(sum(jobs.values())))
     cluster = {
-        job: ["localhost:%d" % next(ports) for _ in range(count)]
+        job: [f"localhost:{next(ports)}" for _ in range(count)]
         for job, count in jobs.items()
     }
     tasks = {}

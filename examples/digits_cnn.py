@@ -164,7 +164,10 @@ def start_or_resume(sess, saver, step, run, console):
     A finished run has an exported model: then the next one begins anew.
     """
     if (run / "saved_model").exists():
-        tf.gfile.DeleteRecursively(str(run))
+        tf.gfile.DeleteRecursively(str(run / "saved_model"))
+        for path in [*run.glob("events.out.*"), *run.glob("model-*")]:
+            path.unlink()
+        (run / "checkpoint").unlink()
     sess.run(tf.global_variables_initializer())
     checkpoint = tf.train.latest_checkpoint(str(run))
     if checkpoint is None:

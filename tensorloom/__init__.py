@@ -24,7 +24,7 @@ from tensorloom import (
     test,
     train,
 )
-from tensorloom.cluster import local, remote, resolvers
+from tensorloom.cluster import kubernetes, local, remote, slurm
 from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
@@ -34,7 +34,7 @@ for _package in (ops, storage, client, data, linalg, nn, layers, summary, train,
 local.install()
 remote.install()
 _this = sys.modules[__name__]
-_ = test, resolvers  # test loads its modules, and unittest, when it is used
+_ = kubernetes, slurm, test  # test loads its modules, and unittest, when it is used
 export.install(_this)
 
 # Programs ask for the TensorFlow version whose behaviour they get.

@@ -25,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 # A task has loaded everything and filled its pools after this.
-SETTLE_S = 20.0
+SETTLE_S = 30.0
 REPORT_S = 10.0
 
 

@@ -9,6 +9,7 @@ from benchmarks.workloads import (
     graphs,
     inputs,
     models,
+    pieces,
     sequences,
     steps,
 )
@@ -23,6 +24,7 @@ WORKLOADS = {
         graphs,
         checkpoints,
         distributed,
+        pieces,
     )
     for workload in module.table.workloads
 }

@@ -3,6 +3,7 @@
 Each workload runs twice: as our tasks speak among themselves, and with gRPC only.
 """
 
+import contextlib
 import functools
 import threading
 
@@ -37,23 +38,29 @@ def target_of(addresses):
     return "grpc://" + addresses[0]
 
 
+@contextlib.contextmanager
+def session(tf, jobs):
+    """A session at the first worker of a new cluster."""
+    with contextlib.ExitStack() as stack:
+        _, cluster = stack.enter_context(clusters.running(tf, jobs))
+        yield stack.enter_context(tf.Session(target_of(cluster["worker"])))
+
+
 @rows("cluster: null step through a server, one task", 0.35)
 def null_step(tf):
     op = tf.no_op()
-    with clusters.running(tf, {"worker": 1}) as (_, cluster):
-        with tf.Session(target_of(cluster["worker"])) as sess:
-            yield lambda: sess.run(op)
+    with session(tf, {"worker": 1}) as sess:
+        yield lambda: sess.run(op)
 
 
 @rows("cluster: null step on two workers", 0.3)
 def null_step_on_two(tf):
     ops = []
     for index in range(2):
-        with tf.device("/job:worker/task:%d" % index):
+        with tf.device(f"/job:worker/task:{index}"):
             ops.append(tf.no_op())
-    with clusters.running(tf, {"worker": 2}) as (_, cluster):
-        with tf.Session(target_of(cluster["worker"])) as sess:
-            yield lambda: sess.run(ops)
+    with session(tf, {"worker": 2}) as sess:
+        yield lambda: sess.run(ops)
 
 
 @rows("cluster: worker reads a ps variable, adds", 0.35)
@@ -62,10 +69,9 @@ def read_and_add(tf):
         variable = tf.Variable(1.0)
     with tf.device("/job:worker/task:0"):
         total = variable + 1.0
-    with clusters.running(tf, {"ps": 1, "worker": 1}) as (_, cluster):
-        with tf.Session(target_of(cluster["worker"])) as sess:
-            sess.run(tf.global_variables_initializer())
-            yield lambda: sess.run(total)
+    with session(tf, {"ps": 1, "worker": 1}) as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run(total)
 
 
 @rows("cluster: assign_add on a ps from the client", 0.35)
@@ -73,10 +79,9 @@ def assign_add(tf):
     with tf.device("/job:ps/task:0"):
         variable = tf.Variable(0.0)
         update = tf.assign_add(variable, 1.0)
-    with clusters.running(tf, {"ps": 1, "worker": 1}) as (_, cluster):
-        with tf.Session(target_of(cluster["worker"])) as sess:
-            sess.run(tf.global_variables_initializer())
-            yield lambda: sess.run(update.op)
+    with session(tf, {"ps": 1, "worker": 1}) as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run(update.op)
 
 
 @rows("cluster: 100 MB ps to worker, summed there", 0.2)
@@ -85,10 +90,9 @@ def large_tensor(tf):
         variable = tf.Variable(tf.ones([25 * 1000 * 1000]))
     with tf.device("/job:worker/task:0"):
         total = tf.reduce_sum(variable)
-    with clusters.running(tf, {"ps": 1, "worker": 1}) as (_, cluster):
-        with tf.Session(target_of(cluster["worker"])) as sess:
-            sess.run(tf.global_variables_initializer())
-            yield lambda: sess.run(total)
+    with session(tf, {"ps": 1, "worker": 1}) as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run(total)
 
 
 STEPS_AT_ONCE = 50
@@ -103,6 +107,8 @@ def training(tf, kind):
                 worker.ask(STEPS_AT_ONCE)
             for worker in tasks["worker"]:
                 worker.wait("done")
+            for worker in tasks["worker"]:
+                worker.ask("rest")
 
         yield steps
 

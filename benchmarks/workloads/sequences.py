@@ -54,7 +54,9 @@ def language_model(tf, recurrent):
     variables = tf.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 5.0)
     optimizer = tf.train.GradientDescentOptimizer(1.0)
-    train = optimizer.apply_gradients(zip(gradients, variables))
+    # Python 3.7 runs this too, whose zip has no `strict`.
+    pairs = zip(gradients, variables)  # noqa: B905
+    train = optimizer.apply_gradients(pairs)
     random = np.random.RandomState(0)
     text = random.randint(0, VOCABULARY, [2, BATCH, STEPS])
     with tf.Session() as sess:
@@ -80,9 +82,7 @@ def word2vec(tf):
     uniform = tf.random_uniform_initializer(-1.0, 1.0)
     embedding = tf.get_variable("embedding", [vocabulary, depth], initializer=uniform)
     weights = tf.get_variable("weights", [vocabulary, depth], initializer=uniform)
-    biases = tf.get_variable(
-        "biases", [vocabulary], initializer=tf.zeros_initializer()
-    )
+    biases = tf.get_variable("biases", [vocabulary], initializer=tf.zeros_initializer())
     losses = tf.nn.nce_loss(
         weights=weights,
         biases=biases,

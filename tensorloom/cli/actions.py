@@ -1,4 +1,4 @@
-"""Commands of several actions, such as `tensorloom checkpoint show`, and their output."""
+"""Commands of several actions, such as `checkpoint show`, and their output."""
 
 from __future__ import annotations
 

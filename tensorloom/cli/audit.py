@@ -26,9 +26,7 @@ def _execute(options: argparse.Namespace) -> int:
     from tensorloom.inspect.audit import audit
 
     with progress("audit", None) as step:
-        audits = [
-            audit(path, lambda what: step(what, 1)) for path in options.paths
-        ]
+        audits = [audit(path, lambda what: step(what, 1)) for path in options.paths]
     show(
         options,
         [one.as_dict() for one in audits],

@@ -237,9 +237,7 @@ def _rename(options: argparse.Namespace) -> int:
             if new in renamed.values():
                 raise ValueError(f"two tensors would be named {new!r}")
             renamed[name] = new
-        unused = [
-            old for old, _ in pairs if not options.regex and old not in renamed
-        ]
+        unused = [old for old, _ in pairs if not options.regex and old not in renamed]
         if unused:
             raise ValueError(f"no tensor is named {', '.join(map(repr, unused))}")
         _write(options.output, reader, renamed)
@@ -333,9 +331,7 @@ COMMAND = group(
         Action("show", "list the tensors, or show values", _add_show, _show),
         Action("diff", "compare two checkpoints", _add_diff, _diff),
         Action("verify", "compare every checksum", _add_verify, _verify),
-        Action(
-            "rename", "write a checkpoint with other names", _add_rename, _rename
-        ),
+        Action("rename", "write a checkpoint with other names", _add_rename, _rename),
         Action("average", "write the average of several", _add_average, _average),
     ),
 )

@@ -1,7 +1,7 @@
 """`tensorloom cluster SCRIPT`: a cluster of processes on this machine runs a script.
 
-Every task runs the script, as TensorFlow's programs want it: TF_CONFIG says which task it
-is, and tasks of the job ps call `server.join()`.
+Every task runs the script, as TensorFlow's programs want it: TF_CONFIG says which task
+it is, and tasks of the job ps call `server.join()`.
 """
 
 from __future__ import annotations
@@ -63,12 +63,20 @@ def _execute(options: argparse.Namespace) -> int:
                 Task(
                     f"{job} {index}",
                     [sys.executable, "-m", "tensorloom", "run", *arguments],
-                    {"TF_CONFIG": json.dumps(config), "PYTHONUNBUFFERED": "1"},
+                    {"TF_CONFIG": json.dumps(config), **_environment()},
                     address,
                     is_server=job == "ps",
                 )
             )
     return LocalTasks(tasks, options.grace).run()
+
+
+def _environment() -> dict[str, str]:
+    from tensorloom.cluster.directory import WAIT_VARIABLE
+
+    # The tasks begin together: one that is not there after a minute has ended.
+    wait = os.environ.get(WAIT_VARIABLE, "60")
+    return {"PYTHONUNBUFFERED": "1", WAIT_VARIABLE: wait}
 
 
 COMMAND = Command(

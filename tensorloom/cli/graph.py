@@ -74,9 +74,7 @@ def _summarized(graph_def: Any) -> dict[str, Any]:
             for node in graph_def.node
             if node.op.startswith("Placeholder")
         ],
-        "variables": sum(
-            ops[op] for op in ("Variable", "VariableV2", "VarHandleOp")
-        ),
+        "variables": sum(ops[op] for op in ("Variable", "VariableV2", "VarHandleOp")),
         "constant_bytes": sum(
             node.attr["value"].tensor.ByteSize()
             for node in graph_def.node
@@ -152,9 +150,7 @@ def _freeze(options: argparse.Namespace) -> int:
     names = _output_names(options, graph)
     with Graph().as_default() as target, Session(graph=target) as session:
         _restore(options, graph, session)
-        frozen = convert_variables_to_constants(
-            session, target.as_graph_def(), names
-        )
+        frozen = convert_variables_to_constants(session, target.as_graph_def(), names)
     _write(options, frozen)
     return FINE
 

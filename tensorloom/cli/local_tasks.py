@@ -99,9 +99,7 @@ class LocalTasks:
             threads[-1].start()
         return threads
 
-    def _copy(
-        self, lines: IO[str], console: Console, name: str, colour: str
-    ) -> None:
+    def _copy(self, lines: IO[str], console: Console, name: str, colour: str) -> None:
         from rich.text import Text
 
         for line in lines:

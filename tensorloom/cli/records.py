@@ -43,8 +43,8 @@ def _compression(path: str, choice: str) -> bytes:
         return b"GZIP"
     from tensorloom.storage.crc32c import masked_crc32c
 
-    plain = len(start) < 12 or masked_crc32c(start[:8]).to_bytes(4, "little") == (
-        start[8:]
+    plain = (
+        len(start) < 12 or masked_crc32c(start[:8]).to_bytes(4, "little") == (start[8:])
     )
     # A zlib stream: method 8, and a header that is a multiple of 31.
     is_zlib = start[:1] == b"\x78" and int.from_bytes(start[:2], "big") % 31 == 0

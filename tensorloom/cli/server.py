@@ -135,6 +135,8 @@ def parse_cluster(text: str) -> dict[str, Any]:
                 "'ps=host:port;worker=host:port,host:port'"
             )
         jobs[job.strip()] = [a.strip() for a in addresses.split(",")]
+    if not jobs:
+        raise ValueError("--cluster is empty")
     return jobs
 
 

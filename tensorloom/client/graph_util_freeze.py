@@ -1,4 +1,4 @@
-"""`tf.graph_util.convert_variables_to_constants`: a graph with its variables' values in.
+"""`tf.graph_util.convert_variables_to_constants`: variables' values in the graph.
 
     VarHandleOp w -> ReadVariableOp r    becomes    Const w -> Identity r
 
@@ -250,9 +250,9 @@ class _Freezer:
         if node.op in _CALLS or node.op in self._functions:
             return [self._call(made, found)]
         raise ValueError(
-            f"Cannot freeze: node '{node.name}' (op {node.op}) in {body.where} uses the "
-            f"variable '{place[0]}' as a resource. Leave it out of the graph, or the "
-            "variable out of the conversion (variable_names_blacklist)."
+            f"Cannot freeze: node '{node.name}' (op {node.op}) in {body.where} uses "
+            f"the variable '{place[0]}' as a resource. Leave it out of the graph, or "
+            "the variable out of the conversion (variable_names_blacklist)."
         )
 
     def _call(self, made: Any, found: dict[int, int]) -> Any:
@@ -269,9 +269,7 @@ class _Freezer:
                 made.attr["Tout"].list.type[i] = dtype
         for attr in names:
             value = made.attr[attr]
-            for function in (
-                value.list.func if attr == "branches" else [value.func]
-            ):
+            for function in value.list.func if attr == "branches" else [value.func]:
                 function.name = self._copy(function.name, values)
         for attr in ("_output_shapes", "output_shapes"):
             made.attr.pop(attr, None)
@@ -312,8 +310,8 @@ class _Freezer:
         for result in copy.signature.output_arg:
             place = body.parse(copy.ret[result.name])
             if place is not None:
-                dtype = carried.get(place) or carried.get((place[0], None))
-                result.type = dtype or result.type
+                value = carried.get(place) or carried.get((place[0], None))
+                result.type = value or result.type
         self._result.library.function.append(copy)
         return new_name
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
 
 _COLOCATION = b"loc:@"
+_NO_DEVICE = nullcontext()
 _BACK_EDGES = frozenset(["NextIteration", "RefNextIteration"])
 
 
@@ -203,11 +204,11 @@ class _Importer:
         count = len(self.graph._operations)
         try:
             with self.graph.name_scope(None):
-                with self.graph.control_dependencies(None):
-                    self._add_nodes(_in_graph_def_order(nodes, order), nodes)
-                # The dependencies around the import hold for each of the nodes.
-                for op in self._ops.values():
-                    _add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
+                ordered = _in_graph_def_order(nodes, order)
+                if self.graph._scopes.controllers:
+                    self._add_under_controls(ordered, nodes)
+                else:
+                    self._add_nodes(ordered, nodes)
         except Exception:
             _remove_operations(self.graph, count)
             raise
@@ -233,6 +234,15 @@ class _Importer:
 
     def _full_name(self, name: str) -> str:
         return f"{self.prefix}/{name}" if self.prefix else name
+
+    def _add_under_controls(
+        self, order: Sequence[Node], nodes: Mapping[str, Node]
+    ) -> None:
+        """The dependencies around the import hold for each of the nodes."""
+        with self.graph.control_dependencies(None):
+            self._add_nodes(order, nodes)
+        for op in self._ops.values():
+            _add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
 
     def _add_nodes(self, order: Sequence[Node], nodes: Mapping[str, Node]) -> None:
         back_edges: list[tuple[str, int, str, int]] = []
@@ -271,7 +281,7 @@ class _Importer:
             self.mapping.operation(name) or self._ops[name]
             for name in node.control_inputs
         ]
-        device = graph.device(node.device) if node.device else nullcontext()
+        device = graph.device(node.device) if node.device else _NO_DEVICE
         with device:
             name = self._full_name(node.name)
             if name in graph._by_name:  # an import makes names unique

@@ -20,7 +20,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import Method, master_methods, worker_methods
-from tensorloom.transport.socket_channel import NotConnected
+from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
@@ -30,6 +30,22 @@ if TYPE_CHECKING:
 
 # The master keeps a step's limit; the call itself may take a little longer.
 _GRACE_S = 0.1
+
+
+# What TensorFlow's masters take apart where they are asked to; they run what is left
+# whole on one task, whatever devices its nodes ask for. Ours need no asking.
+_FUNCTIONAL = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")
+
+
+def _message_of(graph: GraphIR) -> Any:
+    """The graph as a master of either kind reads it."""
+    proto = graph_def.to_proto(graph)
+    bodies = [function.node_def for function in proto.library.function]
+    for nodes in (proto.node, *bodies):
+        for node in nodes:
+            if node.op in _FUNCTIONAL:
+                node.attr["_lower_using_switch_merge"].b = True
+    return proto
 
 
 class RemoteMaster:
@@ -58,9 +74,7 @@ class RemoteMaster:
     def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
         """Makes a session at the master; see `MasterInterface`."""
         method = master_methods()["CreateSession"]
-        request = method.request(
-            graph_def=graph_def.to_proto(graph), target=self._target
-        )
+        request = method.request(graph_def=_message_of(graph), target=self._target)
         if config.proto is not None:
             request.config.MergeFromString(config.proto.SerializeToString())
         limit_s = config.operation_timeout_s or self._wait_s
@@ -102,7 +116,7 @@ class RemoteMaster:
             response = self._call(
                 "ExtendSession",
                 session_handle=session,
-                graph_def=graph_def.to_proto(graph),
+                graph_def=_message_of(graph),
                 current_graph_version=self._version,
             )
             self._version = response.new_graph_version

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.framework import errors, threads
 from tensorloom.framework.export import export
+from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.control import control_methods
 from tensorloom.transport.grpc_channel import GrpcChannel
 

@@ -11,18 +11,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
-from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.framework import device_name, errors, threads
 from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport import status, tensors
 from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.socket_channel import NotConnected, TensorDone
+from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel
     from tensorloom.transport.socket_channel import SocketChannel
+    from tensorloom.transport.tensor_subscriber import TensorDone
     from tensorloom.worker.worker import Worker
 
 # A task that does not answer is asked again after this.

@@ -1,18 +1,18 @@
-"""Where the tasks of a cluster are, by what starts them: TF_CONFIG, Slurm, Kubernetes."""
+"""Where the tasks of a cluster are: resolvers in general, and of TF_CONFIG."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tensorloom.framework.export import export
 from tensorloom.train.cluster_spec import ClusterSpec
 
-_NAMES: Final = "distribute.cluster_resolver."
+#: Where the names are public.
+NAMES: Final = "distribute.cluster_resolver."
 
 
 def format_master_url(master: str, rpc_layer: str | None = None) -> str:
@@ -20,7 +20,7 @@ def format_master_url(master: str, rpc_layer: str | None = None) -> str:
     return f"{rpc_layer}://{master}" if rpc_layer else master
 
 
-@export(_NAMES + "ClusterResolver")
+@export(NAMES + "ClusterResolver")
 class ClusterResolver(ABC):
     """Knows the tasks of a cluster, and which of them this process is."""
 
@@ -65,7 +65,7 @@ class ClusterResolver(ABC):
         """Where the processes run: "" where nothing is known of it."""
         return ""
 
-    def _master_at(self, task_type: Any, task_id: Any, rpc_layer: str | None) -> str:
+    def master_at(self, task_type: Any, task_id: Any, rpc_layer: str | None) -> str:
         """The target of a task; "" when it is not known which."""
         job = task_type if task_type is not None else self.task_type
         index = task_id if task_id is not None else self.task_id
@@ -75,7 +75,7 @@ class ClusterResolver(ABC):
         return format_master_url(address, rpc_layer or self.rpc_layer)
 
 
-@export(_NAMES + "SimpleClusterResolver")
+@export(NAMES + "SimpleClusterResolver")
 class SimpleClusterResolver(ClusterResolver):
     """A cluster that is known."""
 
@@ -140,7 +140,7 @@ class SimpleClusterResolver(ClusterResolver):
         return self._environment
 
 
-@export(_NAMES + "UnionResolver", _NAMES + "UnionClusterResolver")
+@export(NAMES + "UnionResolver", NAMES + "UnionClusterResolver")
 class UnionResolver(ClusterResolver):
     """Several resolvers as one; what only one may say, the first says."""
 
@@ -229,7 +229,7 @@ def _add_numbered(
             )
 
 
-@export(_NAMES + "TFConfigClusterResolver")
+@export(NAMES + "TFConfigClusterResolver")
 class TFConfigClusterResolver(ClusterResolver):
     """Reads the environment variable TF_CONFIG, each time it is asked."""
 
@@ -247,7 +247,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._environment = environment
 
     @property
-    def task_type(self) -> str | None:  # type: ignore[override]
+    def task_type(self) -> str | None:
         """The job of this process."""
         if self._task_type is not None:
             return self._task_type
@@ -259,7 +259,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_type = task_type
 
     @property
-    def task_id(self) -> int | None:  # type: ignore[override]
+    def task_id(self) -> int | None:
         """Its index in the job."""
         if self._task_id is not None:
             return self._task_id
@@ -271,7 +271,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_id = task_id
 
     @property
-    def rpc_layer(self) -> str | None:  # type: ignore[override]
+    def rpc_layer(self) -> str | None:
         """The protocol."""
         return self._rpc_layer or _tf_config().get("rpc_layer")
 
@@ -300,7 +300,7 @@ class TFConfigClusterResolver(ClusterResolver):
             len(spec.jobs) == 1 and len(spec.task_indices(spec.jobs[0])) == 1
         ):
             return ""
-        return self._master_at(task_type, task_id, rpc_layer)
+        return self.master_at(task_type, task_id, rpc_layer)
 
 
 def _tf_config() -> dict[str, Any]:
@@ -311,181 +311,3 @@ def _tf_config() -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"TF_CONFIG is no JSON object: {text!r}")
     return found
-
-
-@export(_NAMES + "SlurmClusterResolver")
-class SlurmClusterResolver(ClusterResolver):
-    """Spreads jobs over the nodes of a Slurm allocation, in order of the ranks."""
-
-    def __init__(
-        self,
-        jobs: Mapping[str, int],
-        port_base: int = 8888,
-        gpus_per_node: int = 1,
-        gpus_per_task: int = 1,
-        tasks_per_node: int | None = None,
-        auto_set_gpu: bool = True,
-        rpc_layer: str | None = "grpc",
-    ) -> None:
-        """Makes a resolver.
-
-        Args:
-          jobs: how many tasks each job has; ranks go to jobs by their sorted names.
-          port_base: the port of the first task of a node.
-          gpus_per_node, gpus_per_task: GPUs.
-          tasks_per_node: SLURM_NTASKS_PER_NODE if None.
-          auto_set_gpu: whether `cluster_spec` sets CUDA_VISIBLE_DEVICES.
-          rpc_layer: the protocol.
-
-        Raises:
-          RuntimeError: the allocation does not have so many tasks or GPUs.
-          KeyError: this process was not started by srun or mpirun.
-        """
-        environment = os.environ
-        if "OMPI_COMM_WORLD_RANK" in environment:
-            self._rank = int(environment["OMPI_COMM_WORLD_RANK"])
-            num_tasks = int(environment["OMPI_COMM_WORLD_SIZE"])
-        else:
-            self._rank = int(environment["SLURM_PROCID"])
-            num_tasks = int(environment["SLURM_NTASKS"])
-        if tasks_per_node is None:
-            given = environment.get("SLURM_NTASKS_PER_NODE")
-            if given is None:
-                raise RuntimeError(
-                    "Neither `tasks_per_node` or SLURM_NTASKS_PER_NODE is set."
-                )
-            tasks_per_node = int(given)
-        if tasks_per_node * gpus_per_task > gpus_per_node and auto_set_gpu:
-            raise RuntimeError("Requested more GPUs per node then available.")
-        if sum(jobs.values()) != num_tasks:
-            raise RuntimeError("Requested more tasks then assigned tasks.")
-        self._jobs = dict(sorted(jobs.items()))
-        self._port_base = port_base
-        self._tasks_per_node = tasks_per_node
-        self._gpus_per_task = gpus_per_task
-        self._auto_set_gpu = auto_set_gpu
-        self.rpc_layer = rpc_layer
-
-    def cluster_spec(self) -> ClusterSpec:
-        """The tasks on the nodes of SLURM_STEP_NODELIST or SLURM_JOB_NODELIST."""
-        slots = [
-            (f"{host}:{self._port_base + slot}", slot)
-            for host in hosts_of(_slurm_nodes())
-            for slot in range(self._tasks_per_node)
-        ]
-        cluster: dict[str, list[str]] = {}
-        start = 0
-        for job, count in self._jobs.items():
-            cluster[job] = [address for address, _ in slots[start : start + count]]
-            if start <= self._rank < start + count:
-                self.task_type, self.task_id = job, self._rank - start
-            start += count
-        if self._auto_set_gpu:
-            first = slots[self._rank][1] * self._gpus_per_task
-            gpus = range(first, first + self._gpus_per_task)
-            os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
-        return ClusterSpec(cluster)
-
-    def get_task_info(self) -> tuple[str | None, int | None]:
-        """The job and index of this process, once `cluster_spec` was called."""
-        return self.task_type, self.task_id
-
-    def master(
-        self,
-        task_type: str | None = None,
-        task_id: int | None = None,
-        rpc_layer: str | None = None,
-    ) -> str:
-        """The target of a task."""
-        return self._master_at(task_type, task_id, rpc_layer)
-
-
-def _slurm_nodes() -> str:
-    for variable in ("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"):
-        if os.environ.get(variable):
-            return os.environ[variable]
-    raise RuntimeError("No list of nodes: SLURM_STEP_NODELIST is not set.")
-
-
-def hosts_of(nodes: str) -> list[str]:
-    """The hosts of Slurm's short form: `n[1-2,07],m` is n1, n2, n07 and m."""
-    parts = re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodes)
-    return [host for part in parts for host in _expand(part)]
-
-
-def _expand(part: str) -> Iterator[str]:
-    before, bracket, rest = part.partition("[")
-    if not bracket:
-        yield part
-        return
-    ranges, _, after = rest.partition("]")
-    for one in ranges.split(","):
-        first, dash, last = one.partition("-")
-        numbers = range(int(first), int(last) + 1) if dash else [int(first)]
-        for number in numbers:
-            yield from (f"{before}{number:0{len(first)}d}{end}" for end in _expand(after))
-
-
-@export(_NAMES + "KubernetesClusterResolver")
-class KubernetesClusterResolver(ClusterResolver):
-    """Asks Kubernetes for the pods of each job."""
-
-    def __init__(
-        self,
-        job_to_label_mapping: Mapping[str, Sequence[str]] | None = None,
-        tf_server_port: int = 8470,
-        rpc_layer: str | None = "grpc",
-        override_client: Any = None,
-    ) -> None:
-        """Makes a resolver.
-
-        Args:
-          job_to_label_mapping: for each job the label selectors of its pods.
-          tf_server_port: where their servers listen.
-          rpc_layer: the protocol.
-          override_client: a `kubernetes.client.CoreV1Api`, or what has its
-            `list_pod_for_all_namespaces`. If None, the API is asked as the pod's
-            service account, for the pod's own namespace; no package is needed.
-
-        Raises:
-          RuntimeError: there is no client, and this process is in no pod.
-        """
-        self._labels = job_to_label_mapping or {"worker": ["job-name=tensorflow"]}
-        self._port = tf_server_port
-        self._client = override_client
-        self.rpc_layer = rpc_layer
-        if override_client is None:
-            from tensorloom.cluster.kubernetes_api import PodApi
-
-            self._client = PodApi()
-
-    def cluster_spec(self) -> ClusterSpec:
-        """The running pods of each job, by their names.
-
-        Raises:
-          RuntimeError: a pod is not running.
-        """
-        cluster: dict[str, list[str]] = {}
-        for job, selectors in self._labels.items():
-            tasks = cluster.setdefault(job, [])
-            for selector in selectors:
-                found = self._client.list_pod_for_all_namespaces(
-                    label_selector=selector
-                )
-                for pod in sorted(found.items, key=lambda pod: str(pod.metadata.name)):
-                    if pod.status.phase != "Running":
-                        raise RuntimeError(
-                            f'Pod "{pod.metadata.name}" is not running; phase: '
-                            f'"{pod.status.phase}"'
-                        )
-                    tasks.append(f"{pod.status.host_ip}:{self._port}")
-        return ClusterSpec(cluster)
-
-    def master(
-        self,
-        task_type: str | None = None,
-        task_id: int | None = None,
-        rpc_layer: str | None = None,
-    ) -> str:
-        """The target of a task."""
-        return self._master_at(task_type, task_id, rpc_layer)

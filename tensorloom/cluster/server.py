@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import local
-from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
@@ -19,6 +18,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.op_policy import OpPolicy
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
+from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
@@ -36,6 +36,8 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 #: default: never. Clients of our own kind say when they are gone, and need no limit.
 IDLE_VARIABLE: Final = "TENSORLOOM_SESSION_IDLE_S"
 _HOUSEKEEPING_S: Final = 30.0
+# Who stops a task from outside gets an answer.
+_LAST_WORDS_S: Final = 1.0
 
 # The servers of this process by port: their sessions need no network.
 _running: weakref.WeakValueDictionary[int, Server] = weakref.WeakValueDictionary()
@@ -127,7 +129,7 @@ class Server:
         )
         is_open = self._policy.is_open
         control = control_handlers(
-            (lambda reason: self.stop()) if is_open else None,
+            (lambda reason: self.stop(_LAST_WORDS_S)) if is_open else None,
             self._directory.update if is_open else None,
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}

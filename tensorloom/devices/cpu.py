@@ -38,7 +38,8 @@ class CpuDevice(Device):
 
     def from_host(self, value: Any) -> torch.Tensor:
         """Shares memory with a writeable contiguous array, else copies."""
-        return (_tensor_memory or _load()).tensor_from_array(value)
+        tensor: torch.Tensor = (_tensor_memory or _load()).tensor_from_array(value)
+        return tensor
 
     def to_host(self, tensor: torch.Tensor) -> Any:
         """Shares memory with the tensor."""

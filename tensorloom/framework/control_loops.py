@@ -194,7 +194,7 @@ class _Builder:
         condition, enter = self.conditions[frame], self.enters[frame]
         text = _NOT_IN_NAMES.sub("_", frame.decode(errors="replace"))
         prefix = f"{text}/control_loop_{number}"
-        t = {"T": dtypes.int32}
+        t: dict[str, object] = {"T": dtypes.int32}
         int32, shape = (dtypes.int32,), (SCALAR,)
         merge, following = f"{prefix}/merge", f"{prefix}/next_iteration"
         loop_attrs = {

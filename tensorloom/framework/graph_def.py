@@ -24,8 +24,9 @@ from tensorloom.framework.node_def import check_name, find_op, invalid, split_in
 from tensorloom.framework.node_def import to_proto as node_to_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
     from tensorloom.protos import function_pb2, graph_pb2, op_def_pb2
 
@@ -131,14 +132,17 @@ def from_proto(
     known.update(functions_from_proto(proto.library, known))
     signatures = {name: op_def_of(function) for name, function in known.items()}
     nodes: dict[str, Node] = {}
+    input_types: list[list[DType]] = []
+    reader = node_def.NodeReader()
     for node_proto in proto.node:
-        node = _read_node(node_proto, signatures, internal)
+        node, types = _read_node(node_proto, signatures, internal, reader)
         if node.name in nodes:
             raise invalid(f"Node '{node.name}' is not unique")
         nodes[node.name] = node
+        input_types.append(types)
     producers = {**existing, **nodes} if existing else nodes
-    for node in nodes.values():
-        _check_edges(node, producers, signatures)
+    for node, types in zip(nodes.values(), input_types, strict=True):
+        _check_edges(node, producers, types)
     ordered = sort_topologically(nodes, existing or ())
     return GraphIR(
         {node.name: node for node in ordered},
@@ -186,24 +190,28 @@ def functions_from_proto(
     return functions
 
 
-def _read_node(proto: Any, signatures: Mapping[str, OpDef], internal: bool) -> Node:
+def _read_node(
+    proto: Any,
+    signatures: Mapping[str, OpDef],
+    internal: bool,
+    reader: node_def.NodeReader,
+) -> tuple[Node, list[DType]]:
     check_name(proto.name, internal)
     if not proto.op:
         raise invalid(f"Node '{proto.name}' does not specify an operation")
     op_def = find_op(proto.op, signatures)
     inputs, controls = split_inputs(proto.input, proto.name)
-    return node_def.from_proto(proto, op_def, inputs, controls)
+    return reader.read(proto, op_def, inputs, controls)
 
 
 def _check_edges(
-    node: Node, nodes: Mapping[str, Node], signatures: Mapping[str, OpDef]
+    node: Node, nodes: Mapping[str, Node], expected_types: Sequence[DType]
 ) -> None:
     for name in node.control_inputs:
         if name not in nodes:
             raise invalid(f"Node '{node.name}': Unknown input node '^{name}'")
     if not node.inputs:
         return
-    expected_types = find_op(node.op, signatures).input_types(node.attrs)
     for position, (name, index) in enumerate(node.inputs):
         producer = nodes.get(name)
         if producer is None:
@@ -215,7 +223,7 @@ def _check_edges(
                 f"node {name} which has {len(producer.output_types)} outputs."
             )
         passed, expected = producer.output_types[index], expected_types[position]
-        if not expected.is_compatible_with(passed):
+        if passed is not expected and not expected.is_compatible_with(passed):
             raise invalid(
                 f"Input {position} of node {node.name} was passed {passed.name} from "
                 f"{name}:{index} incompatible with expected {expected.name}."

@@ -145,6 +145,68 @@ def check_name(name: str, internal: bool = False) -> None:
         raise invalid(f"Node '{name}': Node name contains invalid characters")
 
 
+class NodeReader:
+    """Reads nodes of one graph; what nodes of an op have in common is decoded once.
+
+    Graphs have thousands of nodes of a few kinds: those with equal attrs differ in
+    nothing but names, and constants in their value.
+    """
+
+    def __init__(self) -> None:
+        # By op and bytes of the attrs: the attrs, output dtypes and input dtypes.
+        self._known: dict[Any, tuple[dict[str, Any], tuple[Any, ...], list[Any]]] = {}
+
+    def read(
+        self,
+        proto: node_def_pb2.NodeDef,
+        op_def: OpDef,
+        inputs: tuple[tuple[str, int], ...],
+        control_inputs: tuple[str, ...],
+    ) -> tuple[Node, list[DType]]:
+        """The node in a message, and the dtypes of its inputs.
+
+        Raises:
+            InvalidArgumentError: as `from_proto`.
+        """
+        own: dict[str, Any] = {}
+        kind: list[Any] = [op_def]
+        is_constant = op_def.name == "Const"
+        for name, value in proto.attr.items():
+            if name[:1] == "_" or (is_constant and name == "value"):
+                own[name] = value
+            else:
+                kind.append((name, value.SerializeToString()))
+        # The order in which a map is read is that of its hashes, not of the file.
+        key = tuple(kind) if len(kind) < 3 else (op_def, *sorted(kind[1:]))
+        known = self._known.get(key)
+        if known is None or (is_constant and "value" not in own):
+            node, input_types = _read(proto, op_def, inputs, control_inputs)
+            common = {k: v for k, v in node.attrs.items() if k not in own}
+            self._known[key] = (common, node.output_types, input_types)
+            return node, input_types
+        common, output_types, input_types = known
+        attrs = {k: v[:] if type(v) is list else v for k, v in common.items()}
+        if own:
+            try:
+                attrs.update(attr_value.attrs_from_proto(own))
+                if is_constant:
+                    _check_attr(op_def.attrs["value"], attrs["value"])
+                    _check_constant(attrs)
+            except InvalidArgumentError as error:
+                raise _at_node(error.message, proto, op_def) from None
+        _check_input_count(proto, op_def, input_types, inputs)
+        node = Node(
+            proto.name,
+            proto.op,
+            inputs,
+            control_inputs,
+            proto.device,
+            attrs,
+            output_types,
+        )
+        return node, input_types
+
+
 def from_proto(
     proto: node_def_pb2.NodeDef,
     op_def: OpDef,
@@ -157,6 +219,15 @@ def from_proto(
         InvalidArgumentError: an attr is malformed, missing, unknown or out of bounds,
             or there are too few or too many inputs.
     """
+    return _read(proto, op_def, inputs, control_inputs)[0]
+
+
+def _read(
+    proto: node_def_pb2.NodeDef,
+    op_def: OpDef,
+    inputs: tuple[tuple[str, int], ...],
+    control_inputs: tuple[str, ...],
+) -> tuple[Node, list[DType]]:
     try:
         attrs = attr_value.attrs_from_proto(proto.attr)
         attrs = complete_attrs(op_def, attrs)
@@ -166,6 +237,25 @@ def from_proto(
             _check_constant(attrs)
     except InvalidArgumentError as error:
         raise _at_node(error.message, proto, op_def) from None
+    _check_input_count(proto, op_def, input_types, inputs)
+    node = Node(
+        proto.name,
+        proto.op,
+        inputs,
+        control_inputs,
+        proto.device,
+        attrs,
+        tuple(output_types),
+    )
+    return node, input_types
+
+
+def _check_input_count(
+    proto: node_def_pb2.NodeDef,
+    op_def: OpDef,
+    input_types: Sequence[DType],
+    inputs: Sequence[tuple[str, int]],
+) -> None:
     if len(input_types) != len(inputs):
         expected = ", ".join(dtype.name for dtype in input_types[:16])
         expected += ", ..." if len(input_types) > 16 else ""
@@ -175,15 +265,6 @@ def from_proto(
             proto,
             op_def,
         )
-    return Node(
-        proto.name,
-        proto.op,
-        inputs,
-        control_inputs,
-        proto.device,
-        attrs,
-        tuple(output_types),
-    )
 
 
 def _at_node(message: str, proto: Any, op_def: OpDef) -> InvalidArgumentError:

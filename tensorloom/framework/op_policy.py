@@ -1,7 +1,8 @@
 """Which ops a server runs for its clients.
 
-Whoever may run graphs on a server can read and write its files, open connections and, in
-the server's own process, call Python. A policy takes ops out of what clients may send.
+Whoever may run graphs on a server can read and write its files, open connections and,
+in the server's own process, call Python. A policy takes ops out of what clients may
+send.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ SAFE_PATTERNS: Final = (
     "*Checkpoint*",
     "*Shard*Filename*",
     "*Reader*",
+    "RecordInput",
     "*RecordDataset*",
     "*TFRecord*",
     "*LineDataset*",

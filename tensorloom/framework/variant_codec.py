@@ -44,6 +44,4 @@ def codec_named(type_name: str) -> VariantCodec | None:
 
 
 # What a branch that was not taken gives in place of a variant or handle.
-register_variant(
-    type(None), VariantCodec("", lambda _: (b"", ()), lambda _, __: None)
-)
+register_variant(type(None), VariantCodec("", lambda _: (b"", ()), lambda _, __: None))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.import_problems import ImportProblem, find_problems, nearest_op
 from tensorloom.framework import errors, op_kernel
 from tensorloom.inspect.findings import ERROR, NOTE, WARNING, Finding
-from tensorloom.inspect.model_files import GraphInFile
+
+if TYPE_CHECKING:
+    from tensorloom.inspect.model_files import GraphInFile
 
 _PYTHON_OPS: Final = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 _OTHER_DEVICES: Final = ("TPU", "XLA_CPU", "XLA_GPU")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib
 import inspect
 from collections.abc import Iterator
 from types import ModuleType
@@ -162,9 +163,7 @@ def _find(name: str) -> tuple[Any, str]:
     Beyond modules and classes nothing is looked up: objects have their attributes when
     the program runs.
     """
-    import tensorloom
-
-    value: Any = tensorloom
+    value: Any = importlib.import_module("tensorloom")
     parts = name.split(".") if name else []
     for i, part in enumerate(parts):
         if not (isinstance(value, ModuleType) or inspect.isclass(value)):

@@ -138,6 +138,8 @@ def _mirror_pad(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, paddings: Any) -> torch.Tensor:
         rows = host.mirror_paddings(paddings, value.shape, offset)
         check_shape(host.padded_shape(value.shape, rows), dtype, device)
+        if value.dtype is torch.uint16:  # torch does not select those
+            return compute(value.view(torch.int16), paddings).view(torch.uint16)
         for axis, (before, after) in enumerate(rows):
             if before or after:
                 index = host.mirror_index(value.shape[axis], before, after, offset)

@@ -13,6 +13,7 @@ import torch
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_matmul import check_matrices
 from tensorloom.kernels.host.nn_ops_checks import check_bias
+from tensorloom.kernels.matrix_product import matrix_product
 from tensorloom.kernels.nn_ops_conv import convolution
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
@@ -53,8 +54,8 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
             rows = a.shape[1 if transpose_a else 0]
             if bias.dim() != 1 or bias.shape[0] != columns:
                 check_bias((rows, columns), tuple(bias.shape), -1)
-        result = torch.addmm(
-            bias, a.t() if transpose_a else a, b.t() if transpose_b else b
+        result = matrix_product(
+            a.t() if transpose_a else a, b.t() if transpose_b else b, bias
         )
         return result if activation is None else activation(result)
 
@@ -70,7 +71,7 @@ def sum_of_mat_muls(c: OpKernelConstruction) -> Compute:
         a, b = inputs[:count], inputs[count:]
         for x, y in zip(a, b, strict=True):
             check_matrices(tuple(x.shape), tuple(y.shape), True, False)
-        return torch.mm(torch.cat(a).t(), torch.cat(b))
+        return matrix_product(torch.cat(a).t(), torch.cat(b))
 
     return compute
 

@@ -12,18 +12,21 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
 from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS
+from tensorloom.kernels.matrix_product import matrix_product
 
 
 def _mat_mul(c: OpKernelConstruction) -> Compute:
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
     known = all(s.is_fully_defined() for s in c.input_shapes)
+    on_cpu = c.device_type == "CPU" and c["T"] == dtypes.float32
+    multiply = matrix_product if on_cpu else torch.mm
 
     def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         if not known:
             check_matrices(a.shape, b.shape, transpose_a, transpose_b)
-        return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
+        return multiply(a.t() if transpose_a else a, b.t() if transpose_b else b)
 
-    return torch.mm if known and not (transpose_a or transpose_b) else compute
+    return multiply if known and not (transpose_a or transpose_b) else compute
 
 
 def _batch_mat_mul(c: OpKernelConstruction) -> Compute:

@@ -73,10 +73,25 @@ def _in_steps(
     if dtype == dtypes.qint32:
         return _in_range(value, source, bounds)
     bottom, top = limits(dtype)
+    scale = (np.float64(high) - np.float64(low)) / (top - bottom)
+    short = np.float64(np.float32(scale))  # which decides how `low` is rounded
+    zero = _half_away(np.float64(low) / short) * short
     wide = np.float64(level(dtypes.qint32, *bounds))
-    start = int(np.round(np.float64(low) / wide))
-    step = int((np.float64(high) - np.float64(low)) / (top - bottom) / wide)
-    return start + (integers(value) - bottom) * step
+
+    def code(steps: Any) -> Any:
+        real = np.asarray(zero + steps * scale, np.float32).astype(np.float64)
+        return _half_away(real / wide).astype(np.int64)
+
+    steps = integers(value) - bottom
+    if value.numel() == 1:  # exact, as TensorFlow adds a single number
+        return torch.as_tensor(code(steps.cpu().numpy()), device=value.device)
+    start, following = (int(code(i)) for i in (0, 1))
+    return start + steps * (following - start)
+
+
+def _half_away(value: Any) -> Any:
+    """Rounded as C's `round` does it."""
+    return np.copysign(np.floor(np.abs(value) + 0.5), value)
 
 
 def _check_order(bounds: Sequence[Any]) -> None:
@@ -96,7 +111,7 @@ def _add(c: OpKernelConstruction) -> Compute:
         bounds = [scalar(r) for r in ranges]
         _check_order(bounds)
         low, high = _sum_range(bounds, _ADD_HEADROOM)
-        x, y = _broadcast(x, y)
+        _broadcast(x, y)
         total = _in_steps(x, (types[0], *bounds[:2]), (low, high)) + _in_steps(
             y, (types[1], *bounds[2:]), (low, high)
         )

@@ -9,6 +9,7 @@ import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.matrix_product import matrix_product
 
 # Where each gate is in the columns of w.
 _ORDERS = {"": "icfo", "V2": "ifco"}
@@ -70,7 +71,7 @@ class _Lstm:
     ) -> _Step:
         """One step forward."""
         joined = torch.cat([x, h], 1)
-        gates = self.gates(torch.addmm(weights.b, joined, weights.w))
+        gates = self.gates(matrix_product(joined, weights.w, weights.b))
         into, forget, out = gates["i"], gates["f"] + self.forget_bias, gates["o"]
         if self.peephole:
             into = into + cs * weights.wci
@@ -259,9 +260,9 @@ def _gru_cell(c: OpKernelConstruction) -> Compute:
     def compute(*inputs: torch.Tensor) -> Any:
         _check_gru(inputs)
         x, h, w_ru, w_c, b_ru, b_c = inputs
-        gates = torch.addmm(b_ru, torch.cat([x, h], 1), w_ru).sigmoid()
+        gates = matrix_product(torch.cat([x, h], 1), w_ru, b_ru).sigmoid()
         r, u = gates.chunk(2, 1)
-        candidate = torch.addmm(b_c, torch.cat([x, h * r], 1), w_c).tanh()
+        candidate = matrix_product(torch.cat([x, h * r], 1), w_c, b_c).tanh()
         return r, u, candidate, u * h + (1 - u) * candidate
 
     return compute

@@ -1,35 +1,22 @@
 """`TensorList` as TensorFlow's message of it.
 
-    metadata: varints: count of unset elements, their indices, dtype, most elements;
-              then a TensorShapeProto of the elements' shape
-    tensors:  the elements that are set
+metadata: varints: count of unset elements, their indices, dtype, most elements;
+          then a TensorShapeProto of the elements' shape
+tensors:  the elements that are set
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, varint
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.framework.variant_codec import VariantCodec, register_variant
 from tensorloom.kernels.tensor_list import UNSET, TensorList
 from tensorloom.kernels.variable_value import to_host
-
-_MASK: Final = 0xFFFFFFFFFFFFFFFF
-_MAX_UNSET: Final = 1 << 24
-
-
-def _varint(number: int) -> bytes:
-    number &= _MASK
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def encode_list(value: TensorList) -> tuple[bytes, Sequence[Any]]:
@@ -44,30 +31,12 @@ def encode_list(value: TensorList) -> tuple[bytes, Sequence[Any]]:
     ]
     dims = value.element_shape
     shape = TensorShape.of(None if dims is None else tuple(dims)).as_proto()
-    metadata = b"".join(map(_varint, numbers)) + shape.SerializeToString()
+    metadata = b"".join(map(varint.encode, numbers)) + shape.SerializeToString()
     return metadata, [_host(item) for item in items if item is not UNSET]
 
 
 def _host(item: Any) -> Any:
     return to_host(item) if hasattr(item, "cpu") else item
-
-
-class _Reader:
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-        self.position = 0
-
-    def varint(self) -> int:
-        value = shift = 0
-        while True:
-            if self.position >= len(self.content) or shift > 63:
-                raise ValueError("the metadata of a list ends in a number")
-            byte = self.content[self.position]
-            self.position += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value & _MASK
-            shift += 7
 
 
 def decode_list(metadata: bytes, tensors: Sequence[Any]) -> TensorList:
@@ -80,15 +49,17 @@ def decode_list(metadata: bytes, tensors: Sequence[Any]) -> TensorList:
 
     from tensorloom.protos.tensor_shape_pb2 import TensorShapeProto
 
-    reader = _Reader(metadata)
-    count = reader.varint()
-    if count > min(len(metadata), _MAX_UNSET):
+    count, position = varint.decode(metadata, 0)
+    if count > len(metadata):
         raise ValueError(f"a list with {count} unset elements")
-    unset = {reader.varint() for _ in range(count)}
-    dtype = dtypes.as_dtype(int(reader.varint()))
-    most = reader.varint()
+    numbers = []
+    for _ in range(count + 2):
+        number, position = varint.decode(metadata, position)
+        numbers.append(number)
+    *indices, number, most = numbers
+    unset, dtype = set(indices), dtypes.as_dtype(number)
     try:
-        proto = TensorShapeProto.FromString(metadata[reader.position :])
+        proto = TensorShapeProto.FromString(metadata[position:])
     except DecodeError as error:
         raise ValueError(str(error)) from None
     total = len(tensors) + len(unset)

@@ -7,12 +7,15 @@ workers do as the master says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tensorloom.framework import control_loops, errors
 from tensorloom.framework.frame_id import FrameNumbering, child_of_path
-from tensorloom.framework.graph_ir import GraphIR
-from tensorloom.framework.interfaces import WorkerInterface
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.interfaces import WorkerInterface
 
 
 def common_numbering(

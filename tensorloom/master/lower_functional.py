@@ -199,15 +199,11 @@ class _Lowering:
           pivot: what a node waits for that has no other input of the body.
           ungated: arguments that are alive though the body may be dead.
         """
-        names: dict[str, Edge] = dict(
-            zip(function.arg_names, arguments, strict=True)
-        )
+        names: dict[str, Edge] = dict(zip(function.arg_names, arguments, strict=True))
         effects: list[str] = []
         kept = set(function.control_returns)
         for node in function.nodes.values():
-            inputs = tuple(
-                names[n] if n in names else (f"{prefix}{n}", i) for n, i in node.inputs
-            )
+            inputs = tuple(names.get(n, (f"{prefix}{n}", i)) for n, i in node.inputs)
             control = [
                 names[n][0] if n in names else f"{prefix}{n}"
                 for n in node.control_inputs

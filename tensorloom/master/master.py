@@ -100,8 +100,13 @@ class Master:
         session = _Session(handle, config, by_task, devices, placer)
         session.graph = extended
         placer.extend(graph.nodes.values())
-        for worker in workers:
-            worker.create_session(handle, config)
+        try:
+            for worker in workers:
+                worker.create_session(handle, config)
+        except errors.OpError:
+            for worker in workers:  # one that has no such session does not mind
+                worker.delete_session(handle)
+            raise
         with self._lock:
             self._sessions[handle] = session
         return handle
@@ -195,9 +200,7 @@ class Master:
         pushes = len(graphs) > 1 and all(
             session.workers[task].takes_pushes for task in graphs
         )
-        numbering = common_numbering(
-            placed, [session.workers[task] for task in graphs]
-        )
+        numbering = common_numbering(placed, [session.workers[task] for task in graphs])
         for task, graph in graphs.items():
             worker = session.workers[task]
             registered = worker.register_graph(

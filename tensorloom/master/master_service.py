@@ -60,9 +60,7 @@ class _ClientSession:
 class MasterService:
     """Answers MasterService's methods for one master."""
 
-    def __init__(
-        self, master: Master, task: str, policy: OpPolicy = ALLOW_ALL
-    ) -> None:
+    def __init__(self, master: Master, task: str, policy: OpPolicy = ALLOW_ALL) -> None:
         """Makes a service for the master of `task`; `policy` says what it runs."""
         self._policy = policy
         self._master = master

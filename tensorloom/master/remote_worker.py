@@ -26,7 +26,7 @@ from tensorloom.master.task_parallel import new_step_id
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.socket_channel import NotConnected
+from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
@@ -237,6 +237,8 @@ class RemoteWorker:
 
         with self._lock:
             self._running[step_id] = _NOT_YET
+            over, self._over = self._over, []
+        request.over_step_id.extend(over)
         call = self._channel.start(worker_methods()["RunGraph"], request, ended)
         with self._lock:
             if step_id in self._running:
@@ -296,7 +298,7 @@ class RemoteWorker:
 
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
-        if self._channel.values is not None:
+        if self._is_tensorloom:  # the next call tells it: a call of its own costs more
             with self._lock:
                 self._over.append(step_id)
             return

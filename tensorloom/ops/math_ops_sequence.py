@@ -137,8 +137,9 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
 
 
 def _bincount_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 0)
     size = c.input_value(1)
-    if size is None or size.ndim != 0:
+    if size is None:
         return _UNKNOWN_VECTOR
     if size < 0:
         c.fail(f"size ({int(size)}) must be non-negative")

@@ -52,9 +52,14 @@ def _matmul_bias_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _bias_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(1, 1)
+    bias = c.with_rank(1, 1).dims_tuple
+    dims = c.input_shape(0).dims_tuple
     _scalars(c, 2, 3, 4, 5)
-    return [c.input_shape(0), SCALAR, SCALAR]
+    assert bias is not None
+    if not dims:
+        return [c.input_shape(0), SCALAR, SCALAR]
+    depth = c.merge_dim(dims[-1], bias[0])
+    return [TensorShape.of((*dims[:-1], depth)), SCALAR, SCALAR]
 
 
 def _concat_shape(c: InferenceContext) -> list[TensorShape]:

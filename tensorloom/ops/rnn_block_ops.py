@@ -63,7 +63,7 @@ def _gru_grad_shape(c: InferenceContext) -> list[TensorShape]:
     weights = c.with_rank(2, 2).dims_tuple
     assert weights is not None
     units = TensorShape.of((x[0], state[1]))
-    return [c.input_shape(0), units, units, TensorShape.of((x[0], weights[1]))]
+    return [c.with_rank(0, 2), units, units, TensorShape.of((x[0], weights[1]))]
 
 
 # --- gradient ----------------------------------------------------------------

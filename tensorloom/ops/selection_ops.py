@@ -46,7 +46,7 @@ def _unique_v2_shape(c: InferenceContext) -> list[TensorShape]:
     values = UNKNOWN
     if dims is not None and axis is not None:
         number = int(axis.reshape(-1)[0]) if axis.size else 0
-        if not -len(dims) <= number < max(len(dims), 1):
+        if not -len(dims) <= number < len(dims):
             c.fail(f"axis expects to be in the range [{-len(dims)}, {len(dims)})")
         number %= max(len(dims), 1)
         values = TensorShape.of((None,) * len(dims))

@@ -391,6 +391,7 @@ class RunGraphRequest(_message.Message):
     STORE_ERRORS_IN_RESPONSE_BODY_FIELD_NUMBER: _builtins.int
     CREATE_WORKER_SESSION_CALLED_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
+    OVER_STEP_ID_FIELD_NUMBER: _builtins.int
     graph_handle: _builtins.str
     step_id: _builtins.int
     is_partial: _builtins.bool
@@ -405,6 +406,10 @@ class RunGraphRequest(_message.Message):
     def recv_key(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def exec_opts(self) -> Global___ExecutorOpts: ...
+    @_builtins.property
+    def over_step_id(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Earlier steps that are over, as CleanupGraph says it."""
+
     def __init__(
         self,
         *,
@@ -419,10 +424,11 @@ class RunGraphRequest(_message.Message):
         store_errors_in_response_body: _builtins.bool = ...,
         create_worker_session_called: _builtins.bool = ...,
         request_id: _builtins.int = ...,
+        over_step_id: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["exec_opts", b"exec_opts"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_worker_session_called", b"create_worker_session_called", "exec_opts", b"exec_opts", "graph_handle", b"graph_handle", "is_last_partial_run", b"is_last_partial_run", "is_partial", b"is_partial", "recv_key", b"recv_key", "request_id", b"request_id", "send", b"send", "session_handle", b"session_handle", "step_id", b"step_id", "store_errors_in_response_body", b"store_errors_in_response_body"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_worker_session_called", b"create_worker_session_called", "exec_opts", b"exec_opts", "graph_handle", b"graph_handle", "is_last_partial_run", b"is_last_partial_run", "is_partial", b"is_partial", "over_step_id", b"over_step_id", "recv_key", b"recv_key", "request_id", b"request_id", "send", b"send", "session_handle", b"session_handle", "step_id", b"step_id", "store_errors_in_response_body", b"store_errors_in_response_body"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Assets: files beside a graph whose paths are constants in it, such as vocabularies."""
+"""Assets: files beside a graph, such as vocabularies; their paths are in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.saved_model.Builder`: writes the default graph and its variables as a SavedModel."""
+"""`tf.saved_model.Builder`: the default graph and its variables as a SavedModel."""
 
 from __future__ import annotations
 
@@ -261,9 +261,7 @@ def simple_save(
                 inputs, outputs
             )
         },
-        assets_collection=get_default_graph().get_collection(
-            GraphKeys.ASSET_FILEPATHS
-        ),
+        assets_collection=get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS),
         main_op=legacy_init_op,
         clear_devices=True,
     )

@@ -101,7 +101,7 @@ class ExportDirectory:
                 "different export directory, or delete all the contents of the "
                 f"specified directory: {self.final}"
             )
-        # What is mirrored is copied as it is written, so it has its name from the start.
+        # What is mirrored is copied as it is written: it has its name from the start.
         self._is_staged = filesystem.scheme_of(self.final) in (
             "",
             "file",

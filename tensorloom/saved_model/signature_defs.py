@@ -1,4 +1,4 @@
-"""`SignatureDef`: what a SavedModel takes and gives, `tf.saved_model.*_signature_def`."""
+"""`tf.saved_model.*_signature_def`: what a SavedModel takes and gives."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def regression_signature_def(examples: Any, predictions: Any) -> Any:
     inputs = {constants.REGRESS_INPUTS: _examples_info(examples, "Regression")}
     if predictions is None:
         raise ValueError("Regression predictions cannot be None.")
-    info = _typed_info(
-        predictions, _FLOAT, "Regression output must be a float Tensor."
-    )
+    info = _typed_info(predictions, _FLOAT, "Regression output must be a float Tensor.")
     outputs = {constants.REGRESS_OUTPUTS: info}
     return build_signature_def(inputs, outputs, constants.REGRESS_METHOD_NAME)
 

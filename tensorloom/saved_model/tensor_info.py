@@ -28,8 +28,8 @@ def build_tensor_info(tensor: Any) -> Any:
             "A signature cannot hold a RaggedTensor: give its flat_values and "
             "row_splits as two tensors"
         )
-    info = meta_graph_pb2.TensorInfo(
-        dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,
+    info: Any = meta_graph_pb2.TensorInfo(
+        dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,  # type: ignore[arg-type]
         tensor_shape=tensor.get_shape().as_proto(),
     )
     if isinstance(tensor, SparseTensor):

@@ -55,26 +55,22 @@ def write_large_graph(
     Raises:
       ValueError: without its large constants the graph has more than 2 GB still.
     """
-    path = filesystem.path_text(path)
-    if filesystem.parent(path):
-        filesystem.make_directories(filesystem.parent(path))
+    file: str = filesystem.path_text(path)
+    if filesystem.parent(file):
+        filesystem.make_directories(filesystem.parent(file))
     ir = graph.to_ir()
-    large = [
-        node for node in ir.nodes.values() if _is_large(node, threshold_bytes)
-    ]
-    with BundleWriter(path + _SUFFIX) as writer:
+    large = [node for node in ir.nodes.values() if _is_large(node, threshold_bytes)]
+    with BundleWriter(file + _SUFFIX) as writer:
         for node in sorted(large, key=lambda one: one.name.encode()):
-            writer.add(
-                node.name.encode(), node.attrs["dtype"], node.attrs["value"]
-            )
+            writer.add(node.name.encode(), node.attrs["dtype"], node.attrs["value"])
         writer.finish()
     names = {node.name for node in large}
     slim = ir.with_nodes(
         _without_value(node) if node.name in names else node
         for node in ir.nodes.values()
     )
-    filesystem.write_file(path, graph_def.to_proto(slim).SerializeToString())
-    return path
+    filesystem.write_file(file, graph_def.to_proto(slim).SerializeToString())
+    return file
 
 
 def _is_large(node: Node, threshold_bytes: int) -> bool:

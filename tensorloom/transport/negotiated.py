@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_channel import GrpcChannel, Options
-from tensorloom.transport.socket_channel import NotConnected, SocketChannel
+from tensorloom.transport.socket_channel import SocketChannel
+from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Done, PendingCall

@@ -6,8 +6,9 @@
     TENSORLOOM_TLS_SERVER_NAME                the name in the servers' certificates
     TENSORLOOM_TOKEN                          what every task and client must know
 
-With TLS, gRPC is encrypted, and sockets are used within one machine alone. With a token,
-only processes that know it are heard: neither gRPC nor sockets parse anything of others.
+With TLS, gRPC is encrypted, and sockets are used within one machine alone. With a
+token, only processes that know it are heard: neither gRPC nor sockets parse anything of
+others.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Tls:
 
         if not self.cert or not self.key:
             raise ValueError(
-                f"A server with TLS needs a certificate and its key: set {CERT_VARIABLE} "
-                f"and {KEY_VARIABLE}"
+                "A server with TLS needs a certificate and its key: set "
+                f"{CERT_VARIABLE} and {KEY_VARIABLE}"
             )
         if self.mutual and not self.ca:
             raise ValueError(

@@ -151,10 +151,7 @@ class SocketServer:
             return False
         connection.settimeout(_HELLO_S)
         hello = reader.read(0, MAX_HELLO)
-        is_known = (
-            hello.kind == frames.HELLO
-            and _same(hello.header, self._hello)
-        )
+        is_known = hello.kind == frames.HELLO and _same(hello.header, self._hello)
         if not is_known:
             writer.write(
                 frames.ERROR,

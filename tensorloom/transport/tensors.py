@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes, errors, tensor_proto
+from tensorloom.framework import dtypes, errors, tensor_proto, varint
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import VariantCodec, codec_named, codec_of
 
@@ -84,21 +84,47 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
 
 
 def _fill_variant(codec: VariantCodec, value: Any, proto: TensorProto) -> None:
+    """As TensorFlow sends them: the length as a varint, then the message's bytes.
+
+    (It leaves what comes in `variant_val` in a form that its kernels cannot read.)
+    """
+    from tensorloom.protos.tensor_pb2 import VariantTensorDataProto
+
     proto.dtype = dtypes.variant.as_datatype_enum  # type: ignore[assignment]
     proto.tensor_shape.SetInParent()
-    data = proto.variant_val.add()
     metadata, elements = codec.encode(value)
-    data.type_name, data.metadata = codec.type_name, metadata
+    data = VariantTensorDataProto(type_name=codec.type_name, metadata=metadata)
     for element in elements:
         encode(element, data.tensors.add())
+    content = data.SerializeToString()
+    proto.tensor_content = varint.encode(len(content)) + content
+
+
+def _variant_data(proto: TensorProto) -> Any:
+    """The only message in a tensor of variants; None if there is none."""
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.tensor_pb2 import VariantTensorDataProto
+
+    if not proto.tensor_content:
+        return proto.variant_val[0] if proto.variant_val else None
+    try:
+        size, start = varint.decode(proto.tensor_content, 0)
+        if start + size != len(proto.tensor_content):
+            raise ValueError(f"{len(proto.tensor_content)} bytes for {size}")
+        return VariantTensorDataProto.FromString(proto.tensor_content[start:])
+    except (ValueError, DecodeError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"Malformed variant in a message: {error}"
+        ) from None
 
 
 def _variant(proto: TensorProto) -> Any:
-    if not proto.variant_val:  # what stands for a dead one
-        return np.empty([0], object)
-    data = proto.variant_val[0]
+    data = _variant_data(proto)
+    if data is None:  # dead, or of a branch that was not taken
+        return None
     codec = codec_named(data.type_name)
-    if codec is None or len(proto.variant_val) > 1 or proto.tensor_shape.dim:
+    if codec is None or proto.tensor_shape.dim:
         raise errors.UnimplementedError(
             None,
             None,

@@ -137,10 +137,11 @@ def compile_items(
     return list(items.values()), codes
 
 
-def _nothing(dtype: DType) -> np.ndarray[Any, Any]:
-    """What stands for a dead tensor."""
-    known = dtype.base_dtype.is_numpy_compatible
-    return np.zeros([0], dtype.base_dtype.as_numpy_dtype if known else object)
+def _nothing(dtype: DType) -> np.ndarray[Any, Any] | None:
+    """What stands for a dead tensor; TensorFlow's receivers check its dtype."""
+    if not dtype.base_dtype.is_numpy_compatible:
+        return None  # it crosses as an empty variant
+    return np.zeros([0], dtype.base_dtype.as_numpy_dtype)
 
 
 def _add_constant(node: Node, item: Item, facts: dict[tuple[str, int], Value]) -> None:

@@ -20,9 +20,9 @@ from typing import Final
 
 from tensorloom.framework import determinism
 
-# A process alone on its cores loses one 20 to 60 times for each second that it computes,
-# a crowded one 180 to 1000 times (measured on two cores). Not for each second that
-# passes: of those a crowded process gets few.
+# A process alone on its cores loses one 20 to 60 times for each second that it
+# computes, a crowded one 180 to 1000 times (measured on two cores). Not for each second
+# that passes: of those a crowded process gets few.
 SWITCHES_PER_S: Final = 120
 # Fewer say nothing.
 LEAST_SWITCHES: Final = 5

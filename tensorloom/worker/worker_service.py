@@ -214,6 +214,9 @@ class WorkerService:
 
     def _run_graph(self, request: Any, call: Call) -> Any:
         response = worker_methods()["RunGraph"].response()
+        for over in request.over_step_id:
+            self._partial.forget(over)
+            self._worker.cleanup_step(over)
         try:
             self._requests.check(request.request_id, "RunGraph (Worker)")
             with self._lock:

@@ -63,7 +63,21 @@ def test_json_has_the_rows(tmp_path: Path) -> None:
 
 
 def test_every_workload_has_a_target() -> None:
-    assert all(0 < workload.target <= 1 for workload in WORKLOADS.values())
+    for workload in WORKLOADS.values():
+        if workload.target is None:
+            assert workload.seconds > 0
+        else:
+            assert 0 < workload.target <= 1.2
+
+
+@pytest.mark.parametrize(("seconds", "mark"), [(1.5, "pass"), (2.5, "miss")])
+def test_a_limit_is_of_our_time_alone(seconds: float, mark: str) -> None:
+    row = Row("slow", None, limit=2.0, medians={"tensorloom": seconds, "2.21": 0.1})
+    output = io.StringIO()
+    print_rows([row], Console(file=output, width=140))
+    (line,) = [line for line in output.getvalue().splitlines() if "slow" in line]
+    assert "2 s" in line
+    assert mark in line
 
 
 def test_seconds_a_call_counts_calls() -> None:

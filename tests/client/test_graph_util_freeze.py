@@ -117,8 +117,9 @@ def test_changes_are_refused(program: Callable[[Any], Any]) -> None:
 
 
 def test_missing_outputs() -> None:
-    with tf.Graph().as_default() as graph, tf.Session() as sess:
-        with pytest.raises(AssertionError, match="y is not in graph"):
-            tf.graph_util.convert_variables_to_constants(
-                sess, graph.as_graph_def(), ["y"]
-            )
+    with (
+        tf.Graph().as_default() as graph,
+        tf.Session() as sess,
+        pytest.raises(AssertionError, match="y is not in graph"),
+    ):
+        tf.graph_util.convert_variables_to_constants(sess, graph.as_graph_def(), ["y"])

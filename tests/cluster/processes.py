@@ -20,6 +20,7 @@ from tests.cluster.clusters import free_ports
 
 #: How long a task may be silent in these clusters.
 LIMIT_S = 2.0
+_SERVER = [sys.executable, "-m", "tensorloom", "server", "--cluster"]
 
 
 class Processes:
@@ -55,8 +56,7 @@ class Processes:
         jobs = (cluster or self.cluster).items()
         spec = ";".join(f"{name}={','.join(tasks)}" for name, tasks in jobs)
         self._running[job, index] = subprocess.Popen(
-            [sys.executable, "-m", "tensorloom", "server", "--cluster", spec]
-            + ["--job", job, "--task", str(index), *more],
+            [*_SERVER, spec, "--job", job, "--task", str(index), *more],
             env=self._environment,
             stderr=subprocess.PIPE,
             text=True,

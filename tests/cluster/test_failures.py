@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +88,8 @@ class Waiting:
 
 def close(*clients: Waiting) -> None:
     for client in clients:
-        try:
+        with suppress(tf.errors.OpError):
             client.session.close()
-        except tf.errors.OpError:
-            pass
 
 
 @pytest.mark.parametrize("where", [PS, WORKERS[0]])

@@ -13,7 +13,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cluster.kubernetes_api import PodApi
-from tensorloom.cluster.resolvers import hosts_of
+from tensorloom.cluster.slurm import hosts_of
 
 resolvers = tf.distribute.cluster_resolver
 
@@ -51,12 +51,16 @@ def test_simple_and_union() -> None:
     union = resolvers.UnionResolver(one, other)
     assert union.cluster_spec().as_dict() == {"ps": ["a:1"], "worker": ["b:1", "d:1"]}
     assert (union.task_type, union.task_id, union.rpc_layer) == ("ps", 0, "grpc")
-    sparse = resolvers.SimpleClusterResolver(tf.train.ClusterSpec({"worker": {1: "d:1"}}))
+    sparse = resolvers.SimpleClusterResolver(
+        tf.train.ClusterSpec({"worker": {1: "d:1"}})
+    )
     assert resolvers.UnionResolver(one, sparse).cluster_spec().as_dict() == {
         "ps": ["a:1"],
         "worker": ["b:1", "d:1"],
     }
-    clash = resolvers.SimpleClusterResolver(tf.train.ClusterSpec({"worker": {0: "d:1"}}))
+    clash = resolvers.SimpleClusterResolver(
+        tf.train.ClusterSpec({"worker": {0: "d:1"}})
+    )
     with pytest.raises(KeyError):
         resolvers.UnionResolver(sparse, one, clash).cluster_spec()
     with pytest.raises(ValueError, match="At least one"):
@@ -152,4 +156,6 @@ def test_kubernetes_is_asked_without_a_package(tmp_path: Path) -> None:
         )
         assert resolver.cluster_spec().as_dict() == {"ps": ["10.0.0.7:2222"]}
         server.shutdown()
-    assert asked == [("/api/v1/namespaces/ns/pods?labelSelector=job%3Dps", "Bearer secret")]
+    assert asked == [
+        ("/api/v1/namespaces/ns/pods?labelSelector=job%3Dps", "Bearer secret")
+    ]

@@ -119,6 +119,15 @@ def test_strangers_are_not_parsed() -> None:
             assert sess.run(tf.constant(3)) == 3
 
 
+def answers(call: Any, content: bytes) -> None:
+    """Calls, and fails if there is no answer of any kind."""
+    try:
+        call(content, timeout=20)
+    except grpc.RpcError as error:
+        if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise
+
+
 def test_a_master_survives_malformed_messages() -> None:
     """Every method, with garbage and with a valid message cut or changed somewhere."""
     with cluster(worker=1) as servers:
@@ -130,7 +139,7 @@ def test_a_master_survives_malformed_messages() -> None:
         valid = request.SerializeToString()
         changed = [os.urandom(40), b"", valid[: len(valid) // 2]]
         for position in range(0, len(valid), 7):
-            changed.append(valid[:position] + b"\xff" + valid[position + 1 :])
+            changed += [valid[:position] + b"\xff" + valid[position + 1 :]]
         address = server.target.removeprefix("grpc://")
         with grpc.insecure_channel(address) as channel:
             for methods in (master_methods(), worker_methods()):
@@ -139,16 +148,10 @@ def test_a_master_survives_malformed_messages() -> None:
                     skipped = method.name in ("Reset", "CleanupAll", "RecvTensor")
                     call = channel.unary_unary(method.path)
                     for content in () if skipped else changed[:20]:
-                        try:
-                            call(content, timeout=20)
-                        except grpc.RpcError as error:
-                            assert error.code() != grpc.StatusCode.DEADLINE_EXCEEDED
+                        answers(call, content)
             call = channel.unary_unary(master_methods()["CreateSession"].path)
             for content in changed:
-                try:
-                    call(content, timeout=20)
-                except grpc.RpcError as error:
-                    assert error.code() != grpc.StatusCode.DEADLINE_EXCEEDED
+                answers(call, content)
         with tf.Session(server.target) as sess:
             assert sess.run(tf.constant(3)) == 3
 
@@ -157,9 +160,7 @@ def test_a_master_survives_malformed_messages() -> None:
 
 
 def _openssl(folder: Path, *arguments: str) -> None:
-    subprocess.run(
-        ["openssl", *arguments], cwd=folder, check=True, capture_output=True
-    )
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
@@ -175,11 +176,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _openssl(folder, *new, "/CN=localhost", "-keyout", "task.key", "-out", "task.csr")
     (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
     _openssl(folder, "x509", "-req", "-in", "task.csr", "-CA", "ca.pem", "-CAkey",
-             "ca.key", "-CAcreateserial", "-extfile", "names", "-out", "task.pem")  # fmt: skip
+             "ca.key", "-CAcreateserial", "-extfile", "names", "-out",
+             "task.pem")  # fmt: skip
     return folder
 
 
-def tls(folder: Path, ca: str = "ca.pem", cert: bool = True, mutual: bool = False) -> Any:
+def tls(
+    folder: Path, ca: str = "ca.pem", cert: bool = True, mutual: bool = False
+) -> Any:
     return security.Tls(
         str(folder / "task.pem") if cert else None,
         str(folder / "task.key") if cert else None,
@@ -189,9 +193,7 @@ def tls(folder: Path, ca: str = "ca.pem", cert: bool = True, mutual: bool = Fals
 
 
 @pytest.mark.parametrize("mutual", [False, True])
-def test_tls(
-    certificates: Path, mutual: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls(certificates: Path, mutual: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks and clients that have the authority speak; others do not."""
     monkeypatch.setenv("TENSORLOOM_TRANSPORT", "grpc")
     limit = tf.ConfigProto(operation_timeout_in_ms=2000)
@@ -260,6 +262,7 @@ def test_denied_ops(tmp_path: Path) -> None:
                 pytest.raises(tf.errors.PermissionDeniedError, match="ReadFile"),
             ):
                 sess.run(tf.constant(1))
+
         @Defun(tf.string)
         def hidden(name: Any) -> Any:
             return tf.read_file(name)
@@ -298,7 +301,7 @@ def test_the_safe_preset_has_all_ops_with_files() -> None:
     policy = OpPolicy([SAFE])
     words = ("file", "path", "directory", "uri", "url", "prefix")
     known = {  # names that are no files
-        "StringToHashBucket", "ParseTensor", "DecodePaddedRaw",
+        "CTCBeamSearchDecoder",
     }  # fmt: skip
     open_ops = []
     for op in op_registry.registered_ops():

@@ -169,9 +169,7 @@ def test_variables_are_spread(servers: Servers) -> None:
         lambda: tf.train.AdamOptimizer(0.1),
         partitioner=tf.fixed_size_partitioner(2),
     )
-    devices = {
-        v.op.name: v.device for v in replica.graph.get_collection("variables")
-    }
+    devices = {v.op.name: v.device for v in replica.graph.get_collection("variables")}
     assert devices["w/part_0"] == "/job:ps/task:0"
     assert devices["w/part_1"] == "/job:ps/task:1"
     assert devices["w/part_1/Adam"] == "/job:ps/task:1"
@@ -187,9 +185,10 @@ def test_variables_are_spread(servers: Servers) -> None:
         for node in device.node_stats
     }
     for part in range(2):
-        assert f"/job:ps/replica:0/task:{part}/" in updates[
-            f"Adam/update_w/part_{part}/ApplyAdam"
-        ]
+        assert (
+            f"/job:ps/replica:0/task:{part}/"
+            in updates[f"Adam/update_w/part_{part}/ApplyAdam"]
+        )
 
 
 def test_greedy_strategy_balances(servers: Servers) -> None:
@@ -197,7 +196,9 @@ def test_greedy_strategy_balances(servers: Servers) -> None:
         2, tf.contrib.training.byte_size_load_fn
     )
     device = tf.train.replica_device_setter(
-        cluster=spec_of(servers), worker_device="/job:worker/task:0", ps_strategy=strategy
+        cluster=spec_of(servers),
+        worker_device="/job:worker/task:0",
+        ps_strategy=strategy,
     )
     with tf.Graph().as_default() as graph, tf.device(device):
         sizes = (1000, 10, 10, 10)

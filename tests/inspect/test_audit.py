@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
@@ -130,3 +131,22 @@ def test_directories_of_programs(tmp_path: Path) -> None:
     found = audit(tmp_path)
     assert (found.kind, found.facts) == ("programs", {"files": 2})
     assert [finding.subject for finding in found.findings] == ["tf.no_such"]
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.data())
+def test_any_file_is_a_graph_or_not(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "g.pb"
+    write_graph(path)
+    contents = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(0, 5))):
+        at = data.draw(st.integers(0, len(contents) - 1))
+        contents[at] = data.draw(st.integers(0, 255))
+    end = data.draw(st.integers(0, len(contents)))
+    path.write_bytes(contents[:end] if data.draw(st.booleans()) else contents)
+    with contextlib.suppress(errors.InvalidArgumentError):
+        audit(path)

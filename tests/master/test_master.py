@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +23,9 @@ from tensorloom.master.directory import FixedWorkers
 from tensorloom.master.master import Master, MasterEnvironment
 from tensorloom.master.task_parallel import Part, TaskParallelStep
 from tests.master.graph_text import parse, render
+
+if TYPE_CHECKING:
+    from tensorloom.framework.frame_id import FrameNumbering
 
 _ = tf
 
@@ -48,6 +51,7 @@ class FakeWorker:
 
     is_tensorloom = True
     takes_pushes = False
+    numbering: FrameNumbering | None = None
 
     def devices(self) -> Sequence[DeviceInfo]:
         return [DeviceInfo(f"{self.task}/device:CPU:0", "CPU", 1, 7)]
@@ -65,6 +69,7 @@ class FakeWorker:
         config: SessionConfig,
         *,
         pushes: bool = False,
+        numbering: FrameNumbering | None = None,
     ) -> RegisteredGraph:
         self.calls.append("register_graph")
         self.graphs.append(graph)

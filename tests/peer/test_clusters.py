@@ -28,7 +28,22 @@ MIXES = [
 ]
 
 # Where TensorFlow's own two versions differ, or a client cannot write the program.
-DIFFERENT: dict[str, str] = {}
+DIFFERENT: dict[str, str] = {
+    "updates_in_loop_of_resource_v2": "1.15 cannot place it, 2.21 and tensorloom can",
+}
+# What a master of TensorFlow cannot do with the functional loops of our clients.
+DIFFERENT_AT: dict[tuple[str, str], str] = {
+    ("1.15", "updates_in_loop"): "no variable of another task in a functional loop",
+    ("1.15", "updates_in_loop_of_resource"): "nor one that is a resource",
+    ("2.21", "tensor_array_over_tasks"): "colocates the write with what is written",
+}
+
+
+def is_excused(mix: Mix, name: str) -> bool:
+    """Whether a program may give something else on a mix."""
+    if name in DIFFERENT:
+        return True
+    return mix.client == OURS and (mix.worker, name) in DIFFERENT_AT
 
 
 @cache
@@ -51,7 +66,7 @@ def test_programs_of_a_mix(mix: Mix) -> None:
     wrong = {
         name: (found[name], expected[name])
         for name in found
-        if name not in DIFFERENT and not is_same(found[name], expected[name])
+        if not is_excused(mix, name) and not is_same(found[name], expected[name])
     }
     assert not wrong, f"{len(wrong)} of {len(found)}: {wrong}"
 

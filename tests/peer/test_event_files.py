@@ -44,6 +44,51 @@ with tf.Graph().as_default() as graph, tf.Session() as sess:
 result = None
 """
 
+# The same through a writer in the graph; one op a step, so that the order is known.
+WRITE_IN_STEPS = """
+import numpy as np
+r = tf.raw_ops
+with tf.Graph().as_default(), tf.Session() as sess:
+    h = r.SummaryWriter(shared_name="w")
+    step = tf.constant(7, tf.int64)
+    summary = tf.Summary(value=[tf.Summary.Value(tag="raw", simple_value=2.0)])
+    event = tf.Event(step=3, wall_time=1.0, summary=summary)
+    metadata = tf.SummaryMetadata(display_name="shown").SerializeToString()
+    values = tf.constant([-2.5, 0.0, 1e-13, 3.0, 1e21])
+    color = tf.constant([255, 0, 0], tf.uint8)
+    sess.run(r.CreateSummaryFileWriter(
+        writer=h, logdir=directory, max_queue=10, flush_millis=10 ** 6,
+        filename_suffix=".z"))
+    for op in [
+        r.WriteScalarSummary(writer=h, step=step, tag="scalar", value=1.5),
+        r.WriteScalarSummary(
+            writer=h, step=step, tag="int", value=tf.constant(3, tf.int64)),
+        r.WriteScalarSummary(writer=h, step=step, tag="one", value=[2.5]),
+        r.WriteHistogramSummary(writer=h, step=step, tag="histogram", values=values),
+        r.WriteHistogramSummary(
+            writer=h, step=step, tag="bools", values=[True, False, True]),
+        r.WriteImageSummary(
+            writer=h, step=step, tag="image", tensor=tf.zeros([2, 3, 3, 3]),
+            bad_color=color),
+        r.WriteAudioSummary(
+            writer=h, step=step, tag="audio", tensor=tf.ones([2, 3, 1]) / 4,
+            sample_rate=100.0, max_outputs=1),
+        r.WriteSummary(
+            writer=h, step=step, tensor=[1.0, 2.0], tag="tensor",
+            summary_metadata=metadata),
+        r.WriteSummary(
+            writer=h, step=step, tensor=["a", ""], tag="strings", summary_metadata=""),
+        r.WriteGraphSummary(
+            writer=h, step=step, tensor=tf.Graph().as_graph_def().SerializeToString()),
+        r.WriteRawProtoSummary(
+            writer=h, step=step, tensor=[summary.SerializeToString()] * 2),
+        r.ImportEvent(writer=h, event=event.SerializeToString()),
+        r.CloseSummaryWriter(writer=h),
+    ]:
+        sess.run(op)
+result = None
+"""
+
 # What TensorFlow reads of a file.
 READ = """
 import glob
@@ -90,8 +135,8 @@ result = {
 """
 
 
-def _write_here(directory: Path) -> None:
-    exec(WRITE, {"tf": tensorloom, "directory": str(directory)})
+def _write_here(directory: Path, program: str = WRITE) -> None:
+    exec(program, {"tf": tensorloom, "directory": str(directory)})
 
 
 def _there(peer: Peer, program: str, directory: Path) -> Any:
@@ -120,15 +165,16 @@ def peer(request: pytest.FixtureRequest) -> Peer:
     return result
 
 
-def test_same_events(peer115: Peer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "events"), [(WRITE, 9), (WRITE_IN_STEPS, 13)])
+def test_same_events(peer115: Peer, tmp_path: Path, program: str, events: int) -> None:
     """Event by event what TensorFlow 1.15 writes, byte by byte for summaries."""
     (tmp_path / "ours").mkdir()
     (tmp_path / "theirs").mkdir()
-    _write_here(tmp_path / "ours")
-    _there(peer115, WRITE, tmp_path / "theirs")
+    _write_here(tmp_path / "ours", program)
+    _there(peer115, program, tmp_path / "theirs")
     ours = _there(peer115, READ, tmp_path / "ours")
     theirs = _there(peer115, READ, tmp_path / "theirs")
-    assert len(ours) == len(theirs) == 9
+    assert len(ours) == len(theirs) == events
     for mine, other in zip(ours, theirs, strict=True):
         assert mine[:2] == other[:2]
         if mine[1] == "summary":

@@ -1,4 +1,4 @@
-"""SavedModels and frozen graphs, written here and read by TensorFlow, and the reverse."""
+"""SavedModels and frozen graphs, written here, read by TensorFlow, and the reverse."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import tensorloom
+from tests.peer.peers import read_array
+from tests.saved_model import models_of_tf2
 
 if TYPE_CHECKING:
     from tests.peer.peers import Peer
@@ -46,8 +48,9 @@ def build():
     found = tf.nn.embedding_lookup(table_w, ids, name="found")
     z = tf.cond(tf.reduce_sum(x) > 0.0, lambda: y * w[0], lambda: -y, name="c")
     z = tf.identity(z, name="z")
-    total = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t + tf.reduce_sum(w)),
-                          [0, tf.reduce_sum(y)])[1]
+    total = tf.while_loop(
+        lambda i, t: i < 3, lambda i, t: (i + 1, t + tf.reduce_sum(w)),
+        [0, tf.reduce_sum(y)])[1]
     total = tf.identity(total, name="total")
     dense = tf.identity(tf.sparse.to_dense(rows) * 2.0, name="dense")
     return x, words, rows, {
@@ -167,6 +170,8 @@ def test_models_cross_over(
     check(loaded, saved)
     check(reader("scope"), saved)
     check(reader("frozen"), saved)
+    (tmp_path / "model" / "saved_model.pb").unlink()  # the text form is there, too
+    check({k: v for k, v in reader("load").items() if k in saved}, saved)
 
 
 @pytest.mark.parametrize("resource", [False, True])
@@ -198,7 +203,10 @@ def test_same_messages(peer115: Peer, tmp_path: Path, resource: bool) -> None:
             assert a.collection_def[key] == b.collection_def[key], key
         assert straight(a.graph_def) == straight(b.graph_def)
     pb = tmp_path / "frozen.pb"
-    mine_graph, real_graph = GraphDef.FromString(ours[pb]), GraphDef.FromString(theirs[pb])
+    mine_graph, real_graph = (
+        GraphDef.FromString(ours[pb]),
+        GraphDef.FromString(theirs[pb]),
+    )
     assert straight(mine_graph) == straight(real_graph)
 
 
@@ -214,3 +222,43 @@ def straight(graph_def: Any) -> dict[str, Any]:
 
 def files_of(directory: Path) -> list[Path]:
     return [p for p in directory.rglob("*") if p.is_file() and p.suffix != ".answer"]
+
+
+FROZEN_PROGRAM = """
+import pickle
+
+graph_def = tf.GraphDef()
+with open(file, "rb") as f:
+    graph_def.ParseFromString(f.read())
+with open(file + ".feeds", "rb") as f:
+    fetches, feeds = pickle.load(f)
+with tf.Graph().as_default(), tf.Session() as sess:
+    tf.import_graph_def(graph_def, name="")
+    result = sess.run(fetches, feeds)
+"""
+
+
+@pytest.mark.parametrize("name", ["linear", "control", "grad"])
+def test_models_of_tensorflow_2_frozen_here(
+    peer221: Peer, tmp_path: Path, name: str
+) -> None:
+    """What 2.21 exported and we froze gives its numbers there."""
+    tf = tensorloom
+    inputs, expected = models_of_tf2.unpack(tmp_path)[name]["serving_default"]
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(tmp_path / name))
+        signature = meta.signature_def["serving_default"]
+        outputs = [signature.outputs[key].name for key in sorted(expected)]
+        frozen = tf.graph_util.convert_variables_to_constants(
+            sess,
+            sess.graph.as_graph_def(),
+            sorted({output.partition(":")[0] for output in outputs}),
+        )
+    file = tmp_path / "frozen.pb"
+    file.write_bytes(frozen.SerializeToString())
+    feeds = {signature.inputs[key].name: value for key, value in inputs.items()}
+    (tmp_path / "frozen.pb.feeds").write_bytes(pickle.dumps((outputs, feeds)))
+    answer = peer221.execute(f"file = {str(file)!r}\n{FROZEN_PROGRAM}")
+    assert answer["error"] is None, answer["error"]
+    for key, found in zip(sorted(expected), answer["result"][1], strict=True):
+        models_of_tf2.check(read_array(found), expected[key], key)

@@ -2,8 +2,8 @@
 
 Made by `tf.saved_model.save` of `tf.Module`s: variables and matmul (linear), lookup
 tables with an asset (table), loops, branches and a TensorArray made by AutoGraph
-(control), a counter, embeddings, parsing and strings (stateful), gradients, `map_fn` and
-`scan` (grad).
+(control), a counter, embeddings, parsing and strings (stateful), gradients, `map_fn`
+and `scan` (grad).
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,15 @@ def changed(model: Path, directory: Path, change: Any) -> Path:
 @pytest.mark.parametrize(
     "name", ["../vocab.txt", "/etc/passwd", "a/../../b", "", "..", "a//b", "x\0y"]
 )
-def test_assets_outside_of_the_directory(model: Path, tmp_path: Path, name: str) -> None:
+def test_assets_outside_of_the_directory(
+    model: Path, tmp_path: Path, name: str
+) -> None:
     def change(meta: Any) -> None:
         asset = meta.asset_file_def.add(filename=name)
         asset.tensor_info.name = "path:0"
 
     copy = changed(model, tmp_path / "copy", change)
-    with pytest.raises(errors.InvalidArgumentError, match="saved_model.pb.*leads out"):
+    with pytest.raises(errors.InvalidArgumentError, match=r"saved_model.pb.*leads out"):
         run(copy)
     assert not audit(str(copy)).will_run
 
@@ -83,9 +86,7 @@ def _cycle(meta: Any) -> None:
 
 def _no_init_op(meta: Any) -> None:
     del meta.collection_def["saved_model_main_op"]
-    info = meta.signature_def["__saved_model_init_op"].outputs[
-        "__saved_model_init_op"
-    ]
+    info = meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"]
     info.name = "nowhere"
 
 
@@ -152,14 +153,13 @@ def test_defaults_of_a_newer_producer_are_dropped(model: Path, tmp_path: Path) -
 def test_recursive_functions(model: Path, tmp_path: Path) -> None:
     copy = changed(model, tmp_path / "copy", _recursive)
     audit(str(copy))
-    with tf.Session(graph=tf.Graph()) as sess:
-        try:
-            tf.saved_model.load(sess, ["serve"], str(copy))
-            sess.run("call:0", {"x:0": [1.0]})
-        except CLEAN as error:
-            assert "f" in str(error)
-        else:
-            pytest.fail("a function that calls itself for ever ended")
+    with tf.Session(graph=tf.Graph()) as sess, pytest.raises(CLEAN):
+        _load_and_call(sess, copy)
+
+
+def _load_and_call(sess: Any, directory: Path) -> None:
+    tf.saved_model.load(sess, ["serve"], str(directory))
+    sess.run("call:0", {"x:0": [1.0]})
 
 
 def test_lost_files(model: Path, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_lost_files(model: Path, tmp_path: Path) -> None:
         run(copy)
     assert not audit(str(copy)).will_run
     (copy / "saved_model.pb").unlink()
-    with pytest.raises(OSError, match="does not exist at: .*copy"):
+    with pytest.raises(OSError, match=r"does not exist at: .*copy"):
         run(copy)
 
 
@@ -179,7 +179,9 @@ def test_lost_files(model: Path, tmp_path: Path) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
-def test_bytes_changed_anywhere(model: Path, tmp_path: Path, data: st.DataObject) -> None:
+def test_bytes_changed_anywhere(
+    model: Path, tmp_path: Path, data: st.DataObject
+) -> None:
     copy = changed(model, tmp_path / "copy", lambda meta: None)
     file = copy / "saved_model.pb"
     contents = bytearray(file.read_bytes())
@@ -190,11 +192,7 @@ def test_bytes_changed_anywhere(model: Path, tmp_path: Path, data: st.DataObject
             at = data.draw(st.integers(0, len(contents) - 1))
             contents[at] ^= 1 << data.draw(st.integers(0, 7))
     file.write_bytes(contents)
-    try:
+    with contextlib.suppress(*CLEAN):
         run(copy)
-    except CLEAN:
-        pass
-    try:
+    with contextlib.suppress(errors.OpError):
         audit(str(copy))
-    except errors.OpError:
-        pass

@@ -72,9 +72,7 @@ def test_what_changes_a_variable_is_not_frozen(
 
 
 @pytest.mark.parametrize("name", models_of_tf2.NAMES)
-def test_they_pass_the_audit(
-    models: tuple[Path, dict[str, Any]], name: str
-) -> None:
+def test_they_pass_the_audit(models: tuple[Path, dict[str, Any]], name: str) -> None:
     found = audit(str(models[0] / name))
     assert found.kind == "SavedModel"
     assert found.will_run, found.findings

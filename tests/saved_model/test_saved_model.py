@@ -119,7 +119,7 @@ def test_more_meta_graphs(tmp_path: Path) -> None:
     builder.save()
     loader = SavedModelLoader(tmp_path / "model")
     assert len(loader.saved_model.meta_graphs) == 2
-    with pytest.raises(RuntimeError, match="available_tags: .*'gpu', 'serve'"):
+    with pytest.raises(RuntimeError, match=r"available_tags: .*'gpu', 'serve'"):
         loader.get_meta_graph_def_from_tags(["tpu"])
     assert get_train_op(loader.saved_model.meta_graphs[0]) is None
 

@@ -333,3 +333,27 @@ def test_message_names() -> None:
     assert tf.summary.SessionLog is tf.SessionLog
     assert tf.summary.TaggedRunMetadata.DESCRIPTOR.name == "TaggedRunMetadata"
     assert tf.summary.SummaryDescription.DESCRIPTOR.name == "SummaryDescription"
+
+
+def test_a_directory_that_goes_away(tmp_path: Path) -> None:
+    directory = tmp_path / "gone"
+    writer = tf.summary.FileWriter(str(directory))
+    directory.rmdir()
+    writer.add_summary(_scalar(1.0))
+    with pytest.raises(tf.errors.NotFoundError, match="tfevents"):
+        writer.flush()
+    with pytest.raises(tf.errors.NotFoundError):
+        writer.close()
+    directory.mkdir()
+    writer.reopen()
+    writer.add_summary(_scalar(2.0), 2)
+    writer.close()
+    assert _values(_files(directory)[0]) == [(2, 2.0)]
+
+
+def test_importing_loads_no_messages() -> None:
+    program = (
+        "import sys, tensorloom as tf; tf.summary.FileWriter; "
+        "assert 'tensorloom.protos.event_pb2' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

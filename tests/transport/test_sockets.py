@@ -17,7 +17,8 @@ from tensorloom.framework import errors
 from tensorloom.transport import frames, socket_address, value_methods
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.shared_memory import MIN_BYTES
-from tensorloom.transport.socket_channel import NotConnected, SocketChannel
+from tensorloom.transport.socket_channel import SocketChannel
+from tensorloom.transport.socket_connection import NotConnected
 from tensorloom.transport.socket_server import SocketServer
 
 RUN = value_methods.RUN_GRAPH

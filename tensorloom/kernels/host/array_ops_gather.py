@@ -167,6 +167,11 @@ def gather_nd_plan(shape: Sequence[int], indices: Any) -> tuple[Any, tuple[int, 
             f"index innermost dimension length must be <= params rank; saw: {depth} "
             f"vs. {len(shape)}"
         )
+    if math.prod(indices.shape[:-1]) and not math.prod(shape):
+        raise invalid_argument(
+            f"Requested more than 0 entries, but params is empty.  Params shape: "
+            f"{shape_text(shape)}"
+        )
     flat = flat_rows(indices, shape, "params", gathers=True)
     return flat, (*indices.shape[:-1], *shape[depth:])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.strided_slice import (
     ResolvedSlice,
@@ -78,11 +78,14 @@ def _resolve(
 def _strided_slice(c: OpKernelConstruction) -> Compute:
     resolve_slice = make_resolver(c)
     index = _scalar_index(c)
+    handles = c["T"] in (dtypes.resource, dtypes.variant)
 
     def compute(value: Any, begin: Any, end: Any, strides: Any) -> Any:
         resolved = resolve_slice(value.shape, begin, end, strides)
-        taken = value[resolved.index] if value.ndim else np.asarray(value)
-        return scalar_or_array(taken.reshape(resolved.final_dims))
+        taken: Any = value[resolved.index] if value.ndim else np.asarray(value)
+        result = taken.reshape(resolved.final_dims)
+        # A scalar handle is the object, not an array of it.
+        return result.item() if handles and not result.ndim else scalar_or_array(result)
 
     def compute_element(value: Any, begin: Any, end: Any, strides: Any) -> Any:
         at = begin[0]
@@ -101,6 +104,7 @@ def _scalar_index(c: OpKernelConstruction) -> bool:
         and not c["ellipsis_mask"]
         and c.input_shapes[0].rank == 1
         and c.input_shapes[1].dims_tuple == (1,)
+        and c["T"] not in (dtypes.resource, dtypes.variant)
         and c["T"].np_dtype != np.dtype(object)
     )
 

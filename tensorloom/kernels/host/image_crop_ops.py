@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 _F = np.float32
@@ -118,7 +120,9 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
         if height <= 0 or width <= 0:
             raise invalid_argument("crop dimensions must be positive")
         _check_indices(indices, len(image))
-        crops = np.empty((len(boxes), height, width, image.shape[3]), np.float32)
+        shape = (len(boxes), height, width, image.shape[3])
+        check_shape(shape, dtypes.float32, c.device)
+        crops = np.empty(shape, np.float32)
         step = max(1, _GROUP_ELEMENTS // max(1, crops[:1].size))
         for begin in range(0, len(boxes), step):
             group = slice(begin, begin + step)
@@ -182,6 +186,7 @@ def crop_and_resize_grad_image(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("image dimensions must be positive")
         if grads.shape[3] != shape[3]:
             raise invalid_argument("image_size and grads are incompatible")
+        check_shape(shape, c["T"], c.device)
         _check_indices(indices, shape[0])
         rows, columns = _axes(boxes, shape, grads.shape)
         total = np.zeros((shape[0] * shape[1] * shape[2], shape[3]), dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import is_torch_type
+from tensorloom.framework.variant_codec import VariantCodec, register_variant
 from tensorloom.kernels.variable_value import is_host, to_host
 
 if TYPE_CHECKING:
@@ -96,3 +97,19 @@ def _to_host(value: Any) -> Any:
 def get_value(c: OpKernelConstruction) -> Compute:
     """The values, in host memory."""
     return make_get_value(c, _to_host)
+
+
+def _encode(optional: Optional) -> tuple[bytes, tuple[Any, ...]]:
+    values = optional.values
+    if values is None:
+        return b"\0", ()
+    return b"\1", tuple(to_host(v) if hasattr(v, "cpu") else v for v in values)
+
+
+def _decode(metadata: bytes, values: Sequence[Any]) -> Optional:
+    if metadata not in (b"\0", b"\1"):
+        raise ValueError("an optional that neither has values nor lacks them")
+    return Optional(tuple(values) if metadata == b"\1" else None)
+
+
+register_variant(Optional, VariantCodec("tensorflow::data::Optional", _encode, _decode))

@@ -77,7 +77,9 @@ def _optimize(
         [*function.control_returns]
         + [node.name for node in function.nodes.values() if _is_stateful(node)]
     )
-    inner = OptimizeTarget(preserve, target.config, target.evaluate)
+    inner = OptimizeTarget(
+        preserve, target.config, target.evaluate, portable=target.portable
+    )
     return _as_function(function, run_passes(body, inner))
 
 

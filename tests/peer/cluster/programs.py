@@ -545,8 +545,8 @@ def in_graph_replication(tf, target):
     x = tf.placeholder(tf.float32, [6, 4])
     optimizer = tf.train.GradientDescentOptimizer(0.1)
     gradients = []
-    for place, part in zip((WORKER, PS), tf.split(x, 2)):
-        with tf.device(place):
+    for index, part in enumerate(tf.split(x, 2)):
+        with tf.device((WORKER, PS)[index]):
             loss = tf.reduce_mean(tf.square(tf.matmul(part, w) - 1.0))
             gradients.append(optimizer.compute_gradients(loss, [w])[0][0])
     with tf.device(PS):

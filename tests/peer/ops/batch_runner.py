@@ -125,7 +125,7 @@ def run_together(tf, session, jobs):
         fetches += [here(index, name) for name in step[1]]
     try:
         values = iter(session.run(fetches, feeds))
-        for index, step, answer in jobs:
+        for _, step, answer in jobs:
             plain = [plain_value(next(values)) for _ in step[1]]
             answer["steps"].append({"values": plain})
     except Exception as exc:
@@ -167,7 +167,7 @@ def array_of(tf, plain):
 
 
 def plain_value(value):
-    """A fetched value as ("array", dtype, shape, bytes) or ("strings", shape, items)."""
+    """A fetched value: ("array", dtype, shape, bytes) or ("strings", shape, items)."""
     if isinstance(value, (bytes, str)):
         value = np.array(value, dtype=object)
     array = np.asarray(value)

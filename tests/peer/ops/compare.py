@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.peer import peers
+from tests.peer import peers, runner
 from tests.peer.ops.spec import Spec, Tolerance
 
 Answer = dict[str, Any]
@@ -120,8 +120,7 @@ def canonical(values: list[Any], spec: Spec) -> list[Any]:
     """Values in a form that does not show what is free to differ."""
     assert spec.canonical is not None
     return [
-        peers.runner.plain_array(np.asarray(a))
-        for a in spec.canonical([*map(array, values)])
+        runner.plain_array(np.asarray(a)) for a in spec.canonical([*map(array, values)])
     ]
 
 
@@ -182,7 +181,7 @@ def densified(slices: Any, like: Any) -> Any:
     """IndexedSlices as a tensor of the shape of another."""
     total = np.zeros(like.shape, like.dtype)
     np.add.at(total, array(slices[2]), array(slices[1]))
-    return peers.runner.plain_array(total)
+    return runner.plain_array(total)
 
 
 def short(plain: Any) -> str:

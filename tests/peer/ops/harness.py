@@ -86,7 +86,7 @@ def compare_op(spec: Spec, peer: OpPeer, seed: int) -> OpResult:
 
 
 def probe(spec: Spec, peer: OpPeer, seed: int, result: OpResult) -> None:
-    """Finds the cells for which TensorFlow has no kernel, each in a graph of its own."""
+    """Finds the cells for which TensorFlow has no kernel, each in its own graph."""
     for name, dtype in spec.cells().items():
         program = spec.program(Draw(spec.op, name, dtype, 0, seed))
         asked = request(Case(name, program, "valid"), spec, "all", run=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, op_registry
 from tests.peer.ops import program as programs
 from tests.peer.ops.draw import Draw, Value
 from tests.peer.ops.program import Program
@@ -200,7 +200,7 @@ def known_list(known: Mapping[str, str]) -> tuple[Known, ...]:
 
 def dtype_attr(op: str) -> str:
     """The attr whose values are the op's cells; empty if there is none."""
-    op_def = programs.op_registry.find(op)
+    op_def = op_registry.find(op)
     if op_def is None:
         return ""
     for name in DTYPE_ATTRS:
@@ -211,7 +211,7 @@ def dtype_attr(op: str) -> str:
 
 def allowed_types(op: str, attr: str) -> tuple[DType, ...]:
     """The dtypes that an op's definition allows for that attr."""
-    op_def = programs.op_registry.find(op)
+    op_def = op_registry.find(op)
     if op_def is None or not attr:
         return ()
     allowed = op_def.attrs[attr].allowed

@@ -120,12 +120,17 @@ def lines(data: dict[str, Any]) -> list[str]:
 
 
 def write_agreement(data: dict[str, Any]) -> None:
-    """The data of the compatibility page."""
+    """The data of the compatibility page; what did not run keeps what it had."""
+    known = json.loads(AGREEMENT.read_text()) if AGREEMENT.exists() else {"ops": {}}
+    ops = {
+        op: one for op, one in {**known["ops"], **data["ops"]}.items() if op in SPECS
+    }
+    data = {"ops": ops, "totals": totals(ops)}
     AGREEMENT.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
 
 
 def write_goldens(results: list[OpResult]) -> None:
-    """One case of each green cell, a file a family."""
+    """One case of each green cell, a file a family; what did not run stays."""
     families: dict[str, list[Any]] = {}
     for op, result in sorted(merge(results).items()):
         seen: set[str] = set()
@@ -139,9 +144,24 @@ def write_goldens(results: list[OpResult]) -> None:
                 families.setdefault(SPECS[op].family, []).append(told)
     GOLDENS.mkdir(exist_ok=True)
     for family, entries in families.items():
-        text = "\n".join(json.dumps(entry, sort_keys=True) for entry in entries)
-        data = gzip.compress(text.encode(), 9, mtime=0)
-        (GOLDENS / f"{family}.jsonl.gz").write_bytes(data)
+        path = GOLDENS / f"{family}.jsonl.gz"
+        told = [json.dumps(entry, sort_keys=True) for entry in entries]
+        told += [line for line in kept_lines(path) if did_not_run(line, results)]
+        told.sort(key=lambda line: str(json.loads(line)["op"]))
+        path.write_bytes(gzip.compress("\n".join(told).encode(), 9, mtime=0))
+
+
+def kept_lines(path: Path) -> list[str]:
+    """The lines of a file of goldens, if it is there."""
+    if not path.exists():
+        return []
+    return gzip.decompress(path.read_bytes()).decode().splitlines()
+
+
+def did_not_run(line: str, results: list[OpResult]) -> bool:
+    """Whether a golden is of an op that has a spec and is not in the results."""
+    op = json.loads(line)["op"]
+    return op in SPECS and all(result.op != op for result in results)
 
 
 def reads_files(golden: dict[str, Any]) -> bool:
@@ -182,5 +202,5 @@ def from_json(value: Any) -> Any:
 
 def read_goldens(path: Path) -> list[dict[str, Any]]:
     """The entries of a family."""
-    entries = map(json.loads, gzip.decompress(path.read_bytes()).decode().splitlines())
+    entries = map(json.loads, kept_lines(path))
     return [{key: from_json(value) for key, value in one.items()} for one in entries]

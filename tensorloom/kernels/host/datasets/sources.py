@@ -353,7 +353,8 @@ def _auto_shard(source: Any, workers: Any, index: Any) -> Dataset:
         message = f"num_workers must be >= 1, currently {int(workers)}"
         raise errors.InvalidArgumentError(None, None, message)
     if not 0 <= int(index) < int(workers):
-        message = f"index must be between 0 and {int(workers) - 1}, currently {int(index)}"
+        last = int(workers) - 1
+        message = f"index must be between 0 and {last}, currently {int(index)}"
         raise errors.InvalidArgumentError(None, None, message)
     if int(workers) <= 1:
         return dataset

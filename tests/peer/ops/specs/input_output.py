@@ -219,7 +219,8 @@ spec(
     mutate=("dtype",),
     gradient=False,
     known={
-        "shapes": "TensorFlow infers static shapes through the function's body, here the result's is unknown"
+        "shapes": "TensorFlow infers through the function's body, "
+        "here the static shape is unknown"
     },
 )
 

@@ -217,7 +217,7 @@ def bias_v1(d: Draw) -> Any:
 
 
 def bias_grad(d: Draw) -> Any:
-    # TensorFlow 1.15 reads beyond the sums of NCHW tensors of less than four dimensions.
+    # TensorFlow 1.15 reads beyond the sums of NCHW tensors of less than four axes.
     form = d.choice(["NHWC", "NCHW"])
     return call(d.array(d.shape(2 if form == "NHWC" else 4, 4)), data_format=form)
 

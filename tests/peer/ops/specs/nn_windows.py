@@ -116,7 +116,8 @@ def _format_axes(d: Draw) -> Any:
 
 spec("NthElement", _nth, mutate=("rank", "dtype"))
 spec("DataFormatVecPermute", _format_sizes)
-spec("DataFormatDimMap", _format_axes)
+# TensorFlow reads beyond its table for axes out of range.
+spec("DataFormatDimMap", _format_axes, mutate=("rank", "size", "empty", "dtype"))
 
 
 # --- sequences ---------------------------------------------------------------

@@ -73,7 +73,8 @@ def queue(d: Draw, kind: str) -> Program:
 
 QUEUED = ["float32", "int64", "bool", "string", "complex64"]
 spec(
-    "FIFOQueueV2 QueueEnqueueV2 QueueEnqueueManyV2 QueueDequeueV2 QueueDequeueManyV2 QueueDequeueUpToV2"
+    "FIFOQueueV2 QueueEnqueueV2 QueueEnqueueManyV2 QueueDequeueV2 "
+    "QueueDequeueManyV2 QueueDequeueUpToV2"
     " QueueSizeV2 QueueCloseV2 QueueIsClosedV2",
     lambda d: queue(d, "FIFOQueueV2"),
     types=QUEUED,
@@ -94,7 +95,8 @@ spec(
 
 
 spec(
-    "FIFOQueue QueueEnqueue QueueEnqueueMany QueueDequeue QueueDequeueMany QueueDequeueUpTo QueueSize QueueClose",
+    "FIFOQueue QueueEnqueue QueueEnqueueMany QueueDequeue QueueDequeueMany "
+    "QueueDequeueUpTo QueueSize QueueClose",
     lambda d: queue(d, "FIFOQueueV2"),
     types=QUEUED,
     mutate=("dtype",),
@@ -314,7 +316,8 @@ ARRAYS = [
     "complex64",
 ]
 spec(
-    "TensorArrayV3 TensorArrayWriteV3 TensorArrayReadV3 TensorArrayGatherV3 TensorArrayScatterV3 TensorArrayConcatV3"
+    "TensorArrayV3 TensorArrayWriteV3 TensorArrayReadV3 TensorArrayGatherV3 "
+    "TensorArrayScatterV3 TensorArrayConcatV3"
     " TensorArraySizeV3 TensorArrayCloseV3",
     tensor_array,
     types=ARRAYS,
@@ -437,7 +440,8 @@ def tensor_list_empty_pop(d: Draw) -> Program:
 
 LISTED = ["float32", "float64", "int32", "int64", "bool", "string", "complex64"]
 spec(
-    "TensorListFromTensor TensorListSetItem TensorListGetItem TensorListLength TensorListPushBack TensorListPopBack"
+    "TensorListFromTensor TensorListSetItem TensorListGetItem TensorListLength "
+    "TensorListPushBack TensorListPopBack"
     " TensorListGather TensorListElementShape TensorListStack",
     tensor_list,
     types=LISTED,
@@ -451,7 +455,8 @@ spec(
     mutate=(),
 )
 spec(
-    "EmptyTensorList TensorListConcatLists TensorListConcatV2 TensorListConcat TensorListSplit",
+    "EmptyTensorList TensorListConcatLists TensorListConcatV2 TensorListConcat "
+    "TensorListSplit",
     tensor_list_joined,
     types=["float32", "float64", "int32", "int64", "bool"],
     mutate=(),
@@ -566,7 +571,8 @@ def table_from_file(d: Draw) -> Program:
 
 spec("InitializeTableFromTextFileV2", table_from_file, types=(), mutate=())
 spec(
-    "MutableHashTableV2 LookupTableInsertV2 LookupTableFindV2 LookupTableSizeV2 LookupTableImportV2 LookupTableRemoveV2"
+    "MutableHashTableV2 LookupTableInsertV2 LookupTableFindV2 LookupTableSizeV2 "
+    "LookupTableImportV2 LookupTableRemoveV2"
     " LookupTableExportV2",
     mutable_table,
     types=(),

@@ -1,4 +1,4 @@
-"""Earlier versions of tensor arrays and tables, recurrent blocks, counts, sparse crosses."""
+"""Earlier tensor arrays and tables, recurrent blocks, random numbers by keys."""
 
 from __future__ import annotations
 
@@ -31,14 +31,30 @@ def _tensor_array(d: Draw) -> Program:
     v = "V2" if d.op.endswith("V2") else ""
     # The first version was removed from graphs of version 16, the second of 26.
     p = Program(25 if v else 15, differentiate=False)
-    made = p.op("TensorArray" + v, p.const(4, "int32"), dtype=d.dtype, clear_after_read=False)
+    made = p.op(
+        "TensorArray" + v, p.const(4, "int32"), dtype=d.dtype, clear_after_read=False
+    )
     flow: Any = p.const(np.float32(0))
-    flow = p.op("TensorArrayScatter" + v, made, p.const([0, 2], "int32"), p.feed(d.array((2, 2))), flow)
+    flow = p.op(
+        "TensorArrayScatter" + v,
+        made,
+        p.const([0, 2], "int32"),
+        p.feed(d.array((2, 2))),
+        flow,
+    )
     for index in (1, 3):
-        flow = p.op("TensorArrayWrite" + v, made, p.const(index, "int32"), p.feed(d.array((2,))), flow)
+        flow = p.op(
+            "TensorArrayWrite" + v,
+            made,
+            p.const(index, "int32"),
+            p.feed(d.array((2,))),
+            flow,
+        )
     size = p.op("TensorArraySize" + v, made, flow)
     item = p.op("TensorArrayRead" + v, made, p.const(2, "int32"), flow, dtype=d.dtype)
-    rows = p.op("TensorArrayGather" + v, made, p.const([3, 0], "int32"), flow, dtype=d.dtype)
+    rows = p.op(
+        "TensorArrayGather" + v, made, p.const([3, 0], "int32"), flow, dtype=d.dtype
+    )
     joined = p.op("TensorArrayConcat" + v, made, flow, dtype=d.dtype)
     reads = [size, item, rows, joined]
     if not v:
@@ -56,7 +72,9 @@ def _split_array(d: Draw) -> Program:
     if d.op == "TensorArrayUnpack":
         flow = p.op(d.op, made, p.feed(d.array((3, 2))), zero)
     else:
-        flow = p.op(d.op, made, p.feed(d.array((6, 2))), p.const([1, 3, 2], "int64"), zero)
+        flow = p.op(
+            d.op, made, p.feed(d.array((6, 2))), p.const([1, 3, 2], "int64"), zero
+        )
     p.run(p.op("TensorArrayRead" + v, made, p.const(1, "int32"), flow, dtype=d.dtype))
     return p
 
@@ -65,11 +83,23 @@ def _array_gradient(d: Draw) -> Program:
     v = "V2" if d.op.endswith("V2") else ""
     p = Program(25 if v else 15, differentiate=False)
     made = p.op("TensorArray" + v, p.const(2, "int32"), dtype=d.dtype)
-    flow = p.op("TensorArrayWrite" + v, made, p.const(0, "int32"), p.feed(d.array((2,))), p.const(np.float32(0)))
+    flow = p.op(
+        "TensorArrayWrite" + v,
+        made,
+        p.const(0, "int32"),
+        p.feed(d.array((2,))),
+        p.const(np.float32(0)),
+    )
     grad = p.op("TensorArrayGrad" + v, made, flow, source="g")
     again: Any = flow
     for _ in range(2):
-        again = p.op("TensorArrayWrite" + v, grad, p.const(0, "int32"), p.feed(d.array((2,))), again)
+        again = p.op(
+            "TensorArrayWrite" + v,
+            grad,
+            p.const(0, "int32"),
+            p.feed(d.array((2,))),
+            again,
+        )
     p.run(p.op("TensorArrayRead" + v, grad, p.const(0, "int32"), again, dtype=d.dtype))
     return p
 
@@ -77,38 +107,91 @@ def _array_gradient(d: Draw) -> Program:
 def _grad_with_shape(d: Draw) -> Program:
     p = Program(differentiate=False)
     made = p.op("TensorArrayV3", p.const(2, "int32"), dtype=d.dtype, element_shape=(2,))
-    flow = p.op("TensorArrayWriteV3", made[0], p.const(0, "int32"), p.feed(d.array((2,))), made[1])
-    grad = p.op("TensorArrayGradWithShape", made[0], flow, p.const([3], "int32"), source="g")
-    written = p.op("TensorArrayWriteV3", grad[0], p.const(0, "int32"), p.feed(d.array((3, 2))), grad[1])
-    p.run(p.op("TensorArrayReadV3", grad[0], p.const(0, "int32"), written, dtype=d.dtype))
+    flow = p.op(
+        "TensorArrayWriteV3",
+        made[0],
+        p.const(0, "int32"),
+        p.feed(d.array((2,))),
+        made[1],
+    )
+    grad = p.op(
+        "TensorArrayGradWithShape", made[0], flow, p.const([3], "int32"), source="g"
+    )
+    written = p.op(
+        "TensorArrayWriteV3",
+        grad[0],
+        p.const(0, "int32"),
+        p.feed(d.array((3, 2))),
+        grad[1],
+    )
+    p.run(
+        p.op("TensorArrayReadV3", grad[0], p.const(0, "int32"), written, dtype=d.dtype)
+    )
     return p
 
 
 for _v in ("", "V2"):
-    _names = "TensorArray Write Read Gather Scatter Concat Size Close".split()
+    _names = [
+        "TensorArray",
+        "Write",
+        "Read",
+        "Gather",
+        "Scatter",
+        "Concat",
+        "Size",
+        "Close",
+    ]
     _ops = " ".join(_names[:1] + [f"TensorArray{name}" for name in _names[1:]])
     if _v:
         _ops = " ".join(name + _v for name in _ops.split())
     spec(_ops, _tensor_array, types=_ARRAYS, mutate=())
 spec("TensorArrayPack", _tensor_array, types=_ARRAYS, mutate=())
-spec("TensorArraySplit TensorArraySplitV2 TensorArrayUnpack", _split_array, types=_ARRAYS, mutate=())
-spec("TensorArrayGrad TensorArrayGradV2", _array_gradient, types=["float32", "float64"], mutate=())
-spec("TensorArrayGradWithShape", _grad_with_shape, types=["float32", "float64"], mutate=())
+spec(
+    "TensorArraySplit TensorArraySplitV2 TensorArrayUnpack",
+    _split_array,
+    types=_ARRAYS,
+    mutate=(),
+)
+spec(
+    "TensorArrayGrad TensorArrayGradV2",
+    _array_gradient,
+    types=["float32", "float64"],
+    mutate=(),
+)
+spec(
+    "TensorArrayGradWithShape",
+    _grad_with_shape,
+    types=["float32", "float64"],
+    mutate=(),
+)
 
 
 def _push_batch(d: Draw) -> Program:
     p = Program(differentiate=False)
     shape = p.const([2], "int32")
-    lists = [p.op("EmptyTensorList", shape, p.const(-1, "int32"), element_dtype=d.dtype)[0] for _ in range(3)]
+    lists = [
+        p.op("EmptyTensorList", shape, p.const(-1, "int32"), element_dtype=d.dtype)[0]
+        for _ in range(3)
+    ]
     handles = p.op("Pack", [*lists])
-    pushed = p.op("TensorListPushBackBatch", handles, p.feed(d.array((3, 2))), element_dtype=d.dtype)
+    pushed = p.op(
+        "TensorListPushBackBatch",
+        handles,
+        p.feed(d.array((3, 2))),
+        element_dtype=d.dtype,
+    )
     ends = [p.const([n], "int32") for n in (1, 2, 1)]
     one = p.op("StridedSlice", pushed, *ends, shrink_axis_mask=1)
     p.run(p.op("TensorListStack", one, shape, element_dtype=d.dtype))
     return p
 
 
-spec("TensorListPushBackBatch", _push_batch, types=["float32", "int32", "bool"], mutate=())
+spec(
+    "TensorListPushBackBatch",
+    _push_batch,
+    types=["float32", "int32", "bool"],
+    mutate=(),
+)
 
 # --- tables of the first version -----------------------------------------------
 
@@ -121,8 +204,15 @@ def _table(d: Draw) -> Program:
         path.write_bytes(b"a\nb\nc\n")
         init = p.op(d.op, made, p.const(_text(str(path))), key_index=-2, value_index=-1)
     else:
-        init = p.op("InitializeTable", made, p.const([b"a", b"b", b"c"]), p.const([1, 2, 3], "int64"))
-    find = p.op("LookupTableFind", made, p.feed([b"c", b"nothing", b"a"]), p.const(-1, "int64"))
+        init = p.op(
+            "InitializeTable",
+            made,
+            p.const([b"a", b"b", b"c"]),
+            p.const([1, 2, 3], "int64"),
+        )
+    find = p.op(
+        "LookupTableFind", made, p.feed([b"c", b"nothing", b"a"]), p.const(-1, "int64")
+    )
     p.run(find)
     p.run(init)
     p.run(find, p.op("LookupTableSize", made))
@@ -132,11 +222,27 @@ def _table(d: Draw) -> Program:
 def _mutable_table(d: Draw) -> Program:
     p = Program(differentiate=False)
     made = p.op("MutableHashTable", key_dtype="int64", value_dtype="float32")
-    p.run(p.op("LookupTableInsert", made, np.array([5, 7], np.int64), np.array([0.5, 0.7], np.float32)))
-    find = p.op("LookupTableFind", made, np.array([[5, 1], [9, 7]], np.int64), p.const(-1.0))
+    p.run(
+        p.op(
+            "LookupTableInsert",
+            made,
+            np.array([5, 7], np.int64),
+            np.array([0.5, 0.7], np.float32),
+        )
+    )
+    find = p.op(
+        "LookupTableFind", made, np.array([[5, 1], [9, 7]], np.int64), p.const(-1.0)
+    )
     size = p.op("LookupTableSize", made)
     p.run(find, size)
-    p.run(p.op("LookupTableImport", made, np.array([1], np.int64), np.array([0.1], np.float32)))
+    p.run(
+        p.op(
+            "LookupTableImport",
+            made,
+            np.array([1], np.int64),
+            np.array([0.1], np.float32),
+        )
+    )
     p.run(find, size)
     p.run(p.op("LookupTableExport", made, Tkeys="int64", Tvalues="float32"))
     return p
@@ -145,15 +251,31 @@ def _mutable_table(d: Draw) -> Program:
 def _table_of_vectors(d: Draw) -> Program:
     p = Program(differentiate=False)
     made = p.op(d.op, key_dtype="int64", value_dtype="float32", value_shape=(2,))
-    p.run(p.op("LookupTableInsert", made, np.array([5, 7], np.int64), d.array((2, 2), dtype="float32")))
-    p.run(p.op("LookupTableFind", made, np.array([7, 1], np.int64), p.const([9.0, 9.0])))
+    p.run(
+        p.op(
+            "LookupTableInsert",
+            made,
+            np.array([5, 7], np.int64),
+            d.array((2, 2), dtype="float32"),
+        )
+    )
+    p.run(
+        p.op("LookupTableFind", made, np.array([7, 1], np.int64), p.const([9.0, 9.0]))
+    )
     p.run(p.op("LookupTableSize", made))
     return p
 
 
-spec("HashTable InitializeTable InitializeTableFromTextFile", _table, types=(), mutate=())
-spec("MutableHashTable LookupTableInsert LookupTableFind LookupTableSize LookupTableImport LookupTableExport",
-     _mutable_table, types=(), mutate=())
+spec(
+    "HashTable InitializeTable InitializeTableFromTextFile", _table, types=(), mutate=()
+)
+spec(
+    "MutableHashTable LookupTableInsert LookupTableFind LookupTableSize"
+    " LookupTableImport LookupTableExport",
+    _mutable_table,
+    types=(),
+    mutate=(),
+)
 spec("MutableHashTableOfTensors", _table_of_vectors, types=(), mutate=())
 
 # --- recurrent blocks ------------------------------------------------------------
@@ -176,7 +298,10 @@ def _cell_inputs(d: Draw, steps: tuple[int, ...]) -> list[Any]:
 
 
 def _block(d: Draw) -> Any:
-    attrs: dict[str, Any] = {"use_peephole": d.maybe(), "cell_clip": d.choice((-1.0, 0.5))}
+    attrs: dict[str, Any] = {
+        "use_peephole": d.maybe(),
+        "cell_clip": d.choice((-1.0, 0.5)),
+    }
     if not d.op.endswith("V2"):
         attrs["forget_bias"] = 1.0
     if d.op == "LSTMBlockCell":
@@ -210,8 +335,19 @@ def _gru_gradient(d: Draw) -> Program:
     return p
 
 
-spec("BlockLSTM BlockLSTMV2 LSTMBlockCell", _block, tolerance=_SUMS, gradient=False, mutate=("dtype",))
-spec("BlockLSTMGrad BlockLSTMGradV2 LSTMBlockCellGrad", _block_gradient, tolerance=_SUMS, mutate=())
+spec(
+    "BlockLSTM BlockLSTMV2 LSTMBlockCell",
+    _block,
+    tolerance=_SUMS,
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "BlockLSTMGrad BlockLSTMGradV2 LSTMBlockCellGrad",
+    _block_gradient,
+    tolerance=_SUMS,
+    mutate=(),
+)
 spec("GRUBlockCellGrad", _gru_gradient, tolerance=_SUMS, mutate=())
 
 # --- CTC -----------------------------------------------------------------------
@@ -219,29 +355,77 @@ spec("GRUBlockCellGrad", _gru_gradient, tolerance=_SUMS, mutate=())
 
 def _beam_search(d: Draw) -> Any:
     inputs = d.array((4, 2, 3), distinct=True)
-    return call(inputs, np.array([4, 3], np.int32), beam_width=d.integer(4, 8), top_paths=2, merge_repeated=d.maybe())
+    return call(
+        inputs,
+        np.array([4, 3], np.int32),
+        beam_width=d.integer(4, 8),
+        top_paths=2,
+        merge_repeated=d.maybe(),
+    )
 
 
-spec("CTCBeamSearchDecoder", _beam_search, gradient=False, tolerance=_SUMS, mutate=("rank", "dtype"))
+spec(
+    "CTCBeamSearchDecoder",
+    _beam_search,
+    gradient=False,
+    tolerance=_SUMS,
+    mutate=("rank", "dtype"),
+)
 
 # --- stateless random numbers of the second version ------------------------------
 
 
 def _keyed(d: Draw) -> Any:
-    key, counter = np.array([d.integer(0, 2**40)], np.uint64), np.array([d.integer(0, 99), 7], np.uint64)
-    more = [d.array((), low=-3, high=0), d.array((), low=5, high=99)] if d.op.endswith("UniformIntV2") else []
+    key, counter = (
+        np.array([d.integer(0, 2**40)], np.uint64),
+        np.array([d.integer(0, 99), 7], np.uint64),
+    )
+    more = (
+        [d.array((), low=-3, high=0), d.array((), low=5, high=99)]
+        if d.op.endswith("UniformIntV2")
+        else []
+    )
     return call(K([3, 5], "int32"), key, counter, np.int32(1), *more)
 
 
-spec("StatelessRandomNormalV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2 StatelessRandomUniformFullIntV2"
-     " StatelessRandomUniformIntV2", _keyed, attr="dtype", gradient=False, mutate=("dtype",))
-spec("StatelessRandomUniformFullInt", lambda d: (K([3, 5], "int32"), np.array([d.integer(0, 99), 3], np.int64)),
-     attr="dtype", gradient=False, mutate=("dtype",))
+spec(
+    "StatelessRandomNormalV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2"
+    " StatelessRandomUniformFullIntV2"
+    " StatelessRandomUniformIntV2",
+    _keyed,
+    attr="dtype",
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "StatelessRandomUniformFullInt",
+    lambda d: (K([3, 5], "int32"), np.array([d.integer(0, 99), 3], np.int64)),
+    attr="dtype",
+    gradient=False,
+    mutate=("dtype",),
+)
 spec("StatelessRandomGetAlg", lambda d: call(), types=(), mutate=())
-spec("StatelessRandomPoisson", lambda d: (K([3, 4], "int32"), np.array([5, 3], np.int64), d.array((4,), low=1, high=20)),
-     attr="dtype", types=["float32", "float64"], gradient=False, mutate=("dtype",))
-spec("NonDeterministicInts", lambda d: (K([3, 5], "int64"),), attr="dtype", types=["int32", "int64", "uint32", "uint64"],
-     canonical=lambda arrays: [np.array(a.shape) for a in arrays], gradient=False, mutate=("dtype",))
+spec(
+    "StatelessRandomPoisson",
+    lambda d: (
+        K([3, 4], "int32"),
+        np.array([5, 3], np.int64),
+        d.array((4,), low=1, high=20),
+    ),
+    attr="dtype",
+    types=["float32", "float64"],
+    gradient=False,
+    mutate=("dtype",),
+)
+spec(
+    "NonDeterministicInts",
+    lambda d: (K([3, 5], "int64"),),
+    attr="dtype",
+    types=["int32", "int64", "uint32", "uint64"],
+    canonical=lambda arrays: [np.array(a.shape) for a in arrays],
+    gradient=False,
+    mutate=("dtype",),
+)
 
 # --- optimizers --------------------------------------------------------------------
 
@@ -261,173 +445,27 @@ def _amsgrad(d: Draw) -> Any:
     from tests.peer.ops.specs.state import updated
 
     values = [d.array((3, 2), low=0.5, high=2) for _ in range(4)]
-    return updated(d, values, [d.array((), low=0.05, high=0.9) for _ in range(6)] + [d.array((3, 2))])
+    return updated(
+        d,
+        values,
+        [d.array((), low=0.05, high=0.9) for _ in range(6)] + [d.array((3, 2))],
+    )
 
 
-spec("ApplyAdagradDA ResourceApplyAdagradDA SparseApplyAdagradDA ResourceSparseApplyAdagradDA", _adagrad_da,
-     types=["float16", "float32", "float64"], gradient=False, tolerance=_SUMS, mutate=("dtype",))
-spec("ResourceApplyAdamWithAmsgrad", _amsgrad, types=["float16", "float32", "float64"], gradient=False, tolerance=_SUMS,
-     mutate=("dtype",))
-
-# --- sparse ------------------------------------------------------------------------
-
-_AT = np.array([[0, 1], [1, 0], [1, 2]], np.int64)
-_SIZES = np.array([3, 4], np.int64)
-
-
-def _kept_rows(d: Draw) -> Program:
-    p = Program(differentiate=False)
-    name = f"{d.op}{d.cell}{d.example}"
-    handles = p.op("AddManySparseToTensorsMap", _AT, d.array((3,)), _SIZES, shared_name=name)
-    p.run(p.op("TakeManySparseFromTensorsMap", handles, dtype=d.dtype, shared_name=name))
-    return p
-
-
-def _kept(d: Draw) -> Program:
-    p = Program(differentiate=False)
-    name = f"{d.op}{d.cell}{d.example}"
-    handle = p.op("AddSparseToTensorsMap", _AT, d.array((3,)), _SIZES, shared_name=name)
-    rows = p.op("ExpandDims", handle, p.const(0, "int32"))
-    p.run(p.op("TakeManySparseFromTensorsMap", rows, dtype=d.dtype, shared_name=name))
-    return p
-
-
-_KEPT = ["float32", "int64", "string", "bool"]
-spec("AddManySparseToTensorsMap TakeManySparseFromTensorsMap", _kept_rows, types=_KEPT, mutate=())
-spec("AddSparseToTensorsMap", _kept, types=_KEPT, mutate=())
-spec("SparseAddGrad", lambda d: (d.array((4,)), _AT, np.array([[0, 1], [2, 2]], np.int64),
-                                 np.array([[0, 1], [1, 0], [1, 2], [2, 2]], np.int64)), gradient=False, mutate=("dtype",))
-spec("SparseDenseCwiseDiv", lambda d: (_AT, d.array((3,)), _SIZES, d.array((1, 4), low=1, high=5)), mutate=("dtype",))
-spec("SparseSliceGrad", lambda d: (d.array((2,)), _AT, np.array([1, 0], np.int64), np.array([[0, 0], [0, 2]], np.int64)),
-     gradient=False, mutate=("dtype",))
-
-
-def _cross_parts(d: Draw) -> list[Any]:
-    words = np.array([b"a", b"b", b"c"], object)
-    numbers = np.array([4, 5, 6], np.int64)
-    dense = np.array([[7], [8], [9]], np.int64)
-    return [[_AT, _AT], [words, numbers], [_SIZES, _SIZES], [dense]]
-
-
-def _cross(d: Draw) -> Any:
-    hashed = d.maybe()
-    return call(*_cross_parts(d), hashed_output=hashed, num_buckets=d.choice((0, 100)), hash_key=956888297470,
-                out_type="int64" if hashed else "string", internal_type="int64" if hashed else "string")
-
-
-spec("SparseCross", _cross, types=(), mutate=("dtype",))
-spec("SparseCrossV2", lambda d: call(*_cross_parts(d), _text("_X_")), types=(), mutate=())
-
-
-def _segments(d: Draw) -> Any:
-    ids = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32), np.int32(3)]
-    return d.array((2, 3)), *ids
-
-
-spec("SparseSegmentSumGrad", _segments, gradient=False, mutate=("dtype",))
-spec("SparseSegmentSumGradV2 SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2", _segments, gradient=False, mutate=("dtype",))
-
-# --- counts ------------------------------------------------------------------------
-
-_COUNTED = ["int32", "int64"]
-
-
-def _dense_counts(d: Draw) -> Any:
-    values = d.array((2, 4), low=0, high=5)
-    weights = d.array((2, 4), dtype="float32") if d.maybe() else np.array([], np.float32)
-    return call(values, weights, binary_output=not weights.size and d.maybe(), maxlength=d.choice((-1, 4)))
-
-
-def _sparse_counts(d: Draw) -> Any:
-    return call(_AT, d.array((3,), low=0, high=5), _SIZES, np.array([], np.int64), binary_output=d.maybe())
-
-
-def _ragged_counts(d: Draw) -> Any:
-    return call(np.array([0, 1, 1, 3], np.int64), d.array((3,), low=0, high=5), np.array([], np.int64), binary_output=False)
-
-
-spec("DenseCountSparseOutput", _dense_counts, types=_COUNTED, gradient=False, mutate=("dtype",))
-spec("SparseCountSparseOutput", _sparse_counts, types=_COUNTED, gradient=False, mutate=("dtype",))
-spec("RaggedCountSparseOutput", _ragged_counts, types=_COUNTED, gradient=False, mutate=("dtype",))
-
-
-def _bincount(d: Draw) -> Any:
-    values, size = d.array((3,), low=0, high=5), K(6, d.dtype)
-    weights = np.array([], np.float32)
-    binary = d.maybe()
-    if d.op == "RaggedBincount":
-        return call(np.array([0, 1, 3], np.int64), values, size, weights, binary_output=binary)
-    return call(_AT, values, _SIZES, size, weights, binary_output=binary)
-
-
-spec("RaggedBincount SparseBincount", _bincount, attr="Tidx", types=_COUNTED, gradient=False, mutate=("dtype",))
-
-
-def _ragged_rows(d: Draw) -> Any:
-    return np.array([0, 0, 2], np.int64), d.array((3,)), np.int64(4), d.array(())
-
-
-spec("RaggedFillEmptyRows", _ragged_rows, gradient=False, mutate=("dtype",))
-spec("RaggedFillEmptyRowsGrad", lambda d: (np.array([1, 0], np.int64), d.array((4,))), gradient=False, mutate=("dtype",))
-
-
-def _ragged_variant(d: Draw) -> Program:
-    p = Program(differentiate=False)
-    splits = [p.const([0, 1, 1, 3], "int64")]
-    made = p.op("RaggedTensorToVariant", splits, p.feed(d.array((3,))), batched_input=False)
-    p.run(p.op("RaggedTensorFromVariant", made, input_ragged_rank=1, output_ragged_rank=1, Tvalues=d.dtype))
-    return p
-
-
-spec("RaggedTensorToVariant RaggedTensorFromVariant", _ragged_variant, attr="Tvalues",
-     types=["float32", "int64", "string", "bool"], mutate=())
-
-# --- strings -----------------------------------------------------------------------
-
-spec("DecodeBase64", lambda d: (np.array([b"aGVsbG8", b"", b"-_-_"], object),), types=(), mutate=("dtype",),
-     bad=(lambda d: (np.array([b"a"], object),), lambda d: (np.array([b"****"], object),)))
-spec("RegexFullMatch", lambda d: (np.array([b"abc", b"", b"ab"], object), _text(d.choice(("a.c", "", "[a-c]+", "x|ab")))),
-     types=(), mutate=("dtype",), bad=(lambda d: (np.array([b"a"], object), _text("(")),))
-spec("StringFormat", lambda d: call([d.array((2, 3), dtype="float32"), np.int32(7), np.array([b"a"], object)],
-                                    template="a %s b %s c %s", summarize=d.choice((-1, 1, 3))), types=(), mutate=("dtype",))
-
-# --- references --------------------------------------------------------------------
-
-
-def _reference(d: Draw) -> Program:
-    from tests.peer.ops.specs.state import ref_variable
-
-    p = Program(differentiate=False)
-    a, init_a = ref_variable(p, d.array((2,)))
-    b, init_b = ref_variable(p, d.array((2,)))
-    if d.op == "RefSwitch":
-        made = p.op("RefSwitch", a, p.feed(np.array(d.maybe())))
-        out = p.op("Merge", [p.op("Identity", made[0])[0], p.op("Neg" if d.dtype.name != "string" else "Identity", made[1])[0]])
-    elif d.op == "RefSelect":
-        out = p.op("Identity", p.op("RefSelect", p.feed(np.int32(d.integer(0, 1))), [a, b]))
-    elif d.op == "RefMerge":
-        which = p.op("RefSwitch", a, p.feed(np.array(d.maybe())))
-        out = p.op("Identity", p.op("RefMerge", [which[0], which[1]]))
-    else:
-        out = p.op("Identity", p.op(d.op, a))
-    p.run(init_a, init_b)
-    p.run(out)
-    return p
-
-
-spec("RefSwitch RefSelect RefMerge RefIdentity DebugGradientRefIdentity", _reference, types=["float32", "int32", "complex64"],
-     mutate=())
-
-
-def _in_frame(d: Draw) -> Program:
-    from tests.peer.ops.specs.state import ref_variable
-
-    p = Program(differentiate=False)
-    a, init = ref_variable(p, d.array((2,)))
-    entered = p.op("RefEnter", a, frame_name=f"{d.op}{d.cell}{d.example}")
-    p.run(init)
-    p.run(p.op("Identity", p.op("RefExit", entered)))
-    return p
-
-
-spec("RefEnter RefExit", _in_frame, types=["float32", "int32"], mutate=())
+spec(
+    "ApplyAdagradDA ResourceApplyAdagradDA SparseApplyAdagradDA"
+    " ResourceSparseApplyAdagradDA",
+    _adagrad_da,
+    types=["float16", "float32", "float64"],
+    gradient=False,
+    tolerance=_SUMS,
+    mutate=("dtype",),
+)
+spec(
+    "ResourceApplyAdamWithAmsgrad",
+    _amsgrad,
+    types=["float16", "float32", "float64"],
+    gradient=False,
+    tolerance=_SUMS,
+    mutate=("dtype",),
+)

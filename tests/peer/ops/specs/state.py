@@ -213,7 +213,8 @@ spec(
     tolerance=UPDATES,
 )
 spec(
-    "ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterUpdate"
+    "ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv "
+    "ResourceScatterUpdate"
     " ResourceScatterMax ResourceScatterMin",
     scatter,
     attr="dtype",

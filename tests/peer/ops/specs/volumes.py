@@ -217,14 +217,16 @@ def reader(d: Draw) -> Program:
 
 
 spec(
-    "TextLineReaderV2 WholeFileReaderV2 ReaderReadV2 ReaderReadUpToV2 ReaderNumRecordsProducedV2"
+    "TextLineReaderV2 WholeFileReaderV2 ReaderReadV2 ReaderReadUpToV2 "
+    "ReaderNumRecordsProducedV2"
     " ReaderNumWorkUnitsCompletedV2 ReaderResetV2",
     reader,
     types=(),
     mutate=(),
 )
 spec(
-    "TextLineReader WholeFileReader ReaderRead ReaderReadUpTo ReaderNumRecordsProduced ReaderNumWorkUnitsCompleted ReaderReset",
+    "TextLineReader WholeFileReader ReaderRead ReaderReadUpTo "
+    "ReaderNumRecordsProduced ReaderNumWorkUnitsCompleted ReaderReset",
     reader,
     types=(),
     mutate=(),

@@ -1,0 +1,163 @@
+"""Servers: their end, their sessions' end, and who joins or leaves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import tensorloom as tf
+from tensorloom.cluster import remote
+from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
+from tests.cluster.clusters import cluster, free_ports
+from tests.cluster.processes import eventually
+
+
+@pytest.fixture(autouse=True)
+def _over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "running_at", lambda target: None)
+
+
+def test_join_ends_with_stop() -> None:
+    server = tf.train.Server.create_local_server()
+    thread = threading.Thread(target=server.join)
+    thread.start()
+    thread.join(0.1)
+    assert thread.is_alive()
+    tf.train.stop_server(server.target)
+    thread.join(10)
+    assert not thread.is_alive()
+    server.stop()
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        server.start()
+
+
+def test_a_stopped_server_frees_its_port() -> None:
+    (port,) = free_ports(1)
+    for _ in range(3):
+        server = tf.train.Server({"a": [f"localhost:{port}"]})
+        with tf.Session(server.target) as sess:
+            assert sess.run(tf.constant(1)) == 1
+        server.stop()
+
+
+def test_a_client_that_hangs_up_has_its_session_closed() -> None:
+    """Without a CloseSession: its connections just end."""
+    with cluster(worker=1) as servers:
+        server = servers["worker"][0]
+        session = tf.Session(server.target)
+        assert session.run(tf.constant(1)) == 1
+        masters = server._masters
+        assert len(masters._sessions) == 1
+        assert len(masters._numbered) == 1
+        session._master._channel.close()  # as the end of its process would
+        assert eventually(lambda: not masters._sessions)
+        assert not masters._numbered
+        assert not server.master._sessions
+
+
+def test_idle_sessions_of_other_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
+    monkeypatch.setenv("TENSORLOOM_SESSION_IDLE_S", "0.5")
+    with cluster(worker=1) as servers:
+        target = servers["worker"][0].target
+        with tf.Graph().as_default():
+            queue = tf.FIFOQueue(1, tf.int32, [[]])
+            x, put = queue.dequeue(), queue.enqueue(7)
+            idle, busy = tf.Session(target), tf.Session(target)
+            idle.run(tf.constant(1))
+            got: list[Any] = []
+            thread = threading.Thread(target=lambda: got.append(busy.run(x)))
+            thread.start()
+            time.sleep(1.5)
+            with pytest.raises(tf.errors.AbortedError, match="is not found"):
+                idle.run(tf.constant(2))
+            busy.run(put)  # it has waited all the time
+            thread.join(20)
+            assert got == [7]
+            busy.close()
+
+
+def test_a_worker_joins_and_leaves() -> None:
+    """The others need not know it before."""
+    ports = free_ports(3)
+    spec = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{ports[1]}"]}
+    graph = tf.Graph()
+    with graph.as_default(), tf.device("/job:ps/task:0"):
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+    ps = tf.train.Server(spec, "ps", 0)
+    first = tf.train.Server(spec, "worker", 0)
+    with tf.Session(first.target, graph=graph) as sess:
+        sess.run(v.initializer)
+    joined = {"ps": spec["ps"], "worker": {1: f"localhost:{ports[2]}"}}
+    second = tf.train.Server(joined, "worker", 1)
+    try:
+        with graph.as_default(), tf.device("/job:worker/task:1"):
+            one = tf.constant(1.0) * 1
+            with tf.device("/job:ps/task:0"):
+                add = tf.assign_add(v, one)
+            seen = add + 0.0  # the ps sends to it as well
+        with tf.Session(second.target, graph=graph) as sess:
+            assert sess.run(seen) == 1.0
+        # The first worker can be told of it, and that it has left.
+        with graph.as_default(), tf.device("/job:worker/task:1"):
+            there = tf.constant(5) + 0
+        tf.train.update_server(first.target, {"worker": joined["worker"]})
+        with tf.Session(first.target, graph=graph) as sess:
+            assert sess.run(there) == 5
+        second.stop()
+        first.update_cluster({"worker": {1: ""}})
+        with tf.Graph().as_default(), tf.Session(first.target) as sess:
+            assert sess.run(tf.constant(3)) == 3
+            assert len(sess.list_devices()) == 2
+    finally:
+        for server in (ps, first, second):
+            server.stop()
+
+
+def test_a_cluster_that_the_client_makes() -> None:
+    ports = free_ports(2)
+    addresses = [f"localhost:{port}" for port in ports]
+    servers = [
+        tf.train.Server({"worker": {i: address}}) for i, address in enumerate(addresses)
+    ]
+    try:
+        spec = tf.train.ClusterSpec({"worker": addresses})
+        config = tf.ConfigProto(cluster_def=spec.as_cluster_def())
+        with tf.device("/job:worker/task:1"):
+            x = tf.constant(2) * 3
+        with tf.Session(servers[0].target, config=config) as sess:
+            assert sess.run(x) == 6
+        wrong = tf.train.ClusterSpec({"other": addresses})
+        config = tf.ConfigProto(cluster_def=wrong.as_cluster_def())
+        with (
+            tf.Session(servers[0].target, config=config) as sess,
+            pytest.raises(tf.errors.InvalidArgumentError, match="cluster_def"),
+        ):
+            sess.run(x)
+    finally:
+        for server in servers:
+            server.stop()
+
+
+def test_per_session_threads_are_refused() -> None:
+    with cluster(worker=1) as servers:
+        config = tf.ConfigProto(use_per_session_threads=True)
+        with (
+            tf.Session(servers["worker"][0].target, config=config) as sess,
+            pytest.raises(tf.errors.InvalidArgumentError, match="use_per_session"),
+        ):
+            sess.run(tf.constant(1))
+
+
+def test_steps_without_a_master_are_forgotten() -> None:
+    """A peer's tensor for a step that never begins here, after two rounds."""
+    with cluster(worker=1) as servers:
+        worker = servers["worker"][0]._worker
+        worker.steps.rendezvous(77).deliver("key", 1.0, False)
+        servers["worker"][0].collect_garbage()
+        assert len(worker.steps) == 1
+        servers["worker"][0].collect_garbage()
+        assert len(worker.steps) == 0
