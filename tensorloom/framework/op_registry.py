@@ -242,8 +242,9 @@ def find(name: str) -> OpDef | None:
       ValueError: a signature string of it is bad.
     """
     found = _REGISTRY.get(name)
-    if type(found) is _Unread:
-        found = _REGISTRY[name] = found.read()
+    if isinstance(found, _Unread):
+        op_def = _REGISTRY[name] = found.read()
+        return op_def
     return found
 
 

@@ -8,7 +8,7 @@ import torch
 
 from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import scatter_ops as host_scatter_ops
-from tensorloom.kernels.variable_value import exclusive, to_tensor
+from tensorloom.kernels.variable_value import exclusive, to_host, to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
@@ -55,11 +55,10 @@ def _scatter(
     slice_shape: tuple[int, ...] | None,
 ) -> None:
     if held.dtype in _STORED_ONLY:
-        values, rows = host_scatter_ops.to_host(updates), held.numpy()
-        whole = rows if slice_shape is None else rows.reshape(-1, *slice_shape)
-        host_scatter_ops.apply_numpy(
-            kind, whole, host_scatter_ops.to_host(indices), values
-        )
+        whole = held.numpy()
+        if slice_shape is not None:
+            whole = whole.reshape(-1, *slice_shape)
+        host_scatter_ops.apply_numpy(kind, whole, to_host(indices), to_host(updates))
         return
     index = to_tensor(indices, held.device).to(torch.int64)
     update = to_tensor(updates, held.device)

@@ -112,9 +112,9 @@ class StepRendezvous(Rendezvous):
             )
         with self._pull_lock:
             wanted = [key for key in keys if key not in self._pulled]
-            if not wanted or self.is_over:
-                return
             self._pulled.update(wanted)
+        if not wanted:
+            return
         cancel = self._peers.recv_tensors(source, self._step_id, wanted, self._taker)
         with self._pull_lock:
             if not self.is_over:

@@ -38,6 +38,7 @@ def target(request: Any, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> s
 
 ERRORS = {
     "closed_queue": "OutOfRangeError",
+    "endless_loop_over_tasks": "DeadlineExceededError",
     "kernel_error": "InvalidArgumentError",
     "uninitialized": "FailedPreconditionError",
     "unknown_device": "InvalidArgumentError",
