@@ -101,7 +101,7 @@ def _workload(name: str, prepare: Callable[[], Iterator[object]]) -> Workload:
     def ignoring_module(_: ModuleType) -> Iterator[object]:
         return prepare()
 
-    return Workload(name, None, ignoring_module, repeated=True)
+    return Workload(name, None, None, ignoring_module, repeated=True)
 
 
 WORKLOADS = {

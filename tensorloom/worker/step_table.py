@@ -117,7 +117,7 @@ class StepRendezvous(Rendezvous):
             return
         cancel = self._peers.recv_tensors(source, self._step_id, wanted, self._taker)
         with self._pull_lock:
-            if not self.is_over:
+            if self._aborted is None:
                 self._cancels.append(cancel)
                 return
         cancel()

@@ -325,9 +325,7 @@ spec(
     types=["uint8", "float32", "int64"],
     mutate=("dtype",),
     producer=7,
-    known={
-        "values": "the random corner is another; graphs lost the op with version 8"
-    },
+    known={"values": "the random corner is another; graphs lost the op with version 8"},
 )
 
 
