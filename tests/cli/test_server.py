@@ -101,6 +101,14 @@ def start(script: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Waits for the end; what does not end is killed, and its tasks with it."""
+    try:
+        return process.communicate(timeout=100)
+    finally:
+        process.kill()
+
+
 def nothing_is_left(script: Path) -> bool:
     """Whether no process runs the script."""
     deadline = time.monotonic() + 10
@@ -122,7 +130,7 @@ def nothing_is_left(script: Path) -> bool:
 def test_a_cluster_runs_a_script(tmp_path: Path) -> None:
     """The workers end by themselves, then the ps is told to."""
     process = start(tmp_path / "ok.py")
-    out, err = process.communicate(timeout=100)
+    out, err = finish(process)
     assert process.returncode == 0, out + err
     lines = out.splitlines()
     assert {"[worker 0] x is 1", "[worker 1] x is 2", "[ps 0] joined"} <= set(lines)
@@ -133,7 +141,7 @@ def test_a_cluster_runs_a_script(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_cluster_ends_when_a_task_fails(tmp_path: Path) -> None:
     process = start(tmp_path / "bad.py", "fail")
-    out, err = process.communicate(timeout=100)
+    out, err = finish(process)
     assert process.returncode == 3, out + err
     assert "worker 1 failed: exit status 3" in err
     assert nothing_is_left(tmp_path / "bad.py")
@@ -148,7 +156,7 @@ def test_a_cluster_ends_with_its_launcher(tmp_path: Path, number: int) -> None:
     while "x is" not in process.stdout.readline():
         pass
     process.send_signal(number)
-    process.communicate(timeout=60)
+    finish(process)
     expected = -signal.SIGKILL if number == signal.SIGKILL else 128 + number
     assert process.returncode == expected
     assert nothing_is_left(tmp_path / "long.py")
