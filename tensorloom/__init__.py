@@ -29,7 +29,20 @@ from tensorloom.framework import export, proto_names
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.raw_ops import RawOps
 
-for _package in (ops, storage, client, data, linalg, nn, layers, summary, train, saved_model, image, signal):
+for _package in (
+    ops,
+    storage,
+    client,
+    data,
+    linalg,
+    nn,
+    layers,
+    summary,
+    train,
+    saved_model,
+    image,
+    signal,
+):
     import_all(_package)
 local.install()
 remote.install()

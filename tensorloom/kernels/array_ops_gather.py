@@ -41,9 +41,7 @@ def gather_rows(
     return move_bits(params, lambda p: _gather_known(p, known, indices, axis, batch))
 
 
-def _selected(
-    params: torch.Tensor, indices: torch.Tensor, axis: int
-) -> torch.Tensor:
+def _selected(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
     if indices.dim() == 1:
         return params.index_select(axis, indices)
     shape = params.shape

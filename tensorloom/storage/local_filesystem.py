@@ -7,13 +7,15 @@ import os
 import shutil
 import stat as stat_modes
 import uuid
-from concurrent.futures import Future
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from tensorloom.framework import errors
 from tensorloom.storage.file_errors import as_file_errors, file_error
-from tensorloom.storage.io_threads import io_threads
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
+from tensorloom.storage.io_threads import io_threads
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _BUFFER = 1 << 18
 _SYNC_EVERY = 1 << 25  # bytes

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.tensor_shape import SCALAR
 from tensorloom.kernels.host.queue_resource import (
     FIFOQueue,
@@ -18,7 +19,6 @@ from tensorloom.kernels.host.queue_resource import (
     Queue,
     RandomShuffleQueue,
 )
-from tensorloom.framework.cancellation import CancellationManager
 
 TIMEOUT_S = 10
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.peer.ops.draw import Draw
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import Tolerance, call, spec
+
+if TYPE_CHECKING:
+    from tests.peer.ops.draw import Draw
 
 FLOATS = ["float16", "float32", "float64"]
 
@@ -20,39 +22,74 @@ def accumulator(d: Draw) -> Program:
     form = "Resource" if d.op.startswith("Resource") else ""
     shape = d.shape(0, 2)
     kind = d.choice(["MEAN", "SUM"])
-    a = p.op(f"{form}ConditionalAccumulator", dtype=d.dtype, shape=shape, reduction_type=kind)
+    a = p.op(
+        f"{form}ConditionalAccumulator", dtype=d.dtype, shape=shape, reduction_type=kind
+    )
     for step in (0, 1):
-        p.run(p.op(f"{form}AccumulatorApplyGradient", a, np.int64(step), p.feed(d.array(shape))))
+        p.run(
+            p.op(
+                f"{form}AccumulatorApplyGradient",
+                a,
+                np.int64(step),
+                p.feed(d.array(shape)),
+            )
+        )
     p.run(p.op(f"{form}AccumulatorNumAccumulated", a))
     p.run(p.op(f"{form}AccumulatorTakeGradient", a, np.int32(2), dtype=d.dtype))
-    p.run(p.op(f"{form}AccumulatorApplyGradient", a, np.int64(0), p.feed(d.array(shape))))
+    p.run(
+        p.op(f"{form}AccumulatorApplyGradient", a, np.int64(0), p.feed(d.array(shape)))
+    )
     p.run(p.op(f"{form}AccumulatorNumAccumulated", a))
     p.run(p.op(f"{form}AccumulatorSetGlobalStep", a, np.int64(5)))
     return p
 
 
-_ACCUMULATOR = (
-    "ConditionalAccumulator AccumulatorApplyGradient AccumulatorTakeGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep"
-)
+_ACCUMULATOR = "ConditionalAccumulator AccumulatorApplyGradient AccumulatorTakeGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep"
 spec(_ACCUMULATOR, accumulator, attr="dtype", types=FLOATS, gradient=False, mutate=())
-spec(" ".join("Resource" + op for op in _ACCUMULATOR.split()), accumulator, attr="dtype", types=FLOATS, gradient=False, mutate=())
+spec(
+    " ".join("Resource" + op for op in _ACCUMULATOR.split()),
+    accumulator,
+    attr="dtype",
+    types=FLOATS,
+    gradient=False,
+    mutate=(),
+)
 
 
 def sparse_accumulator(d: Draw) -> Program:
     p = Program(differentiate=False)
     known = d.maybe()
-    a = p.op("SparseConditionalAccumulator", dtype=d.dtype, shape=(6, 2) if known else None, reduction_type=d.choice(["MEAN", "SUM"]))
+    a = p.op(
+        "SparseConditionalAccumulator",
+        dtype=d.dtype,
+        shape=(6, 2) if known else None,
+        reduction_type=d.choice(["MEAN", "SUM"]),
+    )
     for _ in range(2):
         ids = np.unique(d.indices((3,), 6)).astype(np.int64)
         rows = p.feed(d.array((len(ids), 2)))
-        add = p.op("SparseAccumulatorApplyGradient", a, np.int64(0), ids, rows, np.array([6, 2], np.int64), has_known_shape=True)
+        add = p.op(
+            "SparseAccumulatorApplyGradient",
+            a,
+            np.int64(0),
+            ids,
+            rows,
+            np.array([6, 2], np.int64),
+            has_known_shape=True,
+        )
         p.run(add)
     p.run(p.op("SparseAccumulatorTakeGradient", a, np.int32(2), dtype=d.dtype))
     return p
 
 
-spec("SparseConditionalAccumulator SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient", sparse_accumulator,
-     attr="dtype", types=FLOATS, gradient=False, mutate=())
+spec(
+    "SparseConditionalAccumulator SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient",
+    sparse_accumulator,
+    attr="dtype",
+    types=FLOATS,
+    gradient=False,
+    mutate=(),
+)
 
 # --- barriers and staging areas -----------------------------------------------------
 
@@ -61,8 +98,24 @@ def barrier(d: Draw) -> Program:
     p = Program(differentiate=False)
     b = p.op("Barrier", component_types=["float32", "int32"], shapes=[(2,), ()])
     names = np.array([b"a", b"b", b"c"], object)
-    p.run(p.op("BarrierInsertMany", b, names, p.feed(d.array((3, 2), dtype="float32")), component_index=0))
-    p.run(p.op("BarrierInsertMany", b, names[1:], np.array([1, 2], np.int32), component_index=1))
+    p.run(
+        p.op(
+            "BarrierInsertMany",
+            b,
+            names,
+            p.feed(d.array((3, 2), dtype="float32")),
+            component_index=0,
+        )
+    )
+    p.run(
+        p.op(
+            "BarrierInsertMany",
+            b,
+            names[1:],
+            np.array([1, 2], np.int32),
+            component_index=1,
+        )
+    )
     p.run(p.op("BarrierReadySize", b))
     p.run(p.op("BarrierIncompleteSize", b))
     p.run(p.op("BarrierTakeMany", b, np.int32(2), component_types=["float32", "int32"]))
@@ -70,15 +123,27 @@ def barrier(d: Draw) -> Program:
     return p
 
 
-spec("Barrier BarrierInsertMany BarrierTakeMany BarrierReadySize BarrierIncompleteSize BarrierClose", barrier, types=(), gradient=False,
-     mutate=())
+spec(
+    "Barrier BarrierInsertMany BarrierTakeMany BarrierReadySize BarrierIncompleteSize BarrierClose",
+    barrier,
+    types=(),
+    gradient=False,
+    mutate=(),
+)
 
 
 def stage(d: Draw) -> Program:
     p = Program(differentiate=False)
-    types: dict[str, Any] = {"dtypes": ["float32", "int32"], "shared_name": f"stage{d.example}"}
+    types: dict[str, Any] = {
+        "dtypes": ["float32", "int32"],
+        "shared_name": f"stage{d.example}",
+    }
     for i in range(2):
-        p.run(p.op("Stage", [p.feed(d.array((2,), dtype="float32")), np.int32(i)], **types))
+        p.run(
+            p.op(
+                "Stage", [p.feed(d.array((2,), dtype="float32")), np.int32(i)], **types
+            )
+        )
     p.run(p.op("StageSize", **types))
     p.run(p.op("StagePeek", np.int32(1), **types))
     p.run(p.op("Unstage", **types))
@@ -87,18 +152,29 @@ def stage(d: Draw) -> Program:
     return p
 
 
-spec("Stage Unstage StagePeek StageSize StageClear", stage, types=(), gradient=False, mutate=())
+spec(
+    "Stage Unstage StagePeek StageSize StageClear",
+    stage,
+    types=(),
+    gradient=False,
+    mutate=(),
+)
 
 
 def staging_map(d: Draw) -> Program:
     p = Program(differentiate=False)
     kind = "OrderedMap" if d.op.startswith("Ordered") else "Map"
-    types: dict[str, Any] = {"dtypes": ["float32", "int32"], "shared_name": f"map{kind}{d.example}"}
+    types: dict[str, Any] = {
+        "dtypes": ["float32", "int32"],
+        "shared_name": f"map{kind}{d.example}",
+    }
     both = np.array([0, 1], np.int32)
     for key in (5, 2):
         values = [p.feed(d.array((2,), dtype="float32")), np.int32(key)]
         p.run(p.op(f"{kind}Stage", np.int64(key), both, values, **types))
-    p.run(p.op(f"{kind}Stage", np.int64(9), both[:1], [np.ones(2, np.float32)], **types))
+    p.run(
+        p.op(f"{kind}Stage", np.int64(9), both[:1], [np.ones(2, np.float32)], **types)
+    )
     p.run(p.op(f"{kind}Size", **types))
     p.run(p.op(f"{kind}IncompleteSize", **types))
     p.run(p.op(f"{kind}Peek", np.int64(2), both, **types))
@@ -109,8 +185,24 @@ def staging_map(d: Draw) -> Program:
 
 
 for _kind in ("Map", "OrderedMap"):
-    spec(" ".join(_kind + op for op in ("Stage", "Unstage", "UnstageNoKey", "Peek", "Size", "IncompleteSize", "Clear")), staging_map,
-         types=(), gradient=False, mutate=())
+    spec(
+        " ".join(
+            _kind + op
+            for op in (
+                "Stage",
+                "Unstage",
+                "UnstageNoKey",
+                "Peek",
+                "Size",
+                "IncompleteSize",
+                "Clear",
+            )
+        ),
+        staging_map,
+        types=(),
+        gradient=False,
+        mutate=(),
+    )
 
 # --- readers ------------------------------------------------------------------------
 
@@ -127,13 +219,21 @@ def reader(d: Draw) -> Program:
     p.run(p.op("ReaderNumRecordsProducedV2", r))
     p.run(p.op("ReaderNumWorkUnitsCompletedV2", r))
     p.run(p.op("ReaderResetV2", r))
-    p.run(p.op("ReaderRestoreStateV2", r, np.array(b"\x08\x01\x10\x01\x18\x01", object)))
+    p.run(
+        p.op("ReaderRestoreStateV2", r, np.array(b"\x08\x01\x10\x01\x18\x01", object))
+    )
     p.run(p.op("ReaderNumRecordsProducedV2", r))
     return p
 
 
-spec("IdentityReaderV2 ReaderReadV2 ReaderReadUpToV2 ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompletedV2 ReaderSerializeStateV2 "
-     "ReaderRestoreStateV2 ReaderResetV2", reader, types=(), gradient=False, mutate=())
+spec(
+    "IdentityReaderV2 ReaderReadV2 ReaderReadUpToV2 ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompletedV2 ReaderSerializeStateV2 "
+    "ReaderRestoreStateV2 ReaderResetV2",
+    reader,
+    types=(),
+    gradient=False,
+    mutate=(),
+)
 
 # --- session ------------------------------------------------------------------------
 
@@ -161,8 +261,14 @@ def audio(d: Draw) -> Any:
 
 
 spec("AudioSummaryV2", audio, types=(), gradient=False, mutate=("rank",))
-spec("TensorSummaryV2", lambda d: call(TAG, d.array(d.shape(0, 2)), np.array(b"", object)), attr="T",
-     types=["float32", "int32", "float64", "int64", "bool"], gradient=False, mutate=())
+spec(
+    "TensorSummaryV2",
+    lambda d: call(TAG, d.array(d.shape(0, 2)), np.array(b"", object)),
+    attr="T",
+    types=["float32", "int32", "float64", "int64", "bool"],
+    gradient=False,
+    mutate=(),
+)
 
 # --- generators with a state --------------------------------------------------------
 
@@ -187,17 +293,52 @@ def stateful(d: Draw) -> Program:
 
 
 EXACT = Tolerance(1e-6, 1e-7)
-spec("StatefulUniform StatefulStandardNormalV2 StatefulTruncatedNormal", stateful, attr="dtype", types=FLOATS, gradient=False, mutate=(),
-     tolerance=EXACT)
-spec("StatefulUniformFullInt", stateful, attr="dtype", types=["int32", "int64", "uint32", "uint64"], gradient=False, mutate=())
-spec("StatefulUniformInt", stateful, attr="dtype", types=["int32", "int64"], gradient=False, mutate=())
+spec(
+    "StatefulUniform StatefulStandardNormalV2 StatefulTruncatedNormal",
+    stateful,
+    attr="dtype",
+    types=FLOATS,
+    gradient=False,
+    mutate=(),
+    tolerance=EXACT,
+)
+spec(
+    "StatefulUniformFullInt",
+    stateful,
+    attr="dtype",
+    types=["int32", "int64", "uint32", "uint64"],
+    gradient=False,
+    mutate=(),
+)
+spec(
+    "StatefulUniformInt",
+    stateful,
+    attr="dtype",
+    types=["int32", "int64"],
+    gradient=False,
+    mutate=(),
+)
 
 # --- samplers -----------------------------------------------------------------------
 
 
 def unigrams(d: Draw) -> Any:
     classes = d.indices((3, 2), 20).astype(np.int64)
-    return call(classes, num_true=2, num_sampled=d.integer(1, 9), unique=d.maybe(), range_max=20, seed=d.integer(1, 99), seed2=3)
+    return call(
+        classes,
+        num_true=2,
+        num_sampled=d.integer(1, 9),
+        unique=d.maybe(),
+        range_max=20,
+        seed=d.integer(1, 99),
+        seed2=3,
+    )
 
 
-spec("LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler", unigrams, types=(), gradient=False, mutate=("rank",))
+spec(
+    "LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler",
+    unigrams,
+    types=(),
+    gradient=False,
+    mutate=("rank",),
+)

@@ -274,7 +274,8 @@ spec(
     "MatrixExponential",
     lambda d: (d.array((3, 3), low=-1, high=1),),
     tolerance=SOLVERS,
-    producer=26, mutate=("dtype",),
+    producer=26,
+    mutate=("dtype",),
 )
 spec(
     "MatrixLogarithm", lambda d: (positive(d)[0],), tolerance=SOLVERS, mutate=("dtype",)
