@@ -59,7 +59,8 @@ class RemoteWorker:
         self._is_tensorloom = False
         self._numbering: FrameNumbering = child_of_path
         self._lock = threading.Lock()
-        self._running: dict[int, PendingCall] = {}
+        # By step id: the session, and the call under way.
+        self._running: dict[int, tuple[str, PendingCall]] = {}
         # Steps that are over; the next call to the task says so.
         self._over: list[int] = []
 
@@ -147,6 +148,10 @@ class RemoteWorker:
         """Drops the session on the task; a task that is gone has dropped it."""
         with self._lock:
             over, self._over = self._over, []
+            calls = [call for owner, call in self._running.values() if owner == session]
+        # A worker of TensorFlow lets what runs go on to its end.
+        for call in calls:
+            call.cancel()
         cleanup = worker_methods()["CleanupGraph"]
         for step_id in over:
             self._channel.start(
@@ -236,16 +241,16 @@ class RemoteWorker:
             done(response, None if error is None else self._from(error))
 
         with self._lock:
-            self._running[step_id] = _NOT_YET
+            self._running[step_id] = request.session_handle, _NOT_YET
             over, self._over = self._over, []
         request.over_step_id.extend(over)
         call = self._channel.start(worker_methods()["RunGraph"], request, ended)
         with self._lock:
             if step_id in self._running:
-                self._running[step_id] = call
+                self._running[step_id] = request.session_handle, call
 
     def begin_graph(
-        self, handle: int, feeds: Sequence[Any], step: StepContext
+        self, session: str, handle: int, feeds: Sequence[Any], step: StepContext
     ) -> GraphReply | None:
         """Sends RunGraph with values; None where the channel takes messages only.
 
@@ -264,7 +269,7 @@ class RemoteWorker:
 
         def sending(reply: SocketReply) -> None:
             with self._lock:
-                self._running[step_id] = reply
+                self._running[step_id] = session, reply
 
         try:
             reply = channel.begin_values(
@@ -292,9 +297,8 @@ class RemoteWorker:
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
         with self._lock:
-            call = self._running.get(step_id)
-        if call is not None:
-            call.cancel()
+            _, call = self._running.get(step_id, ("", _NOT_YET))
+        call.cancel()
 
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
@@ -414,7 +418,7 @@ class RemoteRegisteredGraph:
         options = step.options
         if options.trace or options.output_partition_graphs:
             return None
-        return self._worker.begin_graph(self._number, feeds, step)
+        return self._worker.begin_graph(self._session, self._number, feeds, step)
 
     def start(
         self,
