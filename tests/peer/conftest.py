@@ -81,7 +81,8 @@ def op_peers() -> Iterator[dict[str, OpPeer]]:
         peer.close()
 
 
-def _peer(version: str) -> Iterator[Peer]:
+def new_peer(version: str) -> Iterator[Peer]:
+    """A process of that version, ended with the fixture that yields from this."""
     if python_of(version) is None:
         pytest.skip(f"TensorFlow {version} is not here (make peer)")
     peer = Peer(version)
@@ -92,16 +93,16 @@ def _peer(version: str) -> Iterator[Peer]:
 @pytest.fixture(scope="session")
 def peer115() -> Iterator[Peer]:
     """TensorFlow 1.15, the specification."""
-    yield from _peer("1.15")
+    yield from new_peer("1.15")
 
 
 @pytest.fixture(scope="session")
 def peer221() -> Iterator[Peer]:
     """TensorFlow 2.21 as `compat.v1`."""
-    yield from _peer("2.21")
+    yield from new_peer("2.21")
 
 
 @pytest.fixture(scope="session")
 def reference() -> Iterator[Peer]:
     """TensorFlow 1.15, or 2.21 where there is no Python 3.7."""
-    yield from _peer("1.15" if python_of("1.15") else "2.21")
+    yield from new_peer("1.15" if python_of("1.15") else "2.21")

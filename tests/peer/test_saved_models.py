@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 import tensorloom
+from tests.peer.conftest import new_peer
 from tests.peer.peers import read_array
 from tests.saved_model import models_of_tf2
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.peer.peers import Peer
 
 # Runs here and there; `directory`, `resource` and `action` are set before it.
@@ -135,6 +138,18 @@ def run_there(peer: Peer, directory: Path, action: str, **names: Any) -> Any:
 def read_answer(directory: Path, action: str) -> Any:
     with open(directory / f"{action}.answer", "rb") as file:
         return pickle.load(file, encoding="latin1")
+
+
+# Processes of their own: what programs of other tests import there stays loaded, and
+# changes how TensorFlow 1.15 knows a MetaGraphDef.
+@pytest.fixture(scope="module")
+def peer115() -> Iterator[Peer]:
+    yield from new_peer("1.15")
+
+
+@pytest.fixture(scope="module")
+def peer221() -> Iterator[Peer]:
+    yield from new_peer("2.21")
 
 
 @pytest.fixture(params=["peer115", "peer221"])
