@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import Method, master_methods, worker_methods
+from tensorloom.transport.request_ids import new_request_id
 from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class RemoteMaster:
             feed=signature.feeds,
             fetch=signature.fetches,
             target=signature.targets,
-            request_id=_request_id(),
+            request_id=new_request_id(),
         )
         handle: str = response.partial_run_handle
         return handle
@@ -213,7 +213,7 @@ class RemoteStep:
         """Runs the step with a RunStep message."""
         request = self._method.request()
         request.CopyFrom(self._template)
-        request.request_id = _request_id()
+        request.request_id = new_request_id()
         for name, value in zip(self._signature.feeds, feeds, strict=True):
             tensors.encode(value, request.feed.add(name=name).tensor)
         timeout_s = None
@@ -238,7 +238,7 @@ class RemoteStep:
         header = value_methods.RUN_STEP_HEADER.pack(known[1], timeout_s or 0.0)
         limit_s = timeout_s + _GRACE_S if timeout_s else None
         _, values = channel.call_values(value_methods.RUN_STEP, header, feeds, limit_s)
-        return [_scalar(value) for value in values]
+        return [tensors.as_fetched(value) for value in values]
 
     def _prepare(self, channel: SocketChannel) -> int:
         request = self._method.request()
@@ -266,11 +266,6 @@ def _is_plain(options: StepOptions) -> bool:
     return not options.trace and not options.output_partition_graphs
 
 
-def _scalar(value: Any) -> Any:
-    """A fetched value: rank 0 as a scalar, or bytes."""
-    return value[()] if getattr(value, "ndim", None) == 0 else value
-
-
 def _owned(value: Any) -> Any:
     """A fetched value that is the caller's to change; rank 0 as a scalar, or bytes."""
     if not isinstance(value, np.ndarray):
@@ -283,7 +278,3 @@ def _fill_options(proto: Any, options: StepOptions) -> None:
         proto.timeout_in_ms = max(1, int(options.timeout_s * 1000))
     proto.trace_level = 3 if options.trace else 0  # FULL_TRACE
     proto.output_partition_graphs = options.output_partition_graphs
-
-
-def _request_id() -> int:
-    return secrets.randbits(62) or 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from tensorloom.master.remote_worker import RemoteWorker
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport import status, tensors
 from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.request_ids import new_request_id
 from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class ClusterDirectory:
         request = method.request(
             step_id=step_id,
             rendezvous_key=key,
-            request_id=secrets.randbits(62) or 1,
+            request_id=new_request_id(),
         )
 
         def ended(response: Any, error: errors.OpError | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,10 +21,10 @@ from tensorloom.framework.frame_id import (
 )
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.master.client_ends import Ends, with_client_ends
-from tensorloom.master.task_parallel import new_step_id
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.request_ids import new_request_id, new_step_id
 from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
@@ -361,7 +360,7 @@ class GraphReply:
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""
         values = self._worker.take_reply(self._step_id, self._reply)
-        return [_scalar(value) for value in values]
+        return [tensors.as_fetched(value) for value in values]
 
 
 class RemoteRegisteredGraph:
@@ -461,7 +460,7 @@ class RemoteRegisteredGraph:
             step_id=step.step_id,
             create_worker_session_called=True,
             store_errors_in_response_body=True,
-            request_id=secrets.randbits(62) or 1,
+            request_id=new_request_id(),
         )
         for (key, dtype), value in zip(self._ends.feeds, feeds, strict=True):
             tensors.encode(value, request.send.add(name=key).tensor, dtype)
@@ -484,9 +483,7 @@ class RemoteRegisteredGraph:
             raise errors.InternalError(
                 None, None, f"{self._worker.task} did not return {missing[0]}"
             )
-        return [_scalar(tensors.decode(received[key])) for key in self._ends.fetches]
-
-
-def _scalar(value: Any) -> Any:
-    """A fetched value as a step returns it: rank 0 as a scalar, or bytes."""
-    return value[()] if getattr(value, "ndim", None) == 0 else value
+        return [
+            tensors.as_fetched(tensors.decode(received[key]))
+            for key in self._ends.fetches
+        ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import select
 import threading
 from collections.abc import Mapping, Sequence
@@ -20,15 +19,11 @@ from tensorloom.framework.interfaces import (
     WorkerInterface,
 )
 from tensorloom.transport import status
+from tensorloom.transport.request_ids import new_step_id
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.interfaces import PendingReply
-
-
-def new_step_id() -> int:
-    """Random, with the top bits zero, as TensorFlow's masters choose it."""
-    return secrets.randbits(56) or 1
 
 
 @dataclass(frozen=True, slots=True)

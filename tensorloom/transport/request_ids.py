@@ -1,7 +1,8 @@
-"""Requests that were received already: a retry must not run a step twice."""
+"""Ids of steps and requests; a request that is tried again must not run twice."""
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import OrderedDict
 from typing import Final
@@ -9,6 +10,16 @@ from typing import Final
 from tensorloom.framework import errors
 
 _REMEMBERED: Final = 100_000
+
+
+def new_step_id() -> int:
+    """Random, with the top bits zero, as TensorFlow's masters choose it."""
+    return secrets.randbits(56) or 1
+
+
+def new_request_id() -> int:
+    """Random and not 0, which asks for no check."""
+    return secrets.randbits(62) or 1
 
 
 class RecentRequests:

@@ -169,3 +169,8 @@ def decode(proto: TensorProto) -> Any:
     if proto.dtype == dtypes.variant.as_datatype_enum:
         return _variant(proto)
     return tensor_proto.decode_tensor(proto)
+
+
+def as_fetched(value: Any) -> Any:
+    """A received value as a step returns it: rank 0 as a scalar, or bytes."""
+    return value[()] if getattr(value, "ndim", None) == 0 else value

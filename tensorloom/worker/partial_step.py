@@ -43,8 +43,7 @@ class PartialSteps:
         run = self._started(graph, step_id)
         for key in request.recv_key:
             value = rendezvous.recv(key)
-            host = received_host(value) if hasattr(value, "cpu") else value
-            tensors.encode(host, response.recv.add(name=key).tensor)
+            tensors.encode(received_host(value), response.recv.add(name=key).tensor)
         if request.is_last_partial_run:
             run.ended.wait()
             self.forget(step_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from tensorloom.framework import dtypes, errors, threads
 from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.op_kernel import OpKernelContext
+from tensorloom.transport.request_ids import new_step_id
 from tensorloom.worker.rendezvous import Rendezvous
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 # What a piece raises when another one failed or the step was cancelled.
 _FOLLOWS = (errors.CancelledError, errors.AbortedError)
-
-
-def new_step_id() -> int:
-    """Random, with the top bits zero, as TensorFlow's masters choose it."""
-    return secrets.randbits(56) or 1
 
 
 class Step:

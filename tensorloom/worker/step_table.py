@@ -83,8 +83,7 @@ class StepRendezvous(Rendezvous):
             target = task_of(key.split(";", 3)[2])
             if target != self._task:
                 assert self._peers is not None
-                if hasattr(value, "cpu"):
-                    value = received_host(value)
+                value = received_host(value)
                 self._peers.push_tensor(target, self._step_id, key, value, is_dead)
                 return
         super().send(key, value, is_dead)

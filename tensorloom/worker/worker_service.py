@@ -340,7 +340,7 @@ class WorkerService:
         if is_dead is None:
             raise status.derived(value)
         response = worker_methods()["RecvTensor"].response(is_dead=is_dead)
-        tensors.encode(_host(value), response.tensor)
+        tensors.encode(received_host(value), response.tensor)
         return response
 
     def _check_source(self, key: str) -> None:
@@ -457,7 +457,7 @@ def _pusher(step_id: int, key: str, push: Push) -> Receiver:
         if is_dead is None:
             push(step_id, key, None, False, status.derived(value))
         else:
-            push(step_id, key, _host(value), is_dead, None)
+            push(step_id, key, received_host(value), is_dead, None)
 
     return receive
 
@@ -467,11 +467,6 @@ def _index_of(ends: ClientEnds, key: str) -> int:
     if index is None:
         raise errors.InvalidArgumentError(None, None, f"The graph does not send {key}")
     return index
-
-
-def _host(value: Any) -> Any:
-    """What a piece sent, in host memory."""
-    return received_host(value) if hasattr(value, "cpu") else value
 
 
 def _no_graph(handle: str) -> errors.OpError:

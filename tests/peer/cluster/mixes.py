@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.clusters import free_ports
 from tests.peer.peers import python_of
 
 FOLDER = Path(__file__).parent
@@ -43,15 +43,6 @@ def python_for(system: str) -> str | None:
         return sys.executable
     found = python_of(system)
     return str(found) if found else None
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody listens at."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for listener in sockets:
-            listener.bind(("127.0.0.1", 0))
-        return [listener.getsockname()[1] for listener in sockets]
 
 
 def environment(system: str) -> dict[str, str]:
