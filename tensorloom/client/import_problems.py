@@ -42,9 +42,59 @@ class ImportProblem:
 def _nodes(graph_def: Any) -> Iterator[tuple[str, Any]]:
     for node in graph_def.node:
         yield "", node
+    used = _used_functions(graph_def)
     for function in graph_def.library.function:
-        for node in function.node_def:
-            yield function.signature.name, node
+        if function.signature.name in used:
+            for node in function.node_def:
+                yield function.signature.name, node
+
+
+def _used_functions(graph_def: Any) -> set[str]:
+    """The functions that a node of the graph can come to call."""
+    bodies = {f.signature.name: f.node_def for f in graph_def.library.function}
+    gradients = {g.function_name: g.gradient_func for g in graph_def.library.gradient}
+    used: set[str] = set()
+    queue = [graph_def.node]
+    while queue:
+        for node in queue.pop():
+            names = {node.op, gradients.get(node.op, "")}
+            for attr in node.attr.values():
+                names.update(f.name for f in (attr.func, *attr.list.func))
+            for name in (names & bodies.keys()) - used:
+                used.add(name)
+                names_of_gradient = {gradients.get(name, "")} & bodies.keys()
+                queue.append(bodies[name])
+                queue += [bodies[g] for g in names_of_gradient - used]
+                used |= names_of_gradient
+    return used
+
+
+def drop_unused_unknown(graph_def: Any) -> bool:
+    """Removes functions that no node can call and that have ops not known here.
+
+    TensorFlow reads a function when it is called; Keras' models have variants of their
+    layers for other devices that nothing but TensorFlow's optimizer calls.
+
+    Returns:
+      Whether any was removed.
+    """
+    used = _used_functions(graph_def)
+    library = graph_def.library
+    known = op_registry.registered_ops()
+    names = {function.signature.name for function in library.function} | known.keys()
+    doomed = [
+        function
+        for function in library.function
+        if function.signature.name not in used
+        and any(node.op not in names for node in function.node_def)
+    ]
+    gone = {function.signature.name for function in doomed}
+    for function in doomed:
+        library.function.remove(function)
+    for gradient in list(library.gradient):
+        if {gradient.function_name, gradient.gradient_func} & gone:
+            library.gradient.remove(gradient)
+    return bool(doomed)
 
 
 def find_problems(graph_def: Any, producer_ops: Any = None) -> list[ImportProblem]:

@@ -185,7 +185,14 @@ class _Importer:
         if producer_op_list is not None:
             graph_def.strip_new_default_attrs(proto, _op_list(producer_op_list))
         self.mapping.apply(proto)
-        imported = graph_def.from_proto(proto, self.graph.functions)
+        try:
+            imported = graph_def.from_proto(proto, self.graph.functions)
+        except (errors.InvalidArgumentError, errors.NotFoundError):
+            from tensorloom.client.import_problems import drop_unused_unknown
+
+            if not drop_unused_unknown(proto):
+                raise
+            imported = graph_def.from_proto(proto, self.graph.functions)
         names = [function.signature.name for function in proto.library.function]
         functions = ImportedFunctions(
             {name: imported.functions[name] for name in names}, self.graph.functions

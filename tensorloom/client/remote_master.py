@@ -19,6 +19,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import Method, master_methods, worker_methods
+from tensorloom.transport.reachability import found_at
 from tensorloom.transport.request_ids import new_request_id
 from tensorloom.transport.socket_connection import NotConnected
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # The master keeps a step's limit; the call itself may take a little longer.
 _GRACE_S = 0.1
+# A master needs time to look for the workers that did not answer.
+_FINDING_OUT_S = 5.0
 
 
 # What TensorFlow's masters take apart where they are asked to; they run what is left
@@ -78,8 +81,10 @@ class RemoteMaster:
         if config.proto is not None:
             request.config.MergeFromString(config.proto.SerializeToString())
         limit_s = config.operation_timeout_s or self._wait_s
+        self._wait_for_master(limit_s)
         try:
-            response = self._channel.call(method, request, limit_s, wait_for_ready=True)
+            # The master waits for its workers as long, and knows best what is missing.
+            response = self._channel.call(method, request, limit_s + _FINDING_OUT_S)
         except errors.DeadlineExceededError:
             raise errors.UnavailableError(
                 None,
@@ -88,7 +93,6 @@ class RemoteMaster:
                 f"{limit_s:g} s",
             ) from None
         self._version = response.graph_version
-        self._negotiate()
         handle: str = response.session_handle
         self._hold(handle)
         return handle
@@ -100,12 +104,25 @@ class RemoteMaster:
             with suppress(NotConnected, errors.OpError):  # the first step will tell
                 sockets.hold(value_methods.HOLD_SESSION, handle.encode())
 
-    def _negotiate(self) -> None:
-        """Asks the task of the master whether it is one of ours."""
+    def _wait_for_master(self, limit_s: float) -> None:
+        """Waits until the task of the master is there, and asks if it is one of ours.
+
+        Raises:
+          errors.UnavailableError: it did not answer in time.
+        """
         method = worker_methods()["GetStatus"]
         try:
-            status_of_task = self._channel.call(method, method.request(), 10.0)
-        except errors.OpError:
+            status_of_task = self._channel.call(
+                method, method.request(), limit_s, wait_for_ready=True
+            )
+        except errors.DeadlineExceededError:
+            raise errors.UnavailableError(
+                None,
+                None,
+                f"The master at {self._target} did not answer within {limit_s:g} s: "
+                f"{found_at(self._channel.address)}",
+            ) from None
+        except errors.UnimplementedError:
             return  # it serves no workers: nothing but gRPC is known of it
         if status_of_task.HasField("task_info"):
             self._channel.negotiate(status_of_task.task_info)

@@ -19,6 +19,7 @@ from tensorloom.framework.graph import (
     get_default_session,
     init_scope,
 )
+from tensorloom.framework.trackable import VARIABLE_VALUE_KEY, Trackable
 from tensorloom.ops import state_ops, tensor_index
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _create(
 
 
 @export("Variable")
-class Variable(VariableUpdates, metaclass=VariableMetaclass):
+class Variable(VariableUpdates, Trackable, metaclass=VariableMetaclass):
     """State that outlives a step: a tensor that ops assign to.
 
     Used like a tensor in expressions. It must be initialized in a session before it
@@ -333,6 +334,9 @@ class Variable(VariableUpdates, metaclass=VariableMetaclass):
 
     def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE_KEY: self}
 
     def _get_save_slice_info(self) -> Any:
         return self._save_slice_info

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 
 from tensorloom.framework import errors
-
-_CONNECT_S = 2.0
+from tensorloom.transport.reachability import found_at
 
 
 def tasks_are_missing(
     own_task: str,
     addresses: Mapping[str, str],
     lost: Mapping[str, errors.OpError],
+    incarnations: Mapping[str, int],
     waited_s: float,
     is_filtered: bool,
 ) -> errors.OpError:
@@ -21,8 +20,9 @@ def tasks_are_missing(
 
     Args:
       own_task: whose master waited.
-      addresses: of all tasks, by name.
-      lost: the tasks that did not answer, with their last error.
+      addresses: of the tasks that it waited for, by name.
+      lost: those that did not answer, with their last error.
+      incarnations: of those that have answered, now or for an earlier session.
       waited_s: for how long.
       is_filtered: whether the session has device filters.
     """
@@ -30,8 +30,15 @@ def tasks_are_missing(
         f"{own_task} waited {waited_s:g} s for {len(lost)} of {len(addresses)} tasks:"
     ]
     for task in sorted(lost):
-        lines.append(f"  {task} at {addresses[task]}: {_found(addresses[task])}")
-        lines.append(f"    last answer: {lost[task].message}")
+        lines.append(f"  {task} at {addresses[task]}: {found_at(addresses[task])}")
+        known = incarnations.get(task)
+        seen = f"last incarnation {known}" if known else "never seen"
+        lines.append(f"    {seen}; last answer: {lost[task].message}")
+    lines += [
+        f"  {task} at {addresses[task]} is there, incarnation {incarnations[task]}"
+        for task in sorted(set(addresses) - set(lost))
+        if task in incarnations
+    ]
     if not is_filtered:
         lines.append(
             "If the program does not need a task, tell the session so, for example "
@@ -42,17 +49,3 @@ def tasks_are_missing(
 
 def _short(task: str) -> str:
     return task.replace("/replica:0", "")
-
-
-def _found(address: str) -> str:
-    """Whether the name resolves and something listens there."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.getaddrinfo(host.strip("[]"), None)
-    except OSError as error:
-        return f"the host name does not resolve ({error})"
-    try:
-        with socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S):
-            return "the port is open"
-    except (OSError, ValueError) as error:
-        return f"the host resolves, but the port is not open ({error})"

@@ -156,16 +156,16 @@ class UnionResolver(ClusterResolver):
           TypeError: one is none.
         """
         if not args:
-            raise ValueError(
-                "At least one ClusterResolver is required. Please specify a non-empty "
-                "list of ClusterResolver."
-            )
+            raise ValueError("At least one ClusterResolver is required.")
         for resolver in args:
             if not isinstance(resolver, ClusterResolver):
-                raise TypeError("All arguments must be a sub-class of ClusterResolver.")
+                raise TypeError(
+                    "All arguments must be a sub-class of `ClusterResolver.`"
+                )
         self._resolvers = args
         self.task_type = kwargs.pop("task_type", args[0].task_type)
         self.task_id = kwargs.pop("task_id", args[0].task_id)
+        self._rpc_layer = kwargs.get("rpc_layer")
         self.rpc_layer = kwargs.pop("rpc_layer", args[0].rpc_layer)
         if kwargs:
             raise ValueError(f"Unexpected kwargs provided {kwargs!r}")
@@ -184,8 +184,7 @@ class UnionResolver(ClusterResolver):
                 if isinstance(tasks, dict) or job in sparse:
                     _add_numbered(job, tasks, sparse)
                 else:
-                    known = dense.setdefault(job, [])
-                    known.extend(address for address in tasks if address not in known)
+                    dense.setdefault(job, []).extend(tasks)
         for job in set(dense) & set(sparse):
             _add_numbered(job, dense.pop(job), sparse)
         return ClusterSpec({**dense, **sparse})
@@ -199,7 +198,7 @@ class UnionResolver(ClusterResolver):
         """The target of a task that is named here, else the first one's master."""
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
-            return format_master_url(address, rpc_layer or self.rpc_layer)
+            return format_master_url(address, rpc_layer or self._rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
@@ -247,6 +246,11 @@ class TFConfigClusterResolver(ClusterResolver):
         self._environment = environment
 
     @property
+    def environment(self) -> Any:
+        """Where the processes run, such as "google", if it was given; else None."""
+        return self._environment
+
+    @property
     def task_type(self) -> str | None:
         """The job of this process."""
         if self._task_type is not None:
@@ -279,14 +283,18 @@ class TFConfigClusterResolver(ClusterResolver):
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
 
-    @property
-    def environment(self) -> str:
-        """Where the processes run, such as "google" or "cloud"."""
-        return self._environment or _tf_config().get("environment", "")
-
     def cluster_spec(self) -> ClusterSpec:
         """The tasks in TF_CONFIG; none without it."""
-        return ClusterSpec(_tf_config().get("cluster", {}))
+        cluster = _tf_config().get("cluster", {})
+        # JSON has no numbers for keys: {"worker": {"7": "host:port"}}.
+        return ClusterSpec(
+            {
+                job: {int(index): address for index, address in tasks.items()}
+                if isinstance(tasks, Mapping)
+                else tasks
+                for job, tasks in cluster.items()
+            }
+        )
 
     def master(
         self,
@@ -294,13 +302,20 @@ class TFConfigClusterResolver(ClusterResolver):
         task_id: int | None = None,
         rpc_layer: str | None = None,
     ) -> str:
-        """The target of a task; "" without a cluster: it runs in this process."""
+        """The target of a task; "" without a cluster: it runs in this process.
+
+        Raises:
+          ValueError: there is no such task, or TF_CONFIG does not name this one.
+        """
         spec = self.cluster_spec()
         if not spec.jobs or (
             len(spec.jobs) == 1 and len(spec.task_indices(spec.jobs[0])) == 1
         ):
             return ""
-        return self.master_at(task_type, task_id, rpc_layer)
+        job = task_type if task_type is not None else self.task_type
+        index = task_id if task_id is not None else self.task_id
+        address = spec.task_address(job, index)  # type: ignore[arg-type]
+        return format_master_url(address, rpc_layer or self.rpc_layer)
 
 
 def _tf_config() -> dict[str, Any]:

@@ -11,7 +11,11 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import one_hot_place, require_fill_scalar
-from tensorloom.kernels.host.array_ops_identity import check_shape_fits, not_finite
+from tensorloom.kernels.host.array_ops_identity import (
+    check_shape_fits,
+    not_finite,
+    not_finite_signed,
+)
 from tensorloom.kernels.host.array_ops_shape import broadcast_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, TORCH_DTYPES
@@ -68,6 +72,20 @@ def _check_numerics(c: OpKernelConstruction) -> Compute:
             raise not_finite(
                 message, bool(value.isnan().any()), bool(value.isinf().any())
             )
+        return value
+
+    return compute
+
+
+@kernel("CheckNumericsV2", types={"T": REAL_FLOATS}, aliases=True)
+def _check_numerics_v2(c: OpKernelConstruction) -> Compute:
+    message = c["message"].decode(errors="replace")
+
+    def compute(value: torch.Tensor) -> torch.Tensor:
+        if not bool(torch.isfinite((value * 0).sum())):
+            least, most = -value.new_tensor(float("inf")), value.new_tensor(float("inf"))
+            found = (value == least, value == most, value.isnan())
+            raise not_finite_signed(message, *(bool(f.any()) for f in found))
         return value
 
     return compute

@@ -11,7 +11,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
-from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS
+from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS, TORCH_DTYPES
 from tensorloom.kernels.matrix_product import matrix_product
 
 
@@ -45,6 +45,18 @@ for _types, _devices in ((FLOATS, ("CPU", "GPU")), (INTEGERS, ("CPU",))):
     kernel(("BatchMatMul", "BatchMatMulV2"), types={"T": _types}, devices=_devices)(
         _batch_mat_mul
     )
+
+
+@kernel("BatchMatMulV3")
+def _batch_mat_mul_v3(c: OpKernelConstruction) -> Compute:
+    adj_x, adj_y, dtype = c["adj_x"], c["adj_y"], TORCH_DTYPES[c["Tout"]]
+
+    def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        check_batches(x.shape, y.shape, adj_x, adj_y, False)
+        x, y = x.to(dtype), y.to(dtype)
+        return torch.matmul(x.mH if adj_x else x, y.mH if adj_y else y)
+
+    return compute
 
 
 @kernel("SparseMatMul")

@@ -352,10 +352,13 @@ class GraphReply:
 
     def watch(self, lost: Callable[[errors.OpError], None]) -> None:
         """Calls back with an error when the task is gone before `take`."""
-        error = errors.UnavailableError(
-            None, None, f"{self._worker.task} is gone: its connection broke"
-        )
-        self._reply.watch(lambda: lost(error))
+        task, reply = self._worker.task, self._reply
+
+        def hung_up() -> None:
+            reason = reply.lost or "its connection broke"
+            lost(errors.UnavailableError(None, None, f"{task} is gone: {reason}"))
+
+        reply.watch(hung_up)
 
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""

@@ -14,6 +14,7 @@ from tensorloom.framework.graph import device as device_scope
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import as_shape
+from tensorloom.framework.trackable import Trackable
 from tensorloom.layers.base import Layer
 from tensorloom.nn.rnn_cell import RNNCell, check_is_cell
 from tensorloom.nn.rnn_cells import LSTMStateTuple
@@ -29,6 +30,8 @@ class _Wrapper(RNNCell):
         super().__init__(*args, **kwargs)
         check_is_cell("cell", cell)
         self.cell = cell
+        if isinstance(cell, Trackable):
+            self._track_trackable(cell, name="cell")
 
     @property
     def state_size(self) -> Any:
@@ -352,6 +355,9 @@ class MultiRNNCell(RNNCell):
         if not nest.is_nested(cells):
             raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
         self._cells = cells
+        for number, cell in enumerate(cells):
+            if isinstance(cell, Trackable):
+                self._track_trackable(cell, name=f"cell-{number}")
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(nest.is_nested(c.state_size) for c in cells):
             raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import unchanged_shape
+from tensorloom.framework.shape_inference import unchanged_shape, unknown_shapes
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -110,6 +110,20 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="Counts, extremes and moments of a tensor.",
+)
+
+register_op(
+    "DebugNumericSummaryV2",
+    inputs=["input: T"],
+    outputs=["output: output_dtype"],
+    attrs=[
+        "output_dtype: {float, double} = DT_FLOAT",
+        "T: type",
+        "tensor_debug_mode: int = -1",
+        "tensor_id: int = -1",
+    ],
+    shape_fn=unknown_shapes,
+    doc="A tensor's health, counts or shape in a few numbers, as the mode says.",
 )
 
 register_op(

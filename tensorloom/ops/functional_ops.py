@@ -151,6 +151,26 @@ register_op(
 )
 
 register_op(
+    "_DeviceArg",
+    outputs=["output: T"],
+    attrs=["T: type", "index: int >= 0"],
+    shape_fn=_argument_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="An argument that lies in the memory of the device.",
+)
+
+register_op(
+    "_DeviceRetval",
+    inputs=["input: T"],
+    attrs=["T: type", "index: int >= 0"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A result that lies in the memory of the device.",
+)
+
+register_op(
     "FakeParam",
     outputs=["output: dtype"],
     attrs=["dtype: type", "shape: shape"],

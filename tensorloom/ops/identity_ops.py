@@ -52,12 +52,17 @@ def _prevent_gradient_grad(op: Operation, grad: Tensor) -> Tensor:
     raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
 
 
+_IN_GRADIENT = "Not a number (NaN) or infinity (Inf) values detected in gradient. "
+
+
 def _check_numerics_grad(op: Operation, grad: Tensor) -> Tensor:
     message = op.get_attr("message").decode()
-    return check_numerics(
-        grad,
-        "Not a number (NaN) or infinity (Inf) values detected in gradient. " + message,
-    )
+    return check_numerics(grad, _IN_GRADIENT + message)
+
+
+def _check_numerics_v2_grad(op: Operation, grad: Tensor) -> Tensor:
+    message = _IN_GRADIENT + op.get_attr("message").decode()
+    return apply_op("CheckNumericsV2", tensor=grad, message=message)  # type: ignore[no-any-return]
 
 
 # --- definitions --------------------------------------------------------------------
@@ -151,6 +156,17 @@ register_op(
     gradient=_check_numerics_grad,
     stateful=True,
     doc="The input, unchanged; an error if it holds a NaN or an infinity.",
+)
+
+register_op(
+    "CheckNumericsV2",
+    inputs=["tensor: T"],
+    outputs=["output: T"],
+    attrs=["T: {bfloat16, half, float, double}", "message: string"],
+    shape_fn=unchanged_shape,
+    gradient=_check_numerics_v2_grad,
+    stateful=True,
+    doc="The input; an error that tells signs apart if it has a NaN or an infinity.",
 )
 
 register_op(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
@@ -58,7 +59,7 @@ class _MutableTable(LookupInterface):
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         """What a saver saves of a table that is given to it."""
-        return {"table": lambda name=self.name: TableSaveable(self, name)}
+        return {"table": functools.partial(TableSaveable, self, name=self.name)}
 
     def size(self, name: str | None = None) -> Any:
         """How many entries there are."""

@@ -17,6 +17,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.trackable import Trackable
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -35,7 +36,7 @@ class TextFileIndex:
 
 
 @export("contrib.lookup.TableInitializerBase")
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """What fills a table."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
@@ -137,6 +138,8 @@ class TextFileInitializer(TableInitializerBase):
                 filename, dtypes.string, name="asset_path"
             )
         add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+        # Object graphs have an object for the file.
+        self._track_trackable(Trackable(), "_filename")
         super().__init__(key_dtype, value_dtype)
 
     @property
@@ -234,7 +237,7 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 
 @export("contrib.lookup.LookupInterface")
-class LookupInterface:
+class LookupInterface(Trackable):
     """What every table has: dtypes, a name, `size` and `lookup`."""
 
     _name = "table"
@@ -289,6 +292,8 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape.of(()))
         self._initializer = initializer
+        if isinstance(initializer, Trackable):
+            self._track_trackable(initializer, "_initializer")
         self.resource_handle = self._create_resource()
         self._init_op = initializer.initialize(self)
 

@@ -265,7 +265,8 @@ register_op(
     ],
     attrs=[
         "input_ragged_rank: int >= -1",
-        "output_ragged_rank: int >= 1",
+        # TensorFlow 2 made 0 possible: a tensor of a variant, without splits.
+        "output_ragged_rank: int >= 0",
         "Tvalues: type",
         _SPLITS,
     ],

@@ -254,7 +254,7 @@ for _kind in ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max"):
         stateful=True,
         doc=f"Rows of the variable and updates: {_kind}.",
     )
-for _kind in ("Update", "Add", "Sub"):
+for _kind in ("Update", "Add", "Sub", "Min", "Max"):
     register_op(
         f"ResourceScatterNd{_kind}",
         inputs=["ref: resource", "indices: Tindices", "updates: T"],

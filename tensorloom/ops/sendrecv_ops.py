@@ -19,7 +19,7 @@ _EDGE: Final = [
     "client_terminated: bool = false",
 ]
 
-for _op in ("_Send", "_HostSend"):
+for _op in ("_Send", "_HostSend", "Send"):
     register_op(
         _op,
         inputs=["tensor: T"],
@@ -30,7 +30,7 @@ for _op in ("_Send", "_HostSend"):
         doc="Leaves the tensor in the rendezvous for the device that receives it.",
     )
 
-for _op in ("_Recv", "_HostRecv"):
+for _op in ("_Recv", "_HostRecv", "Recv"):
     register_op(
         _op,
         outputs=["tensor: tensor_type"],

@@ -20,7 +20,11 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import InferenceContext, ShapeError
+from tensorloom.framework.shape_inference import (
+    InferenceContext,
+    ShapeError,
+    unchanged_shape,
+)
 from tensorloom.framework.tensor_conversion import (
     convert_to_tensor,
     register_tensor_conversion_function,
@@ -120,6 +124,24 @@ register_op(
     attrs=["N: int >= 1", "T: type", "shape: shape"],
     shape_fn=_parallel_concat_shape,
     doc="Tensors with first axes of size 1, joined along them.",
+)
+
+register_op(
+    "_ParallelConcatStart",
+    outputs=["output: dtype"],
+    attrs=["shape: shape", "dtype: type"],
+    shape_fn=lambda c: c.attrs["shape"],
+    stateful=True,
+    doc="A tensor of a shape whose rows _ParallelConcatUpdate fills.",
+)
+
+register_op(
+    "_ParallelConcatUpdate",
+    inputs=["value: T", "update: T"],
+    outputs=["output: T"],
+    attrs=["T: type", "loc: int"],
+    shape_fn=unchanged_shape,
+    doc="The value with the update as its row `loc`.",
 )
 
 # --- builders -----------------------------------------------------------------------

@@ -216,6 +216,10 @@ _register_scatter(
 _register_scatter(
     "ScatterNdSub", NUMBERS, "false", True, "ref[index vectors] -= updates."
 )
+for _name, _extreme in (("ScatterNdMax", "maximum"), ("ScatterNdMin", "minimum")):
+    _register_scatter(
+        _name, NUMBERS, "false", False, f"Slices become the {_extreme} with updates."
+    )
 register_op(
     "CountUpTo",
     inputs=["ref: Ref(T)"],

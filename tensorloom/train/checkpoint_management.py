@@ -106,7 +106,12 @@ def write_state(save_dir: Any, state: Any, latest_filename: str | None = None) -
 
 
 def saved_state(
-    save_dir: str, newest: str, paths: list[str], save_relative_paths: bool
+    save_dir: str,
+    newest: str,
+    paths: list[str],
+    save_relative_paths: bool,
+    timestamps: list[float] | None = None,
+    last_preserved_timestamp: float | None = None,
 ) -> Any:
     """What a saver writes into the state file."""
     if save_relative_paths:
@@ -114,7 +119,9 @@ def saved_state(
             _relative(p, save_dir) if filesystem.is_absolute(p) else p
             for p in (newest, *paths)
         ]
-    return generate_checkpoint_state_proto(save_dir, newest, paths)
+    return generate_checkpoint_state_proto(
+        save_dir, newest, paths, timestamps, last_preserved_timestamp
+    )
 
 
 def state_for_mirror(save_dir: str, state: Any) -> bytes:

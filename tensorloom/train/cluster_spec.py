@@ -50,7 +50,7 @@ class ClusterSpec:
         """The jobs as a dict: to lists of addresses, or to dicts where sparse."""
         return {
             name: list(tasks.values())
-            if list(tasks) == list(range(len(tasks)))
+            if tasks and list(tasks) == list(range(len(tasks)))
             else dict(tasks)
             for name, tasks in self._jobs.items()
         }

@@ -31,6 +31,7 @@ from tensorloom.framework.indexed_slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.trackable import Trackable, TrackableReference
 from tensorloom.ops import (
     array_ops,
     control_flow_ops,
@@ -44,7 +45,7 @@ GradAndVar = tuple[Any, Any]
 
 
 @export("train.Optimizer")
-class Optimizer:
+class Optimizer(Trackable):
     """Base of the optimizers: computes gradients and applies them.
 
     A subclass says how one variable is updated (`_apply_dense`, `_apply_sparse` and
@@ -72,6 +73,8 @@ class Optimizer:
         self._slots: dict[str, dict[Any, Any]] = {}
         # (name, graph) -> variable that belongs to no single variable.
         self._non_slot_dict: dict[tuple[str, Any], Any] = {}
+        # (slot name, variable's key) -> positions in checkpoints of a slot to come.
+        self._awaited_slots: dict[tuple[str, Any], list[Any]] = {}
 
     def get_name(self) -> str:
         """The optimizer's name."""
@@ -266,6 +269,7 @@ class Optimizer:
                     trainable=False,
                     use_resource=is_resource_variable(colocate_with),
                 )
+            self._handle_deferred_dependencies(name, variable)
             self._non_slot_dict[key] = variable
         return variable
 
@@ -282,7 +286,10 @@ class Optimizer:
         slots = self._slot_dict(slot_name)
         key = _variable_key(var)
         if key not in slots:
-            slots[key] = make()
+            slots[key] = made = make()
+            waiting = self._awaited_slots.pop((slot_name, key), [])
+            for position in sorted(waiting, key=lambda p: p.restore_uid, reverse=True):
+                position.restore(made)
         return slots[key]
 
     def _get_or_make_slot(
@@ -316,6 +323,37 @@ class Optimizer:
         return self._slot(
             var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name)
         )
+
+    # --- checkpoints of objects --------------------------------------------------------
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """Those declared, and the non-slot variables of the default graph."""
+        graph = get_default_graph()
+        own = sorted(self._non_slot_dict.items(), key=lambda item: item[0][0])
+        return super()._checkpoint_dependencies + [
+            TrackableReference(name, variable)
+            for (name, _), variable in own
+            if variable.graph is graph
+        ]
+
+    def _lookup_dependency(self, name: str) -> Any:
+        declared = super()._lookup_dependency(name)
+        if declared is not None:
+            return declared
+        return self._get_non_slot_variable(name, graph=get_default_graph())
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Any
+    ) -> None:
+        """Restores a slot from a position in a checkpoint, now or when it is made."""
+        key = _variable_key(variable)
+        slot = self._slot_dict(slot_name).get(key)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+            return
+        waiting = self._awaited_slots.setdefault((slot_name, key), [])
+        waiting.append(slot_variable_position)
 
     # --- for subclasses --------------------------------------------------------------
 

@@ -34,6 +34,9 @@ GRPC_OPTIONS: Final = (
 #: What carries the shared token of a cluster.
 TOKEN_HEADER: Final = "x-tensorloom-token"
 
+#: What tells an error of a handler from one of the network, which have the same codes.
+ANSWERED: Final = (("x-tensorloom-answered", "1"),)
+
 Options = Sequence[tuple[str, Any]]
 
 
@@ -157,7 +160,7 @@ class GrpcChannel:
             code = errors.UNAVAILABLE
         if code == errors.CANCELLED and connection.lost:
             return self._unavailable(connection.lost)
-        if code == errors.UNAVAILABLE:
+        if code == errors.UNAVAILABLE and not _is_answer(error):
             return self._unavailable(message)
         return status.from_wire(code, message)
 
@@ -198,6 +201,12 @@ class GrpcChannel:
             )
         lost.lost = reason
         lost.channel.close()
+
+
+def _is_answer(error: Any) -> bool:
+    """Whether a handler of ours has answered with the error."""
+    trailing = error.trailing_metadata() or ()
+    return any((key, value) in ANSWERED for key, value in trailing)
 
 
 class _GrpcConnection:

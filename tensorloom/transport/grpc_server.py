@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import security, status
-from tensorloom.transport.grpc_channel import GRPC_OPTIONS, TOKEN_HEADER, Options
+from tensorloom.transport.grpc_channel import (
+    ANSWERED,
+    GRPC_OPTIONS,
+    TOKEN_HEADER,
+    Options,
+)
 from tensorloom.transport.liveness import task_timeout_s
 
 if TYPE_CHECKING:
@@ -187,6 +192,7 @@ def _behaviour(handler: Handler) -> Callable[[Any, grpc.ServicerContext], Any]:
             return handler(request, _GrpcCall(context))
         except Exception as error:
             code, message = status.to_wire(error)
+        context.set_trailing_metadata(ANSWERED)
         return context.abort(_code(code), message)
 
     return behave

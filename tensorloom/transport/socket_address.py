@@ -7,6 +7,8 @@ import secrets
 import socket
 from typing import Final
 
+from tensorloom.transport import liveness
+
 _BACKLOG: Final = 512
 
 
@@ -29,7 +31,6 @@ def listen_on(host: str, name: str = "") -> tuple[socket.socket, str]:
     `name` is how others call the host, where that is another name.
     """
     listener = socket.create_server((host, 0), backlog=_BACKLOG)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     port = listener.getsockname()[1]
     return listener, f"tcp:{name or host}:{port}"
 
@@ -54,9 +55,30 @@ def connect(endpoint: str, timeout_s: float) -> socket.socket:
     if kind == "tcp":
         host, _, port = rest.rpartition(":")
         connection = socket.create_connection((host, int(port)), timeout_s)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        prepare(connection)
         return connection
     raise ValueError(f"unknown endpoint {endpoint!r}")
+
+
+def prepare(connection: socket.socket) -> None:
+    """Lets a connection between hosts send at once, and break if the network is cut.
+
+    Who waits for an answer asks for a sign of life; but who waits for the next call,
+    or has sent a reply, would hold a dead connection for ever.
+    """
+    if connection.family == socket.AF_UNIX:
+        return
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    limit_s = liveness.task_timeout_s()
+    if limit_s <= 0:
+        return
+    probe_s = max(1, int(limit_s / 4))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, probe_s * 2)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, probe_s)
+    # Of data that nobody acknowledges, and instead of a number of probes.
+    limit_ms = max(1000, int(limit_s * 1000))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit_ms)
 
 
 def is_reachable(endpoint: str) -> bool:

@@ -404,6 +404,11 @@ class SocketReply:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
         return packing.unpack(reply.body) if len(reply.body) else []
 
+    @property
+    def lost(self) -> str:
+        """Why the connection was given up, if it was."""
+        return self._connection.lost
+
     def watch(self, callback: Callable[[], None]) -> None:
         """Calls back when the task hangs up before the reply is taken."""
         self._connection.on_hangup = callback

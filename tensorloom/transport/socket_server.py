@@ -11,7 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
-from tensorloom.transport import frames, packing, status, value_methods
+from tensorloom.transport import (
+    frames,
+    packing,
+    socket_address,
+    status,
+    value_methods,
+)
 from tensorloom.transport.hangups import hangups
 
 if TYPE_CHECKING:
@@ -124,8 +130,7 @@ class SocketServer:
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
         try:
-            if connection.family == socket.AF_INET:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            socket_address.prepare(connection)
             if not self._greet(connection, reader, writer):
                 return
             hangups.watch(connection, lambda: call[0].cancel() if call else None)

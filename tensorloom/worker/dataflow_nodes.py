@@ -57,8 +57,10 @@ _KINDS: Final = {
     "_Retval": RETVAL,
     "_Send": SEND,
     "_HostSend": SEND,
+    "Send": SEND,
     "_Recv": RECV,
     "_HostRecv": RECV,
+    "Recv": RECV,
 }
 # Nodes with these ops make a graph one for the interpreter.
 CLASSIC_OPS: Final = frozenset(

@@ -169,7 +169,9 @@ STRUCTURE.update(
         "_Retval": emit_retval,
         "_Send": emit_send,
         "_HostSend": emit_send,
+        "Send": emit_send,
         "_Recv": emit_recv,
         "_HostRecv": emit_recv,
+        "Recv": emit_recv,
     }
 )

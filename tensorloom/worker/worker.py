@@ -244,7 +244,7 @@ def _tasks_sent_to(graph: GraphIR) -> set[str]:
     return {
         device_name.task_of(node.attrs["recv_device"].decode())
         for node in graph.nodes.values()
-        if node.op in ("_Send", "_HostSend")
+        if node.op in ("_Send", "_HostSend", "Send")
     }
 
 

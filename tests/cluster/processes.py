@@ -56,12 +56,19 @@ class Processes:
         jobs = (cluster or self.cluster).items()
         spec = ";".join(f"{name}={','.join(tasks)}" for name, tasks in jobs)
         self._running[job, index] = subprocess.Popen(
-            [*_SERVER, spec, "--job", job, "--task", str(index), *more],
+            [
+                *self.prefix(job, index),
+                *[*_SERVER, spec, "--job", job, "--task", str(index), *more],
+            ],
             env=self._environment,
             stderr=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).parents[2],
         )
+
+    def prefix(self, job: str, index: int) -> list[str]:
+        """What stands before the command of a task."""
+        return []
 
     def _wait_until_ready(self, job: str, index: int) -> None:
         process = self._running[job, index]

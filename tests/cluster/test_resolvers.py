@@ -31,7 +31,13 @@ def test_tf_config(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (resolver.task_type, resolver.task_id) == ("worker", 1)
     assert resolver.master() == "grpc://c:1"
     assert resolver.master("ps", 0) == "grpc://a:1"
-    assert resolver.environment == "cloud"
+    assert resolver.environment is None  # as TensorFlow's: what was given, alone
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": config["cluster"]}))
+    with pytest.raises(ValueError, match="No such job in cluster: None"):
+        resolver.master()
+    sparse = {"cluster": {"worker": {"7": "b:1", "9": "c:1"}}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(sparse))
+    assert resolver.cluster_spec().as_dict() == {"worker": {7: "b:1", 9: "c:1"}}
     monkeypatch.delenv("TF_CONFIG")
     assert resolver.master() == ""
     assert resolver.task_type is None
@@ -49,7 +55,10 @@ def test_simple_and_union() -> None:
         tf.train.ClusterSpec({"worker": ["d:1", "b:1"]})
     )
     union = resolvers.UnionResolver(one, other)
-    assert union.cluster_spec().as_dict() == {"ps": ["a:1"], "worker": ["b:1", "d:1"]}
+    assert union.cluster_spec().as_dict() == {
+        "ps": ["a:1"],
+        "worker": ["b:1", "d:1", "b:1"],
+    }
     assert (union.task_type, union.task_id, union.rpc_layer) == ("ps", 0, "grpc")
     sparse = resolvers.SimpleClusterResolver(
         tf.train.ClusterSpec({"worker": {1: "d:1"}})

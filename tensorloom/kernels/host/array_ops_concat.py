@@ -40,6 +40,34 @@ def _parallel_concat(c: OpKernelConstruction) -> Compute:
     return lambda *values: np.concatenate(values)
 
 
+@host_kernel("_ParallelConcatStart", large=True)
+def _parallel_concat_start(c: OpKernelConstruction) -> Compute:
+    dims, dtype = c["shape"].dims_tuple, c["dtype"]
+    if dims is None or None in dims:
+        raise invalid_argument(f"The shape must be fully defined, got {c['shape']}")
+    empty = b"" if dtype.np_dtype.kind == "O" else 0
+    return lambda: np.full(dims, empty, dtype.np_dtype)
+
+
+@host_kernel("_ParallelConcatUpdate", large=True)
+def _parallel_concat_update(c: OpKernelConstruction) -> Compute:
+    row = c["loc"]
+
+    def compute(value: Any, update: Any) -> Any:
+        if not value.ndim or value.shape[1:] != update.shape[1:]:
+            raise invalid_argument(
+                f"value and update shape must match, got {list(value.shape)} and "
+                f"{list(update.shape)}"
+            )
+        if update.shape[0] != 1 or not -len(value) <= row < len(value):
+            raise invalid_argument(f"There is no row {row} in {list(value.shape)}")
+        result = value.copy()
+        result[row] = update[0]
+        return result
+
+    return compute
+
+
 @host_kernel("ConcatOffset")
 def _concat_offset(c: OpKernelConstruction) -> Compute:
     def compute(axis: Any, *shapes: Any) -> tuple[Any, ...]:

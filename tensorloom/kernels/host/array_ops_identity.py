@@ -97,6 +97,35 @@ def not_finite(message: str, has_nan: bool, has_inf: bool) -> Exception:
     return invalid_argument(f"{message} : Tensor had {found} values")
 
 
+@host_kernel(
+    "CheckNumericsV2",
+    types={"T": {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}},
+    aliases=True,
+)
+def _check_numerics_v2(c: OpKernelConstruction) -> Compute:
+    message = c["message"].decode(errors="replace")
+
+    def compute(value: Any) -> Any:
+        if not np.isfinite(value).all():
+            found = (value == -np.inf, value == np.inf, np.isnan(value))
+            raise not_finite_signed(message, *(bool(f.any()) for f in found))
+        return value
+
+    return compute
+
+
+def not_finite_signed(
+    message: str, has_least: bool, has_most: bool, has_nan: bool
+) -> Exception:
+    """The error of CheckNumericsV2."""
+    named = (("-Inf", has_least), ("+Inf", has_most), ("NaN", has_nan))
+    found = [name for name, has in named if has]
+    text = found[0] if len(found) == 1 else ", ".join(found[:-1])
+    if len(found) > 1:
+        text += f"{',' if len(found) > 2 else ''} and {found[-1]}"
+    return invalid_argument(f"{message} : Tensor had {text} values")
+
+
 @host_kernel(["Placeholder", "PlaceholderV2"])
 def _placeholder(c: OpKernelConstruction) -> Compute:
     dims = c["shape"].dims_tuple

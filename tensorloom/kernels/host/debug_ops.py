@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 
 _IDENTITIES = [
@@ -62,3 +63,66 @@ def _numeric_summary(c: OpKernelConstruction) -> Compute:
         )
 
     return compute
+
+
+_SHAPE_WIDTH: Final = 6  # dimensions that the summary of a shape has room for
+
+
+@host_kernel("DebugNumericSummaryV2", large=True)
+def _numeric_summary_v2(c: OpKernelConstruction) -> Compute:
+    mode, summarize = c["tensor_debug_mode"], _SUMMARIES.get(c["tensor_debug_mode"])
+    number, enum = c["tensor_id"], c["T"].as_datatype_enum
+    dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
+    if summarize is None:
+        raise errors.UnimplementedError(
+            None, None, f"Unimplemented tensor debug mode: {mode}"
+        )
+
+    def compute(value: Any) -> Any:
+        flat = np.asarray(value).reshape(-1).astype(np.float64)
+        shape = np.shape(value)
+        return np.array(summarize(flat, shape, number, enum), dtype)
+
+    return compute
+
+
+_Facts = list[Any]
+
+
+def _health(flat: Any, shape: Any, number: int, enum: int) -> _Facts:
+    return [number, not np.isfinite(flat).all()]
+
+
+def _infinities(flat: Any) -> _Facts:
+    found = (flat == -np.inf, flat == np.inf, np.isnan(flat))
+    return [int(f.sum()) for f in found]
+
+
+def _counts(flat: Any, shape: Any, number: int, enum: int) -> _Facts:
+    return [number, flat.size, *_infinities(flat)]
+
+
+def _full_health(flat: Any, shape: Any, number: int, enum: int) -> _Facts:
+    finite = flat[np.isfinite(flat)]
+    signs = [int(f.sum()) for f in (finite < 0, finite == 0, finite > 0)]
+    device = -1  # TensorFlow's number for a device that it does not know
+    return [number, device, enum, len(shape), flat.size, *_infinities(flat), *signs]
+
+
+def _shape_facts(flat: Any, shape: Any, number: int, enum: int) -> _Facts:
+    dims = [*shape[-_SHAPE_WIDTH:], *[0] * (_SHAPE_WIDTH - len(shape))]
+    return [number, enum, len(shape), flat.size, *dims]
+
+
+def _reduced(flat: Any, shape: Any, number: int, enum: int) -> _Facts:
+    found = zip(_infinities(flat), (-np.inf, np.inf, np.nan), strict=True)
+    return [value if count else 0.0 for count, value in found]
+
+
+_SUMMARIES: Final = {
+    2: _health,
+    3: _counts,
+    4: _full_health,
+    5: _shape_facts,
+    8: _reduced,
+}

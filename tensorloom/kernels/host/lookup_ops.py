@@ -8,13 +8,14 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.lookup_dense import DenseHashTable
 from tensorloom.kernels.host.lookup_resource import (
-    DenseHashTable,
     HashTable,
     LookupTable,
     MutableHashTable,
 )
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.storage import filesystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,15 +98,11 @@ def mutable_dense_hash_table(c: OpKernelConstruction) -> Compute:
     """A table with reserved keys."""
     is_anonymous = c.op.startswith("Anonymous")
     find = (_anonymous if is_anonymous else _table)(c, DenseHashTable)
+    buckets, load = c["initial_num_buckets"], c["max_load_factor"]
 
     def compute(empty_key: Any, deleted_key: Any = None) -> Any:
         table = find()
-        table.reserved = tuple(
-            None if key is None else np.asarray(key).item()
-            for key in (empty_key, deleted_key)
-        )
-        if table.reserved[0] == table.reserved[1]:
-            raise invalid_argument("Empty and deleted keys cannot be equal")
+        table.configure(empty_key, deleted_key, buckets, load)
         return table
 
     return compute
@@ -213,11 +210,8 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
 
 
 def _lines(name: str, most: int) -> list[bytes]:
-    try:
-        with open(name, "rb") as file:
-            lines = [line.rstrip(b"\n").rstrip(b"\r") for line in file]
-    except OSError as error:
-        raise errors.NotFoundError(None, None, f"{name}; {error.strerror}") from None
+    with filesystem.open_file(name) as file:
+        lines = [line.rstrip(b"\n").rstrip(b"\r") for line in file]
     if most > 0:
         if len(lines) < most:
             raise invalid_argument(

@@ -56,9 +56,8 @@ class LookupTable(Resource):
     def find(self, keys: Any, default: Any) -> Any:
         """An array of the keys' values; `default` is one value, or one for each key."""
         self._check_ready()
-        shape = keys.shape
+        flat, shape = self._flat(keys)
         self._check_default(default, shape)
-        flat = keys.reshape(-1).tolist()
         with self._lock:
             if not self.value_shape and not default.ndim:
                 fallback = repeat(_items(default)[0], len(flat))
@@ -93,8 +92,12 @@ class LookupTable(Resource):
     def remove(self, keys: Any) -> None:
         """Removes keys."""
         with self._lock:
-            for key in keys.reshape(-1).tolist():
+            for key in self._flat(keys)[0]:
                 self._items.pop(key, None)
+
+    def _flat(self, keys: Any) -> tuple[list[Any], tuple[int, ...]]:
+        """The keys one after the other, and the shape in which they came."""
+        return keys.reshape(-1).tolist(), keys.shape
 
     def export(self) -> tuple[Any, Any]:
         """(keys [n], values [n, ...])."""
@@ -106,12 +109,13 @@ class LookupTable(Resource):
         return found, self._array(values, (len(keys),))
 
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Any, Any]]:
-        if values.shape != (*keys.shape, *self.value_shape):
+        flat, shape = self._flat(keys)
+        if values.shape != (*shape, *self.value_shape):
             raise invalid_argument(
-                f"Expected shape {shape_text((*keys.shape, *self.value_shape))} for "
-                f"value, got {shape_text(values.shape)}"
+                f"Expected shape {shape_text((*shape, *self.value_shape))} for value, "
+                f"got {shape_text(values.shape)}"
             )
-        return list(zip(keys.reshape(-1).tolist(), self._rows(values), strict=True))
+        return list(zip(flat, self._rows(values), strict=True))
 
     def _rows(self, values: Any) -> list[Any]:
         if not self.value_shape:
@@ -170,34 +174,6 @@ class HashTable(LookupTable):
 
 class MutableHashTable(LookupTable):
     """A table that changes."""
-
-
-class DenseHashTable(LookupTable):
-    """A table that refuses two keys."""
-
-    reserved: tuple[Any, ...] = ()
-
-    def find(self, keys: Any, default: Any) -> Any:
-        """As the base class; the two keys are errors."""
-        self._check_keys(keys)
-        return super().find(keys, default)
-
-    def _pairs(self, keys: Any, values: Any) -> list[tuple[Any, Any]]:
-        self._check_keys(keys)
-        return super()._pairs(keys, values)
-
-    def remove(self, keys: Any) -> None:
-        """As the base class; the two keys are errors."""
-        self._check_keys(keys)
-        super().remove(keys)
-
-    def _check_keys(self, keys: Any) -> None:
-        used = set(keys.reshape(-1).tolist())
-        for what, key in zip(("empty_key", "deleted_key"), self.reserved, strict=True):
-            if key in used:
-                raise invalid_argument(
-                    f"Using the {what} as a table key is not allowed"
-                )
 
 
 def _items(default: Any) -> list[Any]:

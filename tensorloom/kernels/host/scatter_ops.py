@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
 
 KINDS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
-ND_KINDS = ("NdUpdate", "NdAdd", "NdSub")
+ND_KINDS = ("NdUpdate", "NdAdd", "NdSub", "NdMin", "NdMax")
 ROW_OPS = [f"{form}{kind}" for form in ("Scatter", "ResourceScatter") for kind in KINDS]
 ND_OPS = [
     f"{form}{kind}" for form in ("Scatter", "ResourceScatter") for kind in ND_KINDS

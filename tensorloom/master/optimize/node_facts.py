@@ -37,6 +37,8 @@ _UNTOUCHABLE: Final = frozenset(
         "_Recv",
         "_HostSend",
         "_HostRecv",
+        "Send",
+        "Recv",
         "Placeholder",
         "PlaceholderV2",
         "PlaceholderWithDefault",

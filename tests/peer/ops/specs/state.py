@@ -237,7 +237,7 @@ def scatter_nd(d: Draw) -> Any:
 
 
 spec(
-    "ScatterNdAdd ScatterNdSub ScatterNdUpdate",
+    "ScatterNdAdd ScatterNdSub ScatterNdUpdate ScatterNdMax ScatterNdMin",
     scatter_nd,
     without=[*Q],
     mutate=("integer", "dtype"),
