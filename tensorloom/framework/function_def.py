@@ -84,7 +84,7 @@ class _BodyWriter:
         self, function: FunctionIR, functions: Mapping[str, FunctionIR]
     ) -> None:
         self._function = function
-        self._signatures = {name: op_def_of(other) for name, other in functions.items()}
+        self._functions = functions
         self._outputs: dict[str, list[str]] = {}
 
     def input_name(self, producer: str, index: int) -> str:
@@ -98,7 +98,8 @@ class _BodyWriter:
         return f"{producer}:{names[index]}"
 
     def _output_names(self, node: Node) -> list[str]:
-        op_def = find_op(node.op, self._signatures)
+        called = self._functions.get(node.op)
+        op_def = find_op(node.op, {node.op: op_def_of(called)} if called else {})
         return [
             f"{arg.name}:{index}"
             for arg in op_def.outputs

@@ -30,7 +30,6 @@ from tensorloom.framework.graph import (
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
 from tensorloom.framework.trackable import Trackable
-from tensorloom.framework.trackable_structures import AutoTrackable
 from tensorloom.layers.connections import Connections
 from tensorloom.layers.input_spec import check_inputs
 from tensorloom.ops import init_ops
@@ -69,7 +68,7 @@ def _unique_layer_name(base: str) -> str:
 
 
 @export("layers.Layer")
-class Layer(Connections, AutoTrackable):
+class Layer(Connections, Trackable):
     """Base of layers. Subclasses make variables in `build` and compute in `call`.
 
     Args:
@@ -88,8 +87,6 @@ class Layer(Connections, AutoTrackable):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        # What the base keeps is no dependency; what subclasses set is.
-        self._self_setattr_tracking = False
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         for option in kwargs:
@@ -114,7 +111,6 @@ class Layer(Connections, AutoTrackable):
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured
-        self._self_setattr_tracking = True
 
     def _names(self, name: Any) -> tuple[str, str]:
         base = snake_case(type(self).__name__)

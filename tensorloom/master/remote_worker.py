@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, graph_def, run_metadata, threads
+from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.cancellation import (
     CancellationManager,
     Deadline,
@@ -188,6 +189,7 @@ class RemoteWorker:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
         part, ends = with_client_ends(graph, incarnations)
+        part.functions = called_functions(part)
         method = worker_methods()["RegisterGraph"]
         request = method.request(
             session_handle=session,

@@ -30,3 +30,33 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     doc="For words of a new vocabulary their numbers in an old one, -1 for new words.",
 )
+
+
+def _matrix_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 0)
+    c.with_rank(1, 0)
+    c.with_rank(2, 1)
+    c.with_rank(3, 1)
+    return TensorShape.of((c.attrs["num_rows"], c.attrs["num_cols"]))
+
+
+register_op(
+    "LoadAndRemapMatrix",
+    inputs=[
+        "ckpt_path: string",
+        "old_tensor_name: string",
+        "row_remapping: int64",
+        "col_remapping: int64",
+        "initializing_values: float",
+    ],
+    outputs=["output_matrix: float"],
+    attrs=[
+        "num_rows: int >= 0",
+        "num_cols: int >= 1",
+        "max_rows_in_memory: int = -1",
+    ],
+    shape_fn=_matrix_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A matrix of a checkpoint, its rows and columns remapped; -1 takes new values.",
+)

@@ -33,6 +33,7 @@ class CheckpointLoadStatus:
     ) -> None:
         self._checkpoint = checkpoint
         self._view = view
+        self._root = view.root  # the view's reference is weak
         self._feeds = feeds
 
     def assert_consumed(self) -> CheckpointLoadStatus:
@@ -147,6 +148,7 @@ class InitializationOnlyStatus:
 
     def __init__(self, view: ObjectGraphView, restore_uid: int) -> None:
         self._view = view
+        self._root = view.root  # the view's reference is weak
         self._restore_uid = restore_uid
 
     def assert_consumed(self) -> InitializationOnlyStatus:
@@ -188,6 +190,7 @@ class NameBasedSaverStatus:
     def __init__(self, checkpoint: NamedRestore, view: ObjectGraphView) -> None:
         self._checkpoint = checkpoint
         self._view = view
+        self._root = view.root  # the view's reference is weak
 
     def assert_consumed(self) -> NameBasedSaverStatus:
         """Asserts that all objects were restored; they are when the operations ran.

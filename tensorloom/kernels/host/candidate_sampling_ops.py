@@ -23,6 +23,7 @@ from tensorloom.kernels.host.candidate_draws import (
     draw,
 )
 from tensorloom.kernels.host.random_state import node_generator
+from tensorloom.storage import filesystem
 
 _Array = NDArray[Any]
 # TensorFlow reserves so many words for each class that it samples.
@@ -130,8 +131,8 @@ def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
             None, None, "Must provide exactly one of vocab_file and unigrams."
         )
     if path:
-        with open(path, encoding="utf-8") as lines:
-            listed = [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+        lines = filesystem.read_file(path).decode().splitlines()
+        listed = [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
     shard, shards = c["shard"], c["num_shards"]
     if shard >= shards:
         raise errors.InvalidArgumentError(

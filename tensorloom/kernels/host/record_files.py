@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.storage import filesystem
 
 _CHUNK: Final = 1 << 18
 _KINDS: dict[type, type[errors.OpError]] = {
@@ -28,6 +29,8 @@ def open_file(name: bytes) -> IO[bytes]:
       errors.OpError: NotFound, PermissionDenied or FailedPrecondition.
     """
     path = os.fsdecode(name)
+    if "://" in path:
+        return filesystem.open_file(path)
     try:
         return open(path, "rb")
     except OSError as error:

@@ -6,17 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.storage import checkpoints, filesystem
 
 
 def _words(name: str) -> list[bytes]:
-    try:
-        with open(name, "rb") as file:
-            return [line.rstrip(b"\n") for line in file]
-    except OSError as error:
-        raise errors.NotFoundError(None, None, f"{name}; {error.strerror}") from None
+    with filesystem.open_file(name) as file:
+        return [line.rstrip(b"\n") for line in file]
 
 
 @host_kernel("GenerateVocabRemapping", large=True)
@@ -45,3 +42,61 @@ def generate_vocab_remapping(c: OpKernelConstruction) -> Compute:
         return remapping, np.int32((remapping >= 0).sum())
 
     return compute
+
+
+@host_kernel("LoadAndRemapMatrix", large=True)
+def load_and_remap_matrix(c: OpKernelConstruction) -> Compute:
+    """A matrix of a checkpoint with its rows and columns in another order."""
+    rows, columns = c["num_rows"], c["num_cols"]
+
+    def compute(
+        path: Any, name: Any, row_remapping: Any, col_remapping: Any, initial: Any
+    ) -> Any:
+        _check_remapping("row", row_remapping, rows)
+        if len(col_remapping):
+            _check_remapping("col", col_remapping, columns)
+        else:
+            col_remapping = np.arange(columns)
+        old = checkpoints.read_tensor(path.item().decode(), name.item())
+        if old.ndim != 2 or old.dtype != np.float32:
+            raise invalid_argument(
+                f"Old tensor must be a float matrix, got {old.dtype} of shape "
+                f"{shape_text(old.shape)}"
+            )
+        for what, mapping, size in (
+            ("row", row_remapping, old.shape[0]),
+            ("column", col_remapping, old.shape[1]),
+        ):
+            if len(mapping) and mapping.max() >= size:
+                raise invalid_argument(
+                    f"Old {what} {mapping.max()} is not in the old tensor, which has "
+                    f"{size}"
+                )
+        result = np.empty((rows, columns), np.float32)
+        there = np.ix_(row_remapping >= 0, col_remapping >= 0)
+        result[there] = old[
+            np.ix_(row_remapping[row_remapping >= 0], col_remapping[col_remapping >= 0])
+        ]
+        missing = np.ones((rows, columns), bool)
+        missing[there] = False
+        if missing.sum() != initial.size:
+            raise invalid_argument(
+                f"{int(missing.sum())} values are missing, but there are "
+                f"{initial.size} initializing_values"
+            )
+        result[missing] = initial.reshape(-1)
+        return result
+
+    return compute
+
+
+def _check_remapping(what: str, remapping: Any, size: int) -> None:
+    if remapping.shape != (size,):
+        raise invalid_argument(
+            f"Size of {what}_remapping is {remapping.size} instead of {size}"
+        )
+    used = remapping[remapping >= 0]
+    if len(np.unique(used)) != len(used):
+        raise invalid_argument(
+            f"Old ids may be mapped once only, but {what}_remapping repeats one"
+        )

@@ -28,7 +28,11 @@ def fuse_optimizer_updates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     what waits for an update comes after it.
     """
     for group in _groups(graph, target):
-        graph = _fuse(graph, group)
+        # What was fused before may have changed these nodes, and may lead from one
+        # of them to another.
+        members = _independent(graph, [graph.nodes[node.name] for node in group])
+        if len(members) > 1:
+            graph = _fuse(graph, members)
     return graph
 
 

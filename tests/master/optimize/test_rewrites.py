@@ -712,6 +712,71 @@ CASES = [
         u3 = ApplyGradientDescent(v3, lr2, g)
         """,
     ),
+    Case(
+        "fuse_optimizer_updates",
+        "a second group waits for the first",
+        """
+        lr = Const<0.5>
+        lr2 = Const<0.25>
+        g = _Arg<float32[2]>
+        v1 = VariableV2 {dtype='float32'}
+        v2 = VariableV2 {dtype='float32'}
+        v3 = VariableV2 {dtype='float32'}
+        v4 = VariableV2 {dtype='float32'}
+        u1 = ApplyGradientDescent(v1, lr, g)
+        u2 = ApplyGradientDescent(v2, lr, g)
+        t1 = NoOp(^u1, ^u2)
+        u3 = ApplyGradientDescent(v3, lr2, g, ^u1)
+        u4 = ApplyGradientDescent(v4, lr2, g, ^t1)
+        t = NoOp(^u3, ^u4)
+        """,
+        """
+        lr = Const<0.5>
+        lr2 = Const<0.25>
+        g = _Arg<float32[2]>
+        v1 = VariableV2
+        v2 = VariableV2
+        v3 = VariableV2
+        v4 = VariableV2
+        u2 = _FusedApplyGradientDescent(v1, v2, lr, g, g)
+        t1 = NoOp(^u2)
+        u4 = _FusedApplyGradientDescent(v3, v4, lr2, g, g, ^u2, ^t1)
+        t = NoOp(^u4)
+        """,
+        frozenset(["t"]),
+    ),
+    Case(
+        "fuse_optimizer_updates",
+        "a group that would make a circle with another stays",
+        """
+        lr = Const<0.5>
+        lr2 = Const<0.25>
+        g = _Arg<float32[2]>
+        v1 = VariableV2 {dtype='float32'}
+        v2 = VariableV2 {dtype='float32'}
+        v3 = VariableV2 {dtype='float32'}
+        v4 = VariableV2 {dtype='float32'}
+        u1 = ApplyGradientDescent(v1, lr, g)
+        u3 = ApplyGradientDescent(v3, lr2, g)
+        u2 = ApplyGradientDescent(v2, lr, g, ^u3)
+        u4 = ApplyGradientDescent(v4, lr2, g, ^u1)
+        t = NoOp(^u2, ^u4)
+        """,
+        """
+        lr = Const<0.5>
+        lr2 = Const<0.25>
+        g = _Arg<float32[2]>
+        v1 = VariableV2
+        v2 = VariableV2
+        v3 = VariableV2
+        v4 = VariableV2
+        u3 = ApplyGradientDescent(v3, lr2, g)
+        u2 = _FusedApplyGradientDescent(v1, v2, lr, g, g, ^u3)
+        u4 = ApplyGradientDescent(v4, lr2, g, ^u2)
+        t = NoOp(^u2, ^u4)
+        """,
+        frozenset(["t"]),
+    ),
 ]
 
 

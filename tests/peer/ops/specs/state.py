@@ -243,7 +243,8 @@ spec(
     mutate=("integer", "dtype"),
 )
 spec(
-    "ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate",
+    "ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate"
+    " ResourceScatterNdMax ResourceScatterNdMin",
     scatter_nd,
     without=[*Q, "bool"],
     mutate=("integer", "dtype"),

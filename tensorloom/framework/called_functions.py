@@ -1,0 +1,48 @@
+"""Which functions of a library a graph can call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
+
+
+def called_functions(graph: GraphIR) -> dict[str, FunctionIR]:
+    """The functions that nodes name, those that these name, and so on.
+
+    A function is named by a node's op or its attrs; its gradient function belongs to
+    it. The order is the library's.
+    """
+    known = graph.functions
+    if not known:
+        return {}
+    called: set[str] = set()
+    waiting = [name for name in _names(graph.nodes.values()) if name in known]
+    while waiting:
+        name = waiting.pop()
+        if name in called:
+            continue
+        called.add(name)
+        function = known[name]
+        named = [function.gradient, *_names(function.nodes.values())]
+        waiting += [other for other in named if other in known]
+    return {name: function for name, function in known.items() if name in called}
+
+
+def _names(nodes: Iterable[Node]) -> Iterator[str]:
+    for node in nodes:
+        yield node.op
+        for value in node.attrs.values():
+            yield from _names_in(value)
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    if isinstance(value, NameAttrList):
+        yield value.name
+        for inner in value.attrs.values():
+            yield from _names_in(inner)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _names_in(item)
