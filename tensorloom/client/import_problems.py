@@ -42,14 +42,14 @@ class ImportProblem:
 def _nodes(graph_def: Any) -> Iterator[tuple[str, Any]]:
     for node in graph_def.node:
         yield "", node
-    used = _used_functions(graph_def)
+    used = used_functions(graph_def)
     for function in graph_def.library.function:
         if function.signature.name in used:
             for node in function.node_def:
                 yield function.signature.name, node
 
 
-def _used_functions(graph_def: Any) -> set[str]:
+def used_functions(graph_def: Any) -> set[str]:
     """The functions that a node of the graph can come to call."""
     bodies = {f.signature.name: f.node_def for f in graph_def.library.function}
     gradients = {g.function_name: g.gradient_func for g in graph_def.library.gradient}
@@ -78,7 +78,7 @@ def drop_unused_unknown(graph_def: Any) -> bool:
     Returns:
       Whether any was removed.
     """
-    used = _used_functions(graph_def)
+    used = used_functions(graph_def)
     library = graph_def.library
     known = op_registry.registered_ops()
     names = {function.signature.name for function in library.function} | known.keys()
@@ -149,7 +149,7 @@ def _may_drop(op: str, name: str, value: Any, defaults: dict[Any, Any]) -> bool:
     if defaults.get((op, name)) == value or name in newer_attrs.KEPT:
         return True
     try:
-        return newer_attrs.is_default(name, attr_value.from_proto(value))
+        return newer_attrs.is_default(op, name, attr_value.from_proto(value))
     except InvalidArgumentError:
         return False
 

@@ -16,6 +16,7 @@ from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradient_walk import TRAINABLE_NAMES, is_trainable
 from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
@@ -38,9 +39,10 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
         for i, grad in enumerate(grads)
         if grad is not None and _takes_gradient(body_graph.outputs[i])
     ]
-    counter = convert_to_tensor(0, dtype=op.outputs[0].dtype, name="grad_counter")
+    maximum, total = _iterations(op, cond_graph, body_graph)
+    counter = convert_to_tensor(0, dtype=total.dtype, name="grad_counter")
     starts = [convert_to_tensor(grads[i]) for i in selected]
-    leading = [counter, op.inputs[1], op.outputs[0]]
+    leading = [counter, maximum, total]
     graph = BodyGradient(
         func_graph.unique_gradient_name(body_graph.name), body_graph, op, cond_graph
     )
@@ -73,6 +75,67 @@ def loop_graphs(op: Operation) -> tuple[FuncGraph, FuncGraph]:
             func_graph.from_function(body, op.inputs, op.graph),
         )
     return graphs
+
+
+def _iterations(
+    op: Operation, cond_graph: FuncGraph, body_graph: FuncGraph
+) -> tuple[Tensor, Tensor]:
+    """(most iterations of the loop, or -1; how many it made).
+
+    `while_loop`, ours and TensorFlow's, has both in front of the user's variables. Any
+    other `While` comes to count.
+    """
+    if _counts(op, body_graph):
+        return op.inputs[1], op.outputs[0]
+    known: tuple[Tensor, Tensor] | None = op.__dict__.get("_iterations")
+    if known is None:
+        outer = body_graph.outer_graph
+        with outer.as_default(), outer.control_dependencies(None):
+            zero = convert_to_tensor(0, dtype=dtypes.int32, name=f"{op.name}/counter")
+            maximum = convert_to_tensor(
+                -1, dtype=dtypes.int32, name=f"{op.name}/maximum"
+            )
+        _add_loop_input(zero, cond_graph, body_graph)
+        with body_graph.as_default(), body_graph.control_dependencies(None):
+            following = apply_op("AddV2", x=body_graph.inputs[-1], y=1, name="count")
+        body_graph.outputs.append(following)
+        graph_mutation.add_input(op, zero)
+        known = maximum, graph_mutation.add_output(op, following)
+        op.__dict__["_iterations"] = known
+    return known
+
+
+def _counts(op: Operation, body: FuncGraph) -> bool:
+    if len(op.inputs) < 2 or any(
+        t.dtype != dtypes.int32 or t.shape.rank != 0 for t in body.inputs[:2]
+    ):
+        return False
+    following, maximum = map(_source, body.outputs[:2])
+    if maximum is not body.inputs[1] or following.op.type not in ("Add", "AddV2"):
+        return False
+    start, (value, step) = constant_value(op.inputs[0]), following.op.inputs
+    one = constant_value(step)
+    return bool(
+        value is body.inputs[0] and start is not None and start == 0 and one == 1
+    )
+
+
+def _source(tensor: Tensor) -> Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _add_loop_input(
+    outside: Tensor, cond_graph: FuncGraph, body_graph: FuncGraph
+) -> None:
+    """Gives test and body a further argument, which starts as `outside`."""
+    for graph in (body_graph, cond_graph):
+        inside = graph.add_argument(
+            outside.dtype.base_dtype, SCALAR, outside.op.name, outside._handle_data
+        )
+        graph._captures[outside] = inside
+        graph._originals[inside] = outside
 
 
 def _takes_gradient(tensor: Tensor) -> bool:
@@ -191,15 +254,10 @@ class BodyGradient(GradientGraph):
             empty = list_ops.empty_tensor_list(
                 TensorShape.of(None) if is_handle else tensor.shape,
                 tensor.dtype.base_dtype,
-                max_num_elements=self.op.inputs[1],
+                max_num_elements=_iterations(self.op, self._cond_graph, body)[0],
                 name=f"{tensor.name}/accumulator".replace(":", "_"),
             )
-        for graph in (body, self._cond_graph):
-            inside = graph.add_argument(
-                empty.dtype, SCALAR, "accumulator", empty._handle_data
-            )
-            graph._captures[empty] = inside
-            graph._originals[inside] = empty
+        _add_loop_input(empty, self._cond_graph, body)
         with body.as_default(), body.control_dependencies(None):
             pushed = list_ops.tensor_list_push_back(body.inputs[-1], tensor)
         body.outputs.append(pushed)

@@ -79,13 +79,13 @@ def load_host_kernels() -> None:
     """Imports the kernels of host memory."""
     from tensorloom.kernels import host
 
+    host_allocator.keep_freed_memory()
     import_all(host)
 
 
 def load_torch_kernels() -> None:
     """Imports torch and the kernels over its tensors."""
     load_host_kernels()
-    host_allocator.keep_freed_memory()
     import tensorloom.kernels as kernels
 
     import_all(kernels)

@@ -15,6 +15,8 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.trackable import Trackable
+from tensorloom.ops.saveable_object import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
@@ -30,8 +32,37 @@ def on_cpu_by_default() -> PythonIterator[None]:
             yield
 
 
+class _IteratorSaveable(SaveableObject):
+    """The position of an iterator as what a saver saves."""
+
+    def __init__(self, handle: Tensor, key: str, name: str) -> None:
+        state = apply_op("SerializeIterator", resource_handle=handle)
+        super().__init__(handle, [SaveSpec(state, "", key)], name)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+        """Brings the iterator to the position; it must be initialized."""
+        with colocate_with(self.op):
+            return apply_op(
+                "DeserializeIterator",
+                resource_handle=self.op,
+                serialized=restored_tensors[0],
+            )
+
+
+@export("data.experimental.make_saveable_from_iterator")
+def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
+    """What a saver saves of an iterator: how many elements it has given.
+
+    Add it to the collection `tf.GraphKeys.SAVEABLE_OBJECTS` before the saver is made. A
+    restored iterator must be initialized, and passes over the elements before its
+    position; a pipeline that shuffles needs a seed to come to the same elements.
+    """
+    handle = iterator._iterator_resource
+    return _IteratorSaveable(handle, f"{handle.name}-state", handle.name)
+
+
 @export("data.Iterator")
-class Iterator:
+class Iterator(Trackable):
     """An iterator over the elements of a dataset.
 
     Args:
@@ -167,6 +198,14 @@ class Iterator:
             name=name,
         )
         return specs.from_tensors(self._element_spec, flat)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """Its position, for `tf.train.Checkpoint`."""
+
+        def saveable(name: str) -> SaveableObject:
+            return _IteratorSaveable(self._iterator_resource, f"{name}_STATE", name)
+
+        return {"ITERATOR": saveable}
 
     def string_handle(self, name: str | None = None) -> Tensor:
         """A string tensor that names this iterator."""

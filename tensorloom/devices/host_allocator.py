@@ -1,4 +1,4 @@
-"""Plain memory under torch: kept by the process when a tensor is freed.
+"""Plain memory under NumPy and torch: kept by the process when it is freed.
 
 A step allocates and frees the same sizes again and again. By default glibc gives large
 blocks back to the operating system, which then fills each page with zeros when it is

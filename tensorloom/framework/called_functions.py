@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 
 
 def called_functions(graph: GraphIR) -> dict[str, FunctionIR]:

@@ -10,6 +10,7 @@ from tensorloom.framework import (
     attr_value,
     constant_value,
     default_stack,
+    function_shapes,
     op_registry,
     shape_inference,
 )
@@ -48,6 +49,8 @@ class Graph(GraphScopes, GraphCollections):
         self._operations: list[Operation] = []  # in the order of their making
         self._by_name: dict[str, Operation] = {}
         self._functions: dict[str, FunctionIR] = {}
+        self._call_shapes: dict[Any, Sequence[function_shapes.Known] | None] = {}
+        self._call_depth = 0  # of the call whose body this graph is, for its shapes
         self._finalized = False
         self._seed: int | None = None
         self._producer = PRODUCER_VERSION
@@ -224,7 +227,7 @@ class Graph(GraphScopes, GraphCollections):
             [t._dtype for t in inputs],
             [t._dtype for t in outputs],
         )
-        context.inputs = inputs
+        context.inputs, context.graph = inputs, self
         shapes = shape_inference.run_shape_fn(op._op_def, context)
         for tensor, shape in zip(outputs, shapes, strict=True):
             tensor._shape = shape
@@ -405,8 +408,9 @@ class Graph(GraphScopes, GraphCollections):
 class _OperationContext(InferenceContext):
     """The inputs are tensors of the client's graph."""
 
-    __slots__ = ("inputs",)
+    __slots__ = ("graph", "inputs")
 
+    graph: Graph
     inputs: Sequence[Tensor]
 
     def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
@@ -417,6 +421,10 @@ class _OperationContext(InferenceContext):
 
     def handle_data(self, index: int) -> HandleData | None:
         return self.inputs[index]._handle_data
+
+    def function_results(self, name: str) -> Sequence[function_shapes.Known] | None:
+        arguments = [(t._shape, t._handle_data) for t in self.inputs]
+        return function_shapes.of_call(self.graph, name, arguments)
 
 
 def _with_shapes(node: Node) -> Node:

@@ -20,23 +20,45 @@ DEFAULTS: Final[dict[str, Any]] = {
     "Tsegmentids": dtypes.int32,
     "allow_missing_files": False,
     "allowed_devices": [],
+    "auto_shard_policy": 0,
     "bad_indices_policy": b"",
+    "blank_index": -1,
+    "cardinality_options": b"",
     "deterministic": b"default",
+    "ensure_minimum_range": 0.009999999776482582,
     "explicit_paddings": [],
     "exponential_avg_factor": 1.0,
+    "external_state_policy": 0,
     "index_type": dtypes.int32,
     "multiply_linear_by_lr": False,
+    "narrow_range": False,
+    "num_replicas": 0,
     "offset": 0,
+    "padding_list": [],
     "perturb_singular": False,
+    "ragged_keys": [],
+    "ragged_split_types": [],
+    "ragged_value_types": [],
+    "ram_budget": 0,
     "reshuffle_each_iteration": False,
     "resize_if_index_out_of_bounds": False,
     "shape_type": dtypes.int32,
     "stop_on_empty_dataset": False,
-    "validate_shape": False,
+}
+
+# By op and attr, where the attr's name means something else for other ops.
+_DEFAULTS_OF_OPS: Final[dict[tuple[str, str], Any]] = {
+    ("Dequantize", "axis"): -1,
+    ("Dequantize", "dtype"): dtypes.float32,
+    ("QuantizeAndDequantizeV2", "axis"): -1,
+    ("QuantizeAndDequantizeV3", "axis"): -1,
+    ("QuantizeV2", "axis"): -1,
+    ("SlidingWindowDataset", "drop_remainder"): True,
 }
 
 # What they say changes no value: any may be dropped. (`sparse_gradient` is about the
-# gradient that the producer's client made, which is in the graph already.)
+# gradient that the producer's client made, which is in the graph already;
+# `validate_shape` refuses an assignment that 1.15 makes.)
 HINTS: Final = frozenset(
     [
         "debug_name",
@@ -45,6 +67,7 @@ HINTS: Final = frozenset(
         "grad_x",
         "grad_y",
         "sparse_gradient",
+        "validate_shape",
         # Of datasets: names and threads.
         "buffer_size_min",
         "force_synchronous",
@@ -58,11 +81,14 @@ HINTS: Final = frozenset(
 )
 
 
-def is_default(name: str, value: Any) -> bool:
+def is_default(op: str, name: str, value: Any) -> bool:
     """Whether an attr that an op does not have may be dropped."""
     if name in HINTS:
         return True
-    return name in DEFAULTS and bool(DEFAULTS[name] == value)
+    if name in DEFAULTS:
+        return bool(DEFAULTS[name] == value)
+    place = (op, name)
+    return place in _DEFAULTS_OF_OPS and bool(_DEFAULTS_OF_OPS[place] == value)
 
 
 #: Attrs that mean something at other values, too: kept with an underscore in front.

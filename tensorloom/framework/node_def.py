@@ -80,7 +80,7 @@ def fill(
     for name, value in node.attrs.items():
         if name.startswith("_") and name[1:] in newer_attrs.KEPT:
             name = name[1:]
-        if not (name in added and newer_attrs.is_default(name, value)):
+        if not (name in added and newer_attrs.is_default(node.op, name, value)):
             attr_value.encode_into(attrs[name], value)
 
 
@@ -287,7 +287,7 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     for name, value in attrs.items():
         if name in op_def.attrs or name.startswith("_") or name in newer_attrs.KEPT:
             continue
-        if not newer_attrs.is_default(name, value):
+        if not newer_attrs.is_default(op_def.name, name, value):
             raise invalid(
                 f"NodeDef mentions attr '{name}' not in the op. (Check whether the "
                 "graph was made by a newer version than reads it.)"
@@ -307,7 +307,9 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     for name, value in attrs.items():
         if name.startswith("_"):
             complete.setdefault(name, value)
-        elif name in newer_attrs.KEPT and not newer_attrs.is_default(name, value):
+        elif name in newer_attrs.KEPT and not newer_attrs.is_default(
+            op_def.name, name, value
+        ):
             complete[f"_{name}"] = value
     return complete
 

@@ -6,7 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.import_problems import ImportProblem, find_problems, nearest_op
+from tensorloom.client.import_problems import (
+    ImportProblem,
+    find_problems,
+    nearest_op,
+    used_functions,
+)
 from tensorloom.framework import errors, op_kernel
 from tensorloom.inspect.findings import ERROR, NOTE, WARNING, Finding
 
@@ -69,9 +74,11 @@ def _of_problems(problems: list[ImportProblem], producer: int) -> Iterator[Findi
 def _all_nodes(graph_def: Any) -> Iterator[tuple[str, Any]]:
     for node in graph_def.node:
         yield node.name, node
+    used = used_functions(graph_def)
     for function in graph_def.library.function:
-        for node in function.node_def:
-            yield f"{function.signature.name}/{node.name}", node
+        if function.signature.name in used:
+            for node in function.node_def:
+                yield f"{function.signature.name}/{node.name}", node
 
 
 def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:

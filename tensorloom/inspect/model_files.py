@@ -64,13 +64,14 @@ def checkpoint_prefix(path: str) -> str | None:
 
     if filesystem.is_directory(path):
         return latest_checkpoint(path)
-    for prefix in (path, path.removesuffix(".index"), _SHARD.sub("", path)):
-        if filesystem.exists(prefix):
-            # Version 1 has one file, which is the checkpoint if it is a table.
-            return prefix if _is_table(prefix) else None
-        if checkpoint_exists(prefix):
+    for prefix in (path.removesuffix(".index"), _SHARD.sub("", path)):
+        # An index is a table, too: as version 1 it would be an empty checkpoint.
+        if prefix != path and filesystem.exists(prefix + ".index"):
             return prefix
-    return None
+    if filesystem.exists(path):
+        # Version 1 has one file, which is the checkpoint if it is a table.
+        return path if _is_table(path) else None
+    return path if checkpoint_exists(path) else None
 
 
 def _is_table(path: str) -> bool:

@@ -158,5 +158,29 @@ def requantize(
     base: torch.dtype,
 ) -> torch.Tensor:
     """Integers over one range as integers over another."""
+    if source[0] == dtypes.qint32 and target[0] == dtypes.quint8:
+        return _bytes_of_wide(value, source[1:], target[1:])
     numbers = quantized_to_float(value, *source)
     return float_to_quantized(numbers, *target, base)
+
+
+def _bytes_of_wide(
+    value: torch.Tensor, source: tuple[Any, Any], target: tuple[Any, Any]
+) -> torch.Tensor:
+    """qint32 to quint8 in fixed point, as TensorFlow's `quantization_utils.h` has it.
+
+    It rounds other than arithmetic in floats does.
+    """
+    one = 1 << 16
+    low, high = np.float32(source[0]), np.float32(source[1])
+    new_low, new_high = np.float32(target[0]), np.float32(target[1])
+    span, new_span = np.float32(high - low), np.float32(new_high - new_low)
+    if new_span == 0:
+        return torch.zeros_like(value, dtype=torch.uint8)
+    scale = int(255.0 * one * float(span) / float(new_span))
+    middle = np.float32((float(np.float32(low + high))) / 2.0)
+    steps = np.float32(255.0 / float(new_span))
+    offset = int(np.float32(np.float32(middle * steps) * np.float32(one)))
+    offset -= int(one * (float(new_low) * 255.0) / float(new_span))
+    fixed = ((value.to(torch.int64) * scale) >> 32) + offset + (one >> 1)
+    return (fixed >> 16).clamp(0, 255).to(torch.uint8)

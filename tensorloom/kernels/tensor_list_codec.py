@@ -73,6 +73,10 @@ def decode_list(metadata: bytes, tensors: Sequence[Any]) -> TensorList:
 
 
 def _element(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return value
+    if isinstance(value, bytes):
+        return np.array(value, object)
     return value[()] if isinstance(value, np.ndarray) and not value.shape else value
 
 

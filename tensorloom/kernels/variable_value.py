@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.kernels import restored_memory
 
 if TYPE_CHECKING:
     import torch
@@ -122,15 +123,21 @@ def owned_tensor(value: Any, device: Any) -> torch.Tensor:
     """The value as a dense tensor whose memory torch allocated.
 
     Memory that NumPy owns (a feed, a constant) cannot be watched for other holders, so
-    it is copied here.
+    it is copied here; what was read from a checkpoint is taken over.
     """
     if is_host(value):
+        claimed = restored_memory.claim_array(value)
+        if claimed is not None:
+            return claimed if device is None else claimed.to(device)
         return to_tensor(value, device, copy=True)
     tensor: torch.Tensor = value if device is None else value.to(device)
     if not tensor.is_contiguous():
         return tensor.contiguous()
     # Storage over foreign memory cannot be resized: torch.from_numpy, DLPack.
-    return tensor if tensor.untyped_storage().resizable() else tensor.clone()
+    if tensor.untyped_storage().resizable():
+        return tensor
+    claimed = restored_memory.claim_tensor(tensor)
+    return tensor.clone() if claimed is None else claimed
 
 
 def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor:

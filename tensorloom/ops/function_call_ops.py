@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unknown_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -37,7 +38,14 @@ def _gradient_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     """A gradient has the shape of its argument; arguments come first."""
     if len(c.attrs["Tin"]) < c.num_outputs:
         c.fail("len(inputs) must be >= len(outputs)")
-    return [c.input_shape(index) for index in range(c.num_outputs)]
+    return [_gradient_shape(c, index) for index in range(c.num_outputs)]
+
+
+def _gradient_shape(c: InferenceContext, index: int) -> TensorShape:
+    if c.attrs["Tin"][index] != dtypes.resource:
+        return c.input_shape(index)
+    held = c.handle_data(index)
+    return UNKNOWN if held is None else held.shape
 
 
 for _name, _doc in (

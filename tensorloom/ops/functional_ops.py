@@ -48,6 +48,16 @@ def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     return _declared_shapes(c)
 
 
+def _call_shapes(c: InferenceContext) -> Sequence[TensorShape]:
+    results = c.function_results(c.attrs["f"].name)
+    if results is None or len(results) != c.num_outputs:
+        return unknown_shapes(c)
+    for i, (_, handle) in enumerate(results):
+        if handle is not None:
+            c.set_output_handle_data(i, handle)
+    return [shape for shape, _ in results]
+
+
 def _argument_shape(c: InferenceContext) -> TensorShape:
     shapes: Sequence[TensorShape] = c.attrs.get("_output_shapes") or ()
     return shapes[0] if shapes else UNKNOWN
@@ -125,7 +135,7 @@ for _name in ("PartitionedCall", "StatefulPartitionedCall"):
             "config_proto: string = ''",
             "executor_type: string = ''",
         ],
-        shape_fn=unknown_shapes,
+        shape_fn=_call_shapes,
         stateful=_name == "StatefulPartitionedCall",
         doc="Calls f(args); the body may be spread over the devices of the task.",
     )

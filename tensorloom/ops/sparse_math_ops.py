@@ -135,10 +135,10 @@ for _op, _types, _word in (
 
 
 def _reduce_shape(c: InferenceContext) -> TensorShape:
-    shape, axes = c.input_value_as_shape(2).dims_tuple, c.input_value(3)
+    shape, axes = c.input_value(2), c.input_value(3)
     if shape is None or axes is None:
         return TensorShape.of(None)
-    dims: list[int | None] = list(shape)
+    dims: list[int] = shape.reshape(-1).tolist()
     rank = len(dims)
     for axis in axes.reshape(-1).tolist():
         if not -rank <= axis < rank:

@@ -14,11 +14,14 @@ from tensorloom.saved_model import assets, constants
 from tensorloom.saved_model.export_directory import ExportDirectory, variables_path
 from tensorloom.saved_model.signature_defs import predict_signature_def
 from tensorloom.storage import filesystem
+from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.train import large_graph, meta_graph
 from tensorloom.train.saver import Saver
 from tensorloom.train.saver_builder import V2
 
 _logger = logging.getLogger("tensorloom")
 _MAX_BYTES = 2**31
+_MAX_CONSTANT_BYTES = 2**31 - 2**26  # some room for the nodes
 
 
 @export("saved_model.Builder", "saved_model.builder.SavedModelBuilder")
@@ -44,6 +47,9 @@ class SavedModelBuilder:
         self._directory = ExportDirectory(export_dir)
         self._export_dir = export_dir
         self._has_saved_variables = False
+        # Constants that are too large for the message, see `large_graph.py`.
+        self._constants: BundleWriter | None = None
+        self._constant_bytes = 0
 
     def add_meta_graph_and_variables(
         self,
@@ -91,9 +97,7 @@ class SavedModelBuilder:
         saver.save(
             sess, variables_path(directory), write_meta_graph=False, write_state=False
         )
-        meta_graph_def = saver.export_meta_graph(
-            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
-        )
+        meta_graph_def = self._export(saver, clear_devices, strip_default_attrs)
         self._tag_and_add_meta_graph(meta_graph_def, tags, signature_def_map)
         self._has_saved_variables = True
 
@@ -123,9 +127,7 @@ class SavedModelBuilder:
         _check_signatures(signature_def_map or {})
         self._add_collections(assets_collection, main_op or legacy_init_op, None)
         saver = self._maybe_create_saver(saver)
-        meta_graph_def = saver.export_meta_graph(
-            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
-        )
+        meta_graph_def = self._export(saver, clear_devices, strip_default_attrs)
         self._tag_and_add_meta_graph(meta_graph_def, tags, signature_def_map)
 
     def save(self, as_text: bool = False) -> bytes:
@@ -151,11 +153,35 @@ class SavedModelBuilder:
                 raise ValueError("SavedModel cannot be larger than 2GB.")
             data = self._saved_model.SerializeToString()
             name = constants.SAVED_MODEL_FILENAME_PB
+        if self._constants is not None:
+            self._constants.finish()
         path = self._directory.publish(name, data)
         _logger.info("SavedModel written to: %s", path)
         return path.encode()
 
     # --- parts -----------------------------------------------------------------------
+
+    def _export(self, saver: Any, clear_devices: bool, strip_defaults: bool) -> Any:
+        """The MetaGraphDef; constants beside it where they are too large for it."""
+        graph = get_default_graph()
+        self._constant_bytes += large_graph.constant_bytes(graph)
+        if self._constant_bytes < _MAX_CONSTANT_BYTES:
+            return saver.export_meta_graph(
+                clear_devices=clear_devices, strip_default_attrs=strip_defaults
+            )
+        if self._constants is None:
+            path = self._directory.path()
+            name = filesystem.join(path, constants.SAVED_MODEL_FILENAME_PB)
+            self._constants = BundleWriter(large_graph.constants_prefix(name))
+        number = len(self._saved_model.meta_graphs)
+        return meta_graph.export_meta_graph(
+            graph_def=large_graph.split_constants(
+                graph, self._constants, b"%d/" % number, add_shapes=True
+            ),
+            saver_def=saver.saver_def,
+            clear_devices=clear_devices,
+            strip_default_attrs=strip_defaults,
+        )
 
     def _add_collections(
         self, assets_collection: Iterable[Any] | None, main_op: Any, train_op: Any

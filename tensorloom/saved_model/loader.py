@@ -19,6 +19,8 @@ from tensorloom.saved_model.export_directory import (
 )
 from tensorloom.saved_model.signature_defs import load_op_from_signature_def
 from tensorloom.storage import filesystem, mirror
+from tensorloom.storage.bundle_reader import BundleReader
+from tensorloom.train import large_graph
 from tensorloom.train.meta_graph_import import import_meta_graph_with_return_elements
 from tensorloom.train.saver import Saver
 
@@ -127,9 +129,31 @@ class SavedModelLoader:
         """Adds a MetaGraph to a graph; returns its saver and the return elements."""
         meta_graph_def = self.get_meta_graph_def_from_tags(tags)
         with graph.as_default(), self._errors_name_the_file():
+            if large_graph.has_outside_constants(meta_graph_def.graph_def):
+                return self._load_large(
+                    graph, meta_graph_def, import_scope, saver_kwargs
+                )
             return import_meta_graph_with_return_elements(
                 meta_graph_def, import_scope=import_scope, **saver_kwargs
             )
+
+    def _load_large(
+        self, graph: Any, meta_graph_def: Any, import_scope: str | None, kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The same of a MetaGraph whose large constants lie beside the message."""
+        name = filesystem.join(self._export_dir, constants.SAVED_MODEL_FILENAME_PB)
+        with BundleReader(large_graph.constants_prefix(name)) as reader:
+            slim = type(meta_graph_def)()
+            slim.CopyFrom(meta_graph_def)
+            keys = large_graph.put_zeros(slim.graph_def, reader)
+            result = import_meta_graph_with_return_elements(
+                slim, import_scope=import_scope, **kwargs
+            )
+            for node, key in keys.items():
+                full = f"{import_scope}/{node}" if import_scope else node
+                op = graph.get_operation_by_name(full)
+                large_graph.put_value(op, reader, key)
+        return result
 
     def restore_variables(
         self, sess: Any, saver: Any, import_scope: str | None = None

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 from tensorloom.framework import errors
 from tensorloom.storage import filesystem
 from tensorloom.storage.crc32c import crc32c
-from tensorloom.storage.local_filesystem import LocalFileSystem, local_path
+from tensorloom.storage.local_filesystem import (
+    LocalFileSystem,
+    local_path,
+    remove_name,
+)
 from tensorloom.storage.table_writer import TableWriter
 
 if TYPE_CHECKING:
@@ -114,7 +118,7 @@ def publish(
         index.publish()
         for name in kept:
             with contextlib.suppress(OSError):
-                os.remove(name)
+                remove_name(name)
 
 
 def _keep_shards(prefix: str, names: Sequence[str]) -> list[str]:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.storage import filesystem, slices
+from tensorloom.storage import filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name, index_name, kept_name
 from tensorloom.storage.bundle_writer import key_text, length_bytes
 from tensorloom.storage.coding import decode_varint
-from tensorloom.storage.crc32c import crc32c, crc32c_of_array, mask
+from tensorloom.storage.crc32c import crc32c, mask
 from tensorloom.storage.file_errors import data_loss, invalid_argument
 from tensorloom.storage.shard_file import ShardFile
 from tensorloom.storage.table_reader import TableReader
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# What makes an array of a shape and dtype, with any contents.
+Empty = Callable[[tuple[int, ...], Any], Any]
+
 _MAX_RANK = 254  # TensorFlow's
+
+
+def empty_array(shape: Shape, dtype: DType) -> Any:
+    """An array in NumPy's memory."""
+    return np.empty(shape, dtype.as_numpy_dtype)
 
 
 class BundleReader:
@@ -204,15 +212,21 @@ class BundleReader:
         """
         return self.read_later(key, part)()
 
-    def read_later(self, key: bytes, part: Slice | None = None) -> Callable[[], Any]:
-        """Begins to read a tensor, or a slice of it; what is returned gives it."""
+    def read_later(
+        self, key: bytes, part: Slice | None = None, empty: Empty = empty_array
+    ) -> Callable[[], Any]:
+        """Begins to read a tensor, or a slice of it; what is returned gives it.
+
+        Args:
+          empty: makes the array that is filled, of a shape and dtype.
+        """
         entry = self.entry(key)
         shape = self._shape(entry)
         whole = slices.whole(shape)
         wanted = whole if part is None else slices.bounds(part, shape)
         if entry.slices:
-            return lambda: self._read_slices(key, entry, wanted)
-        value = self._read_entry(key, entry)
+            return lambda: self._read_slices(key, entry, wanted, empty)
+        value = self._read_entry(key, entry, empty)
         if wanted == whole:
             return value
         return lambda: value()[slices.index_of(wanted, whole)].copy()
@@ -226,9 +240,7 @@ class BundleReader:
                     self._index, None, f"Invalid slice of {key_text(key)}: {error}"
                 ) from None
 
-    def _read_slices(
-        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto, wanted: Slice
-    ) -> Any:
+    def _read_slices(self, key: bytes, entry: Any, wanted: Slice, empty: Empty) -> Any:
         shape, dtype = self._shape(entry), self._dtype(entry)
         found: list[tuple[Slice, Slice, bytes]] = []
         for raw in self._stored_slices(key, entry, shape):
@@ -246,7 +258,7 @@ class BundleReader:
                 )
             self._check(name, one)
         slices.check_cover(key_text(key), self._index, wanted, [c for _, c, _ in found])
-        result = np.empty(slices.size_of(wanted), dtype.as_numpy_dtype)
+        result = empty(slices.size_of(wanted), dtype)
         for stored, common, name in found:
             value = self._read_entry(name, self.entry(name))()
             result[slices.index_of(common, wanted)] = value[
@@ -271,7 +283,7 @@ class BundleReader:
     ) -> ShardFile:
         """The file of an entry whose bytes are all there."""
         dtype = self._dtype(entry)
-        if dtype in (dtypes.variant, dtypes.resource):
+        if dtype == dtypes.resource:
             raise errors.UnimplementedError(
                 None,
                 None,
@@ -280,9 +292,12 @@ class BundleReader:
             )
         file = self._shard(entry.shard_id)
         count = math.prod(self._shape(entry))
-        strings = dtype == dtypes.string
-        expected = count + 4 if strings else count * dtype.size
-        if entry.size < expected or (entry.size != expected and not strings):
+        varies = dtype in (dtypes.string, dtypes.variant)
+        if dtype == dtypes.variant:
+            expected = 5 * count
+        else:
+            expected = count + 4 if varies else count * dtype.size
+        if entry.size < expected or (entry.size != expected and not varies):
             raise data_loss(
                 file.path,
                 entry.offset,
@@ -299,24 +314,40 @@ class BundleReader:
         return file
 
     def _read_entry(
-        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto
+        self, key: bytes, entry: Any, empty: Empty = empty_array
     ) -> Callable[[], Any]:
         file = self._check(key, entry)
         shape, dtype = self._shape(entry), self._dtype(entry)
         if dtype == dtypes.string:
             return lambda: self._strings(key, file, entry, shape)
-        value = np.empty(shape, dtype.as_numpy_dtype)
+        if dtype == dtypes.variant:
+            return lambda: self._variants(key, file, entry, shape)
+        value = empty(shape, dtype)
         flat = value.reshape(-1).view(np.uint8)
         wait = file.read_into(flat, entry.offset)
 
         def finish() -> Any:
-            wait()
-            crc = mask(crc32c_of_array(flat))
+            crc = mask(wait())
             if crc != entry.crc32c:
                 raise _mismatch(key, file, entry, entry.crc32c, crc)
             return value
 
         return finish
+
+    def _variants(self, key: bytes, file: ShardFile, entry: Any, shape: Shape) -> Any:
+        data = file.read(entry.offset, entry.size)
+        try:
+            values, crc = variants.parse(data, math.prod(shape))
+        except ValueError as error:
+            raise data_loss(
+                file.path, entry.offset, f"Corrupt variant {key_text(key)}: {error}"
+            ) from None
+        if crc != entry.crc32c:
+            raise _mismatch(key, file, entry, entry.crc32c, crc)
+        array = np.empty(len(values), object)
+        for index, value in enumerate(values):
+            array[index] = value
+        return array.reshape(shape)
 
     def _strings(self, key: bytes, file: ShardFile, entry: Any, shape: Shape) -> Any:
         data = file.read(entry.offset, entry.size)

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.storage import bundle_files, filesystem, slices
+from tensorloom.storage import bundle_files, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name
 from tensorloom.storage.coding import encode_varint
 from tensorloom.storage.crc32c import CHUNK, crc32c, mask
 from tensorloom.storage.file_errors import file_error, invalid_argument
-from tensorloom.storage.io_threads import io_threads
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.protos import tensor_bundle_pb2
     from tensorloom.storage.slices import Shape, Slice
+
+_JOINED = 1 << 22  # bytes of strings that are copied together
 
 
 def key_text(key: bytes) -> str:
@@ -45,7 +46,7 @@ def _string_chunks(array: Any) -> Iterator[tuple[bytes, bytes]]:
     yield b"".join([encode_varint(len(x)) for x in items]), lengths
     check = struct.pack("<I", mask(crc32c(lengths)))
     yield check, check
-    if sum(map(len, items)) < CHUNK:
+    if sum(map(len, items)) < _JOINED:
         items = [b"".join(items)]
     for item in items:
         yield item, item
@@ -100,7 +101,6 @@ class BundleWriter:
             with contextlib.suppress(errors.AlreadyExistsError, errors.NotFoundError):
                 filesystem.make_directory(directory)
         self._staged = filesystem.stage_file(self._name)
-        self._file = self._staged.file
 
     def __enter__(self) -> BundleWriter:
         return self
@@ -119,14 +119,15 @@ class BundleWriter:
 
         if key in self._entries:
             raise invalid_argument(f"Adding duplicate key: {key_text(key)}")
-        if dtype in (dtypes.variant, dtypes.resource):
+        if dtype == dtypes.resource:
             raise errors.UnimplementedError(
                 None,
                 None,
                 f"Saving tensors of type {dtype.name} is not supported "
                 f"({key_text(key)})",
             )
-        array = np.asarray(value)
+        is_variant = dtype == dtypes.variant
+        array = variants.as_array(value) if is_variant else np.asarray(value)
         entry = tensor_bundle_pb2.BundleEntryProto(
             dtype=dtype.as_datatype_enum,  # type: ignore[arg-type]
             offset=self._offset,
@@ -134,16 +135,10 @@ class BundleWriter:
         set_shape(entry, array.shape)
         crc = size = 0
         try:
-            for written, hashed in _chunks(array):
-                if len(written) < CHUNK:
-                    self._file.write(written)
-                    crc = crc32c(hashed, crc)
-                else:
-                    # A large part is written and hashed at the same time.
-                    writing = io_threads().submit(self._file.write, written)
-                    crc = crc32c(hashed, crc)
-                    writing.result()
-                    self._staged.written(len(written))
+            parts = variants.chunks(array) if is_variant else _chunks(array)
+            for written, hashed in parts:
+                crc = crc32c(hashed, crc)
+                self._staged.append(written)
                 size += len(written)
         except OSError as error:
             raise file_error(self._name, error) from None

@@ -15,6 +15,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.storage import filesystem, slices
+from tensorloom.storage.bundle_reader import Empty, empty_array
 from tensorloom.storage.bundle_writer import as_bytes, key_text
 from tensorloom.storage.file_errors import data_loss, file_error, invalid_argument
 from tensorloom.storage.table_reader import TableReader
@@ -163,13 +164,17 @@ class CheckpointReaderV1:
         """The dtype of every tensor."""
         return {name: stored.dtype for name, stored in self._tensors.items()}
 
-    def read_later(self, key: bytes, part: Slice | None = None) -> Callable[[], Any]:
-        """What gives a tensor, or a slice of it."""
+    def read_later(
+        self, key: bytes, part: Slice | None = None, empty: Empty = empty_array
+    ) -> Callable[[], Any]:
+        """What gives a tensor, or a slice of it, in an array that `empty` makes."""
         self._stored(key)
-        return lambda: self.read(key, part)
+        return lambda: self.read(key, part, empty)
 
-    def read(self, key: bytes, part: Slice | None = None) -> Any:
-        """A tensor, or a slice of it."""
+    def read(
+        self, key: bytes, part: Slice | None = None, empty: Empty = empty_array
+    ) -> Any:
+        """A tensor, or a slice of it, in an array that `empty` makes."""
         stored = self._stored(key)
         shape = stored.shape
         wanted = slices.bounds(part or slices.whole(shape), shape)
@@ -182,7 +187,7 @@ class CheckpointReaderV1:
         # The values come first: they tell that the file holds what it says.
         values = [self._value(key, stored, *one) for one in found]
         slices.check_cover(key_text(key), self.prefix, wanted, [x[2] for x in found])
-        result = np.empty(slices.size_of(wanted), stored.dtype.as_numpy_dtype)
+        result = empty(slices.size_of(wanted), stored.dtype)
         for (_, have, common, _, _), value in zip(found, values, strict=True):
             if value.size:
                 result[slices.index_of(common, wanted)] = value[

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, Final
 
-CHUNK = 1 << 22  # bytes hashed in one call: the call holds Python's lock
+# Bytes hashed in one call: the call holds Python's lock, for 10 microseconds where
+# they are in the processor's cache. So does what was just read or is copied next.
+CHUNK: Final = 1 << 18
+
+_POLYNOMIAL: Final = 0x82F63B78  # Castagnoli's, the highest power in the lowest bit
 
 
 def crc32c(data: Any, crc: int = 0) -> int:
@@ -16,13 +21,35 @@ def crc32c(data: Any, crc: int = 0) -> int:
     return extend(crc, data)  # type: ignore[no-any-return]
 
 
-def crc32c_of_array(flat: Any, crc: int = 0) -> int:
-    """The checksum of a flat uint8 array, in chunks that let other threads run."""
-    from google_crc32c import extend
+def combine(first: int, second: int, length: int) -> int:
+    """The checksum of two byte strings together, of the checksum of each.
 
-    for at in range(0, flat.size, CHUNK):
-        crc = extend(crc, flat[at : at + CHUNK])
-    return crc
+    Args:
+      length: of the second, in bytes.
+    """
+    return _multiply(_power(8 * length), first) ^ second
+
+
+def _multiply(a: int, b: int) -> int:
+    """The product of two polynomials over GF(2), modulo Castagnoli's."""
+    product = 0
+    for bit in range(31, -1, -1):
+        if a >> bit & 1:
+            product ^= b
+        b = b >> 1 ^ _POLYNOMIAL if b & 1 else b >> 1
+    return product
+
+
+@functools.lru_cache(256)
+def _power(exponent: int) -> int:
+    """x to that power, modulo Castagnoli's polynomial."""
+    result, square = 1 << 31, 1 << 30  # 1 and x
+    while exponent:
+        if exponent & 1:
+            result = _multiply(square, result)
+        square = _multiply(square, square)
+        exponent >>= 1
+    return result
 
 
 def mask(crc: int) -> int:

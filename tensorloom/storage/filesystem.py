@@ -40,8 +40,12 @@ class StagedFile(abc.ABC):
 
     file: BinaryIO
 
-    def written(self, size: int) -> None:  # noqa: B027
-        """Told after that many more bytes were written, so that they can go ahead."""
+    def append(self, data: Any) -> None:
+        """Writes more, bytes or a flat uint8 array; large files by other threads.
+
+        Not to be mixed with writing to `file`. Raises OSError.
+        """
+        self.file.write(data)
 
     @abc.abstractmethod
     def seal(self) -> None:

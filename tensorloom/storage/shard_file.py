@@ -6,14 +6,20 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tensorloom.storage import filesystem
+import numpy as np
+
+from tensorloom.storage import filesystem, io_threads
+from tensorloom.storage.crc32c import CHUNK, combine, crc32c
 from tensorloom.storage.file_errors import as_file_errors, data_loss
-from tensorloom.storage.io_threads import io_threads
 from tensorloom.storage.local_filesystem import LocalFileSystem, local_path
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 PART = 1 << 23  # bytes that one thread reads at a time
+_BY_THREADS = 1 << 20  # bytes; less is read before a thread would have begun
 
 
 class ShardFile:
@@ -56,48 +62,55 @@ class ShardFile:
                 data = os.pread(self._descriptor, size, offset)
             if len(data) == size:
                 return data
-        buffer = bytearray(size)
-        self._read_into(memoryview(buffer), offset)
-        return bytes(buffer)
+        flat = np.empty(size, np.uint8)
+        self._read_into(flat, offset)
+        return flat.tobytes()
 
-    def read_into(self, flat: Any, offset: int) -> Callable[[], None]:
+    def read_into(self, flat: Any, offset: int) -> Callable[[], int]:
         """Reads into a flat uint8 array, a large one by several threads.
 
         Returns:
-          What waits for the end, and raises the error if there was one.
+          What waits for the end; it gives the checksum of the bytes, or raises the
+          error if there was one.
         """
-        view = memoryview(flat)
-        if flat.size <= PART or self._file is not None:
-            self._read_into(view, offset)
-            return _nothing
-        submit = io_threads().submit
+        if flat.size < _BY_THREADS or self._file is not None:
+            checksum = self._read_into(flat, offset)
+            return lambda: checksum
         parts = [
-            submit(self._read_into, view[at : at + PART], offset + at)
+            self._submit(flat[at : at + PART], offset + at)
             for at in range(0, flat.size, PART)
         ]
 
-        def wait() -> None:
-            for part in parts:
-                part.result()
+        def wait() -> int:
+            crc = 0
+            for size, part in parts:
+                crc = combine(crc, part.result(), size)
+            return crc
 
         return wait
 
-    def _read_into(self, view: memoryview, offset: int) -> None:
-        at = 0
+    def _submit(self, flat: Any, offset: int) -> tuple[int, Future[int]]:
+        return flat.size, io_threads.submit(self._read_into, flat, offset)
+
+    def _read_into(self, flat: Any, offset: int) -> int:
+        """Fills an array, and hashes each piece while the processor's cache has it."""
+        at = crc = 0
+        step = CHUNK if self._file is None else PART
         with as_file_errors(self.path):
-            while at < len(view):
-                if self._file is None:
-                    count = os.preadv(self._descriptor, [view[at:]], offset + at)
-                else:
-                    with self._lock:
-                        self._file.seek(offset + at)
-                        data = self._file.read(min(PART, len(view) - at))
-                    count = len(data)
-                    view[at : at + count] = data
+            while at < flat.size:
+                piece = flat[at : at + step]
+                count = self._read_some(piece, offset + at)
                 if not count:
                     raise data_loss(self.path, offset + at, "truncated read")
+                crc = crc32c(piece[:count], crc)
                 at += count
+        return crc
 
-
-def _nothing() -> None:
-    pass
+    def _read_some(self, flat: Any, offset: int) -> int:
+        if self._file is None:
+            return os.preadv(self._descriptor, [flat], offset)
+        with self._lock:
+            self._file.seek(offset)
+            data = self._file.read(flat.size)
+        flat[: len(data)] = np.frombuffer(data, np.uint8)
+        return len(data)

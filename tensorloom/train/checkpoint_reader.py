@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.export import export
 from tensorloom.storage import checkpoints, filesystem, mirror
 from tensorloom.storage.bundle_reader import BundleReader
@@ -47,6 +47,10 @@ class CheckpointReader:
         if name not in self._reader:
             raise errors.NotFoundError(
                 None, None, f"Key {_text(name)} not found in checkpoint"
+            )
+        if self._reader.dtype(name) == dtypes.variant:
+            raise errors.InternalError(
+                None, None, "Tensorflow type 21 not convertible to numpy dtype."
             )
         value = self._reader.read(name)
         return value[()] if not value.shape else value

@@ -58,19 +58,49 @@ def write_large_graph(
     file: str = filesystem.path_text(path)
     if filesystem.parent(file):
         filesystem.make_directories(filesystem.parent(file))
+    with BundleWriter(file + _SUFFIX) as writer:
+        slim = split_constants(graph, writer, threshold_bytes=threshold_bytes)
+        writer.finish()
+    filesystem.write_file(file, slim.SerializeToString())
+    return file
+
+
+def constants_prefix(path: str) -> str:
+    """The bundle of the constants of a message's file."""
+    return path + _SUFFIX
+
+
+def split_constants(
+    graph: Graph,
+    writer: BundleWriter,
+    key_prefix: bytes = b"",
+    threshold_bytes: int = _THRESHOLD,
+    add_shapes: bool = False,
+) -> Any:
+    """The GraphDef of a graph without its large constants, which `writer` gets.
+
+    Args:
+      key_prefix: of their keys, which else are the nodes' names.
+      threshold_bytes: constants of that size and more are split out.
+      add_shapes: nodes have attrs with the shapes of their outputs.
+    """
     ir = graph.to_ir()
     large = [node for node in ir.nodes.values() if _is_large(node, threshold_bytes)]
-    with BundleWriter(file + _SUFFIX) as writer:
-        for node in sorted(large, key=lambda one: one.name.encode()):
-            writer.add(node.name.encode(), node.attrs["dtype"], node.attrs["value"])
-        writer.finish()
+    for node in sorted(large, key=lambda one: one.name.encode()):
+        key = key_prefix + node.name.encode()
+        writer.add(key, node.attrs["dtype"], node.attrs["value"])
     names = {node.name for node in large}
     slim = ir.with_nodes(
-        _without_value(node) if node.name in names else node
+        _without_value(node, key_prefix) if node.name in names else node
         for node in ir.nodes.values()
     )
-    filesystem.write_file(file, graph_def.to_proto(slim).SerializeToString())
-    return file
+    proto = graph_def.to_proto(slim)
+    if add_shapes:
+        for node_def in proto.node:
+            shapes = node_def.attr["_output_shapes"].list
+            for output in graph.get_operation_by_name(node_def.name).outputs:
+                shapes.shape.append(output.get_shape().as_proto())
+    return proto
 
 
 def _is_large(node: Node, threshold_bytes: int) -> bool:
@@ -84,9 +114,9 @@ def _is_large(node: Node, threshold_bytes: int) -> bool:
     )
 
 
-def _without_value(node: Node) -> Node:
+def _without_value(node: Node, key_prefix: bytes) -> Node:
     attrs = {name: value for name, value in node.attrs.items() if name != "value"}
-    attrs[_KEY] = node.name.encode()
+    attrs[_KEY] = key_prefix + node.name.encode()
     return node.replace(attrs=attrs)
 
 
@@ -108,25 +138,52 @@ def import_large_graph(
     """
     path = filesystem.path_text(path)
     proto = graph_def.parse(filesystem.read_file(path))
-    outside = [n for n in proto.node if n.op == "Const" and _KEY in n.attr]
-    if not outside:
+    if not has_outside_constants(proto):
         return import_graph_def(proto, dict(input_map or {}), return_elements, name)
-    with BundleReader(path + _SUFFIX) as reader:
-        keys = []
-        for node in outside:
-            key = node.attr[_KEY].s
-            _put_zero(node, reader, key)
-            keys.append(key)
-            del node.attr[_KEY]
+    with BundleReader(constants_prefix(path)) as reader:
+        keys = put_zeros(proto, reader)
         wanted = list(return_elements or ())
-        elements = [*wanted, *(node.name for node in outside)]
+        elements = [*wanted, *keys]
         found = import_graph_def(proto, dict(input_map or {}), elements, name)
         assert found is not None
-        for op, key in zip(found[len(wanted) :], keys, strict=True):
-            value = reader.read(key)
-            value.flags.writeable = False
-            op._attrs["value"] = value
+        for op, key in zip(found[len(wanted) :], keys.values(), strict=True):
+            put_value(op, reader, key)
     return found[: len(wanted)] if return_elements is not None else None
+
+
+def has_outside_constants(proto: Any) -> bool:
+    """Whether constants of a GraphDef lie beside its file."""
+    return any(node.op == "Const" and _KEY in node.attr for node in proto.node)
+
+
+def put_zeros(proto: Any, reader: BundleReader) -> dict[str, bytes]:
+    """Gives constants that lie elsewhere zeros, which take no memory, for the import.
+
+    Returns:
+      From their names to the keys of their values.
+
+    Raises:
+      NotFoundError: a value is not in the bundle.
+      InvalidArgumentError: it has another dtype.
+    """
+    keys = {}
+    for node in proto.node:
+        if node.op == "Const" and _KEY in node.attr:
+            keys[node.name] = key = node.attr[_KEY].s
+            _put_zero(node, reader, key)
+            del node.attr[_KEY]
+    return keys
+
+
+def put_value(op: Any, reader: BundleReader, key: bytes) -> None:
+    """Gives an imported constant its value.
+
+    Raises:
+      DataLossError: the value is damaged.
+    """
+    value = reader.read(key)
+    value.flags.writeable = False
+    op._attrs["value"] = value
 
 
 def _put_zero(node: Any, reader: BundleReader, key: bytes) -> None:

@@ -8,8 +8,11 @@ import pytest
 
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.called_functions import called_functions
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR
-from tests.framework.test_graph_def import node
+from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
+
+
+def node(name: str, op: str, **attrs: Any) -> Node:
+    return Node(name, op, (), (), "", attrs, ())
 
 
 def _function(name: str, *nodes: Any, gradient: str = "") -> FunctionIR:

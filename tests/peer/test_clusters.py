@@ -47,20 +47,21 @@ def is_excused(mix: Mix, name: str) -> bool:
 
 
 @cache
-def reference(version: str) -> dict[str, dict[str, Any]]:
+def reference(version: str, script: str) -> dict[str, dict[str, Any]]:
     """What TensorFlow gives, alone."""
-    return mixes.run_programs(Mix(version, version, version))
+    return mixes.run_programs(Mix(version, version, version), script)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("script", ["programs.py", "sessions.py"])
 @pytest.mark.parametrize("mix", MIXES, ids=str)
-def test_programs_of_a_mix(mix: Mix) -> None:
+def test_programs_of_a_mix(mix: Mix, script: str) -> None:
     if not mix.is_here:
         pytest.skip("a system of the mix is not installed")
     versions = [s for s in (mix.client, mix.worker, mix.ps) if s != OURS] or ["1.15"]
-    expected = reference(versions[0])
-    found = mixes.run_programs(mix)
+    expected = reference(versions[0], script)
+    found = mixes.run_programs(mix, script)
     assert found.keys() == expected.keys()
     assert len(found) >= 30
     wrong = {

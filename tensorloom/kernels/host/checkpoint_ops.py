@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.dtypes import variant
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels import restored_memory
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.storage import checkpoints, filesystem, slices
+from tensorloom.storage.bundle_reader import Empty, empty_array
 from tensorloom.storage.bundle_writer import BundleWriter, as_bytes, merge_bundles
 from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1, CheckpointWriterV1
 
@@ -110,22 +113,28 @@ def save_slices(c: OpKernelConstruction) -> Compute:
     return lambda filename, names, specs, *data: write(filename, names, specs, data)
 
 
-@host_kernel("RestoreV2", large=True)
+# With a context: what is fetched is then a copy. The values are for variables.
+@host_kernel("RestoreV2", context=True, large=True)
 def restore_v2(c: OpKernelConstruction) -> Compute:
     """Reads a checkpoint of either version."""
     dtypes: list[DType] = list(c["dtypes"])
 
-    def compute(prefix: Any, names: Any, specs: Any) -> Any:
+    def compute(context: Any, prefix: Any, names: Any, specs: Any) -> Any:
         keys, parts = _strings(names), _strings(specs)
         _check_counts(keys, parts, len(dtypes))
 
         def restore(reader: checkpoints.Reader) -> tuple[Any, ...]:
             # All reads are under way before the first is waited for.
             later = [
-                _restore(reader, key, spec, dtype)
+                _restore(reader, key, spec, dtype, restored_memory.empty)
                 for key, spec, dtype in zip(keys, parts, dtypes, strict=True)
             ]
-            return tuple([value() for value in later])
+            values = [value() for value in later]
+            # A single variant is the object itself.
+            return tuple(
+                value.item() if dtype == variant and not value.shape else value
+                for value, dtype in zip(values, dtypes, strict=True)
+            )
 
         return checkpoints.with_checkpoint(_path(prefix), restore)
 
@@ -137,7 +146,11 @@ def _type_text(dtype: DType) -> str:
 
 
 def _restore(
-    reader: checkpoints.Reader, key: bytes, spec: bytes, dtype: DType
+    reader: checkpoints.Reader,
+    key: bytes,
+    spec: bytes,
+    dtype: DType,
+    empty: Empty = empty_array,
 ) -> Callable[[], Any]:
     name = key.decode("utf-8", "backslashreplace")
     stored, shape, part = reader.dtype(key), reader.shape(key), None
@@ -154,7 +167,7 @@ def _restore(
                 f"{shape_text(full)} does not match the shape stored in checkpoint: "
                 f"{shape_text(shape)}"
             )
-    return reader.read_later(key, part)
+    return reader.read_later(key, part, empty)
 
 
 def _restore_one(dtype: DType, pattern: Any, name: Any, spec: Any) -> Any:

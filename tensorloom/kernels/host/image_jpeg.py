@@ -1,10 +1,14 @@
 """JPEG files' pixels, bit for bit as TensorFlow decodes them.
 
 TensorFlow asks libjpeg for its fast integer transform together with "fancy" (smooth)
-chroma upsampling. Pillow offers the fast transform only together with plain
-upsampling, which repeats chroma samples. So for files with subsampled chroma the planes
-are decoded plainly, every second sample is taken as what the file holds, and the
-smoothing and the conversion to RGB are done here, with libjpeg's arithmetic.
+chroma upsampling. The package simplejpeg passes on both wishes, and decodes most files.
+It refuses those with a flaw that libjpeg only warns of, and knows neither parts of an
+image nor CMYK; these go through Pillow.
+
+Pillow offers the fast transform only together with plain upsampling, which repeats
+chroma samples. So for files with subsampled chroma the planes are decoded plainly, every
+second sample is taken as what the file holds, and the smoothing and the conversion to
+RGB are done here, with libjpeg's arithmetic.
 """
 
 from __future__ import annotations
@@ -20,6 +24,10 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument
 
 # TensorFlow refuses images of more bytes than that.
 _MAX_BYTES: Final = 1 << 29
+_PLAIN_COLORS: Final = frozenset(["Gray", "YCbCr", "RGB"])
+# simplejpeg reduces as far as the wanted sides allow: a smaller image could be reduced
+# further than by the ratio.
+_UNAMBIGUOUS: Final = 8
 # From (Cb, Y, Cr) to RGB: libjpeg's coefficients. The green ones are 16-bit fixed
 # point numbers there; here they and their sums are exact in float32.
 _FROM_CB: Final = -22554 / 65536
@@ -66,6 +74,9 @@ def decode_jpeg(contents: bytes, options: JpegOptions) -> Any:
     Raises:
       InvalidArgumentError: the file is bad, truncated or too large.
     """
+    pixels = _decode_plain(contents, options)
+    if pixels is not None:
+        return pixels
     try:
         return _decode(contents, options)
     except InvalidArgumentError:
@@ -74,6 +85,33 @@ def decode_jpeg(contents: bytes, options: JpegOptions) -> Any:
         if options.recovers:
             return _recovered(contents, options)
         raise _invalid(contents) from None
+
+
+def _decode_plain(contents: bytes, options: JpegOptions) -> Any:
+    """Pixels of a whole file without flaws; None if this is none."""
+    import simplejpeg
+
+    if options.window is not None:
+        return None
+    try:
+        height, width, colors, _ = simplejpeg.decode_jpeg_header(contents)
+        channels = options.channels or (1 if colors == "Gray" else 3)
+        if colors not in _PLAIN_COLORS or height * width * channels >= _MAX_BYTES:
+            return None
+        ratio = options.ratio
+        if ratio > 1 and max(height, width) < _UNAMBIGUOUS:
+            return None
+        return simplejpeg.decode_jpeg(
+            contents,
+            "GRAY" if channels == 1 else "RGB",
+            fastdct=options.fast,
+            fastupsample=not options.fancy_upscaling,
+            min_height=-(-height // ratio),
+            min_width=-(-width // ratio),
+            min_factor=ratio,
+        )
+    except (ValueError, KeyError):  # the latter for a sampling without a name
+        return None
 
 
 def _recovered(contents: bytes, options: JpegOptions) -> Any:

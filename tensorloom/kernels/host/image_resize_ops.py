@@ -114,7 +114,12 @@ _WEIGHTS: dict[str, _Weights] = {
 }
 
 
-def _check(images: Any, size: Any) -> tuple[int, int]:
+def check_sizes(images: Any, size: Any) -> tuple[int, int]:
+    """The new height and width.
+
+    Raises:
+      InvalidArgumentError: these are no images, or there is nothing to make.
+    """
     if images.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional{shape_text(images.shape)}")
     if np.shape(size) != (2,):
@@ -145,7 +150,7 @@ def _along(image: Any, axis: int, taps: Taps) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _bilinear_plan(
+def bilinear_plan(
     shape: tuple[int, ...], height: int, width: int, align: bool, centers: bool
 ) -> tuple[Any, ...]:
     """Which rows and which elements of the rows are needed, and how they are mixed."""
@@ -176,17 +181,17 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
     image of one colour would come out in another one.
     """
     align, centers = c["align_corners"], c["half_pixel_centers"]
-    _check_flags(align, centers)
+    check_flags(align, centers)
 
     def compute(images: Any, size: Any) -> Any:
-        height, width = _check(images, size)
+        height, width = check_sizes(images, size)
         result_shape = (images.shape[0], height, width, images.shape[3])
         check_shape(result_shape, dtypes.float32, c.device)
         batch, old_height, old_width, channels = images.shape
         if (height, width) == (old_height, old_width):
             return images.astype(np.float32)
         result = np.empty((batch, height, width * channels), np.float32)
-        plan = _bilinear_plan(images.shape, height, width, align, centers)
+        plan = bilinear_plan(images.shape, height, width, align, centers)
         for image, resized in zip(images, result, strict=True):
             _mix(image.reshape(old_height, old_width * channels), plan, resized)
         return result.reshape(batch, height, width, channels)
@@ -218,10 +223,10 @@ def resize(c: OpKernelConstruction) -> Compute:
     """Weighted sums along both axes, float32."""
     weights = _WEIGHTS[c.op]
     align, centers = c["align_corners"], c.get("half_pixel_centers", False)
-    _check_flags(align, centers)
+    check_flags(align, centers)
 
     def compute(images: Any, size: Any) -> Any:
-        height, width = _check(images, size)
+        height, width = check_sizes(images, size)
         result_shape = (images.shape[0], height, width, images.shape[3])
         check_shape(result_shape, dtypes.float32, c.device)
         if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
@@ -234,7 +239,8 @@ def resize(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_flags(align: bool, centers: bool) -> None:
+def check_flags(align: bool, centers: bool) -> None:
+    """Raises InvalidArgumentError for attrs that contradict each other."""
     if align and centers:
         raise invalid_argument(
             "If half_pixel_centers is True, align_corners must be False."
@@ -245,10 +251,10 @@ def _check_flags(align: bool, centers: bool) -> None:
 def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
     """The nearest pixels."""
     align, centers = c["align_corners"], c["half_pixel_centers"]
-    _check_flags(align, centers)
+    check_flags(align, centers)
 
     def compute(images: Any, size: Any) -> Any:
-        height, width = _check(images, size)
+        height, width = check_sizes(images, size)
         result_shape = (images.shape[0], height, width, images.shape[3])
         check_shape(result_shape, c["T"], c.device)
         rows = _nearest(images.shape[1], height, align, centers)[0][:, 0]
@@ -284,7 +290,7 @@ def _transposed(c: OpKernelConstruction, grads: Any, height: int, width: int) ->
 def resize_grad(c: OpKernelConstruction) -> Compute:
     """The gradient for the image, of its dtype."""
     to = c["T"].as_numpy_dtype
-    _check_flags(c["align_corners"], c["half_pixel_centers"])
+    check_flags(c["align_corners"], c["half_pixel_centers"])
 
     def compute(grads: Any, image: Any) -> Any:
         _, height, width, _ = image.shape
@@ -296,10 +302,10 @@ def resize_grad(c: OpKernelConstruction) -> Compute:
 @host_kernel("ResizeNearestNeighborGrad", large=True)
 def resize_nearest_neighbor_grad(c: OpKernelConstruction) -> Compute:
     """The sum of the gradients of the pixels that came from each pixel."""
-    _check_flags(c["align_corners"], c["half_pixel_centers"])
+    check_flags(c["align_corners"], c["half_pixel_centers"])
 
     def compute(grads: Any, size: Any) -> Any:
-        height, width = _check(grads, size)
+        height, width = check_sizes(grads, size)
         return np.ascontiguousarray(_transposed(c, grads, height, width))
 
     return compute

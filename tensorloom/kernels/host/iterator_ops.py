@@ -17,6 +17,7 @@ from tensorloom.kernels.host.iterator_resource import (
     private_name,
 )
 from tensorloom.kernels.host.optional_ops import Optional
+from tensorloom.storage.variants import OpaqueVariant
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import (
@@ -232,6 +233,14 @@ def deserialize_iterator(c: OpKernelConstruction) -> Compute:
     def compute(context: OpKernelContext, handle: Any, state: Any) -> None:
         if isinstance(state, np.ndarray) and state.size == 1:
             state = state.reshape(-1)[0]
+        if isinstance(state, OpaqueVariant):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"The state of an iterator is a '{state.type_name}': TensorFlow wrote "
+                "it, and only its own pipelines can go on from there. Restore the "
+                "variables, and run the iterator's initializer.",
+            )
         if not isinstance(state, IteratorState):
             raise errors.InvalidArgumentError(
                 None, None, "Tensor does not hold the state of an iterator."

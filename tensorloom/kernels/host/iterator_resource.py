@@ -7,8 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, varint
 from tensorloom.framework.resource import Resource
+from tensorloom.framework.variant_codec import VariantCodec, register_variant
 from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
 
 if TYPE_CHECKING:
@@ -43,6 +44,17 @@ class IteratorState:
 
     def __init__(self, position: int) -> None:
         self.position = position
+
+
+register_variant(
+    IteratorState,
+    VariantCodec(
+        # TensorFlow's "tensorflow::Iterator" holds the insides of its own pipelines.
+        "tensorloom::IteratorState",
+        lambda state: (varint.encode(state.position), ()),
+        lambda metadata, _: IteratorState(varint.decode(metadata, 0)[0]),
+    ),
+)
 
 
 class IteratorResource(Resource):

@@ -13,10 +13,14 @@ from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels import tensor_list_codec  # noqa: F401  (lists cross tasks)
 from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
 from tensorloom.kernels.host.list_element_ops import make_pop_back
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.optional_ops import Optional
 from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of
 from tensorloom.kernels.variable_value import is_host, to_host
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 _VARIANT = {dtypes.variant}
@@ -84,11 +88,25 @@ def _zeros_like(element: Any) -> Any:
         return element.map(_zeros_like)
     if element is None or element is UNSET:
         return element
+    if isinstance(element, Optional):
+        held = element.values
+        return Optional(None if held is None else tuple(map(_zeros_like, held)))
     if isinstance(element, np.ndarray) and element.dtype == object:  # of lists
         return _each(_zeros_like, element)
     if is_host(element):
         return np.zeros_like(element)[()]
     return element.new_zeros(element.shape)
+
+
+def _sum_optionals(optionals: Sequence[Optional]) -> Optional:
+    held = [optional.values for optional in optionals if optional.values is not None]
+    if not held:
+        return Optional(None)
+    if len(held) != len(optionals):
+        raise invalid_argument(
+            "Cannot add optionals because one has a value and the other doesn't."
+        )
+    return Optional(tuple(_sum(*parts) for parts in zip(*held, strict=True)))
 
 
 def _sum(*elements: Any) -> Any:
@@ -97,6 +115,8 @@ def _sum(*elements: Any) -> Any:
     if any(e is UNSET for e in elements):
         present = [e for e in elements if e is not UNSET]
         return _sum(*present) if present else UNSET
+    if isinstance(elements[0], Optional):
+        return _sum_optionals(elements)
     if isinstance(elements[0], TensorList):
         return elements[0].map(_sum, *elements[1:])
     if isinstance(elements[0], np.ndarray) and elements[0].dtype == object:

@@ -11,9 +11,11 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.string_index import MOST_BYTES, NotIndexed, StringIndex
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
+    from tensorloom.kernels.host.string_spans import Spans
 
 
 class LookupTable(Resource):
@@ -69,6 +71,10 @@ class LookupTable(Resource):
             pairs = zip(flat, defaults, strict=True)
             rows = [self._items.get(key, other) for key, other in pairs]
         return self._array(rows, shape)
+
+    def find_words(self, words: Spans, default: Any) -> Any:
+        """As `find`, of words that are not strings yet; None where they have to be."""
+        del words, default
 
     def _check_default(self, default: Any, shape: tuple[int, ...]) -> None:
         if default.shape not in (self.value_shape, (*shape, *self.value_shape)):
@@ -143,6 +149,49 @@ class HashTable(LookupTable):
     """A table that is filled once."""
 
     initialized_once = True
+    # An index is made when words for a fourth of its cost have been asked for.
+    _asked = 0
+    _index: StringIndex | None = None
+    _index_values: Any = None
+
+    def find_words(self, words: Spans, default: Any) -> Any:
+        """As `find`, of words that are not strings yet; None where they have to be."""
+        self._check_ready()
+        if default.shape or self.value_shape:
+            return None
+        index = self._index or self._make_index(len(words.starts))
+        if index is None:
+            return None
+        places = index.find(words)
+        found = self._index_values.take(places)
+        missing = places == len(self._items)
+        if missing.any():
+            found[missing] = default
+            if words.longest > MOST_BYTES:
+                self._find_long(words, found)
+        return found
+
+    def _find_long(self, words: Spans, found: Any) -> None:
+        blob, get = words.blob, self._items.get
+        for i in np.flatnonzero(words.lengths > MOST_BYTES).tolist():
+            start = int(words.starts[i])
+            value = get(blob[start : start + int(words.lengths[i])])
+            if value is not None:
+                found[i] = value
+
+    def _make_index(self, asked: int) -> StringIndex | None:
+        self._asked += asked
+        if self._asked < len(self._items) // 4:
+            return None
+        self._asked = -(1 << 62)  # once is enough, should there be no index
+        try:
+            index = StringIndex(list(self._items))
+        except NotIndexed:
+            return None
+        values = np.empty(len(self._items) + 1, self.value_dtype.as_numpy_dtype)
+        values[:-1] = list(self._items.values())
+        self._index_values, self._index = values, index
+        return index
 
     def initialize(self, keys: Any, values: Any) -> None:
         """Fills it; again with the same contents is harmless.

@@ -81,6 +81,8 @@ def matrix_inverse(c: OpKernelConstruction) -> Compute:
     def compute(matrix: _Array) -> _Array:
         check_square(matrix)
         source = adjoint(matrix) if wants_adjoint else matrix
+        if _starts_with_nan(source):
+            raise invalid("Input is not invertible.")
         try:
             result = np.linalg.inv(wide(source))
         except np.linalg.LinAlgError:
@@ -88,6 +90,11 @@ def matrix_inverse(c: OpKernelConstruction) -> Compute:
         return result.astype(matrix.dtype, copy=False)
 
     return compute
+
+
+def _starts_with_nan(matrix: _Array) -> bool:
+    """Whether elimination has NaN for its first pivot, which TensorFlow refuses."""
+    return bool(np.isnan(matrix[..., :, :1]).any())
 
 
 @host_kernel("MatrixDeterminant", large=True)
@@ -127,6 +134,8 @@ def matrix_solve(c: OpKernelConstruction) -> Compute:
         if rhs.size == 0:
             return np.zeros_like(rhs)
         source = wide(adjoint(matrix) if of_adjoint else matrix)
+        if _starts_with_nan(source):
+            raise invalid(_NOT_INVERTIBLE)
         return _solve(source, wide(rhs)).astype(rhs.dtype, copy=False)
 
     return compute
@@ -142,7 +151,8 @@ def matrix_triangular_solve(c: OpKernelConstruction) -> Compute:
         check_right_side(matrix, rhs)
         if rhs.size == 0:
             return np.zeros_like(rhs)
-        if np.any(np.diagonal(matrix, axis1=-2, axis2=-1) == 0):
+        singular = np.any(np.diagonal(matrix, axis1=-2, axis2=-1) == 0)
+        if singular or np.isnan(matrix[..., :1, :1]).any():
             raise invalid(_NOT_INVERTIBLE)
         source = wide(np.tril(matrix) if lower else np.triu(matrix))
         is_lower = lower

@@ -41,18 +41,54 @@ class _Refused(ValueError):
     """RE2 does not take the pattern."""
 
 
+# What `to_text` makes of bytes that are not UTF-8. For RE2 they are no characters:
+# neither `.` nor the complement of a class matches them.
+_NO_CHARACTERS = "\\udc80-\\udcff"
+_DAMAGED = re.compile("[\udc80-\udcff]")
+
+
 @lru_cache(maxsize=1024)
-def compile_pattern(pattern: bytes) -> re.Pattern[str]:
+def compile_pattern(pattern: bytes, damaged: bool = False) -> re.Pattern[str]:
     """The pattern for texts decoded as UTF-8 with `surrogateescape`.
+
+    Args:
+      damaged: for texts with bytes that are not UTF-8 (`is_damaged`), which match
+        nothing. Other texts are matched faster by the simpler pattern.
 
     Raises:
       InvalidArgumentError: the pattern is not one of RE2's.
     """
     text = to_text(pattern)
     try:
-        return re.compile(_translate(text), re.ASCII)
+        translated = _translate(text)
+        if damaged:
+            translated = _characters_only(translated)
+        return re.compile(translated, re.ASCII)
     except (re.error, _Refused) as error:
         raise invalid_argument(f"Invalid pattern: {text}, error: {error}") from None
+
+
+def is_damaged(text: str) -> bool:
+    """Whether a text was decoded from bytes that are not UTF-8."""
+    return not text.isascii() and _DAMAGED.search(text) is not None
+
+
+_PIECE = re.compile(r"\\.|\[\^?(?:\\.|[^\]\\])*\]|\.|[^\\\[.]+", re.DOTALL)
+
+
+def _characters_only(translated: str) -> str:
+    """A pattern for Python that matches no bytes that are not UTF-8."""
+    return "".join(map(_without_damage, _PIECE.findall(translated)))
+
+
+def _without_damage(piece: str) -> str:
+    if piece.startswith("[^"):
+        return f"[^{_NO_CHARACTERS}{piece[2:]}"
+    if piece == "." or (piece[0] == "[" and re.search(r"\\[DSW]", piece)):
+        return f"(?:(?![{_NO_CHARACTERS}]){piece})"
+    if piece in ("\\D", "\\S", "\\W"):
+        return f"[^{_NO_CHARACTERS}{piece.lower()}]"
+    return piece
 
 
 def to_text(value: bytes) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host import string_spans
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+from tensorloom.kernels.host.string_spans import Spans
 from tensorloom.kernels.host.unicode_scripts import script_ranges
 
 _Splitter = Callable[[bytes], list[bytes]]
@@ -35,15 +37,10 @@ def _outputs(words: list[bytes], counts: Any) -> tuple[Any, Any, Any]:
 
 def _split_at_any(texts: list[bytes], separators: bytes) -> tuple[Any, Any, Any]:
     """All texts split in one go at runs of some bytes, without empty words."""
-    first = separators[:1]
-    blob = first.join([b"", *texts, b""])
-    if len(separators) > 1:
-        blob = blob.translate(bytes.maketrans(separators, first * len(separators)))
-    is_inside = np.frombuffer(blob, np.uint8) != first[0]
-    starts = np.flatnonzero(is_inside[1:] & ~is_inside[:-1])
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-    counts = np.diff(np.searchsorted(starts, lengths.cumsum()), prepend=0)
-    return _outputs(list(filter(None, blob.split(first))), counts)
+    first, spans = separators[:1], string_spans.split_at_any(texts, separators)
+    # Without what stands before the first text, and behind the last.
+    blob = spans.blob[1 : len(spans.blob) - string_spans.PADDING]
+    return _outputs(list(filter(None, blob.split(first))), spans.counts)
 
 
 def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]:
@@ -53,29 +50,49 @@ def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]
     return _outputs(words, np.array(counts, np.int64))
 
 
-@host_kernel("StringSplit", large=True)
-def string_split(c: OpKernelConstruction) -> Compute:
-    """Split at any byte of the delimiter; at every byte when it is empty."""
-    skip_empty = c["skip_empty"]
+class Split:
+    """The StringSplit op: at any byte of the delimiter, at every byte if it is empty."""
 
-    def compute(value: Any, delimiter: Any) -> tuple[Any, Any, Any]:
-        if value.ndim != 1:
-            raise invalid_argument(
-                f"input must be a vector, got shape: {shape_text(value.shape)}"
-            )
-        if delimiter.ndim:
-            raise invalid_argument(
-                f"delimiter must be a scalar, got shape: {shape_text(delimiter.shape)}"
-            )
-        at, texts = delimiter.item(), value.tolist()
-        if skip_empty and at and texts:
+    def __init__(self, skip_empty: bool) -> None:
+        self.skip_empty = skip_empty
+
+    def spans(self, value: Any, delimiter: Any) -> Spans | None:
+        """Where the words are, if one pass over all texts can tell.
+
+        Raises:
+          InvalidArgumentError: the inputs are no vector and no scalar.
+        """
+        texts, at = _inputs(value, delimiter, "delimiter")
+        if self.skip_empty and at and texts:
+            return string_spans.split_at_any(texts, at)
+        return None
+
+    def sparse(self, value: Any, delimiter: Any) -> tuple[Any, Any, Any]:
+        """(indices, words, shape). Raises as `spans`."""
+        texts, at = _inputs(value, delimiter, "delimiter")
+        if self.skip_empty and at and texts:
             return _split_at_any(texts, at)
         split = _splitter(at)
         # TensorFlow gives no word for an empty text.
-        rows = [split(text) if text else [] for text in texts]
-        return _sparse(rows)
+        return _sparse([split(text) if text else [] for text in texts])
 
-    return compute
+
+def _inputs(value: Any, separator: Any, name: str) -> tuple[list[bytes], bytes]:
+    if value.ndim != 1:
+        raise invalid_argument(
+            f"input must be a vector, got shape: {shape_text(value.shape)}"
+        )
+    if separator.ndim:
+        raise invalid_argument(
+            f"{name} must be a scalar, got shape: {shape_text(separator.shape)}"
+        )
+    return value.tolist(), separator.item()
+
+
+@host_kernel("StringSplit", large=True)
+def string_split(c: OpKernelConstruction) -> Compute:
+    """Split at any byte of the delimiter; at every byte when it is empty."""
+    return Split(c["skip_empty"]).sparse
 
 
 def _splitter(delimiter: bytes) -> _Splitter:
@@ -87,21 +104,29 @@ def _splitter(delimiter: bytes) -> _Splitter:
     return pattern.split
 
 
-@host_kernel("StringSplitV2", large=True)
-def string_split_v2(c: OpKernelConstruction) -> Compute:
-    """Split as Python's bytes.split."""
-    limit = c["maxsplit"]
+class SplitV2:
+    """The StringSplitV2 op: Python's bytes.split."""
 
-    def compute(value: Any, separator: Any) -> tuple[Any, Any, Any]:
-        if value.ndim != 1:
-            raise invalid_argument(
-                f"input must be a vector, got shape: {shape_text(value.shape)}"
-            )
-        if separator.ndim:
-            raise invalid_argument(
-                f"sep must be a scalar, got shape: {shape_text(separator.shape)}"
-            )
-        at, texts = separator.item(), value.tolist()
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def spans(self, value: Any, separator: Any) -> Spans | None:
+        """Where the words are, if one pass over all texts can tell.
+
+        Raises:
+          InvalidArgumentError: the inputs are no vector and no scalar.
+        """
+        texts, at = _inputs(value, separator, "sep")
+        if self.limit >= 0 or not texts or len(at) > 1:
+            return None
+        if at:
+            return string_spans.split_at_each(texts, at)
+        return string_spans.split_at_any(texts, _WHITE_SPACE)
+
+    def sparse(self, value: Any, separator: Any) -> tuple[Any, Any, Any]:
+        """(indices, words, shape). Raises as `spans`."""
+        limit = self.limit
+        texts, at = _inputs(value, separator, "sep")
         if limit < 0 and texts and not at:
             return _split_at_any(texts, _WHITE_SPACE)
         if limit < 0 and texts and len(at) == 1:
@@ -110,7 +135,11 @@ def string_split_v2(c: OpKernelConstruction) -> Compute:
             return _sparse([text.split(at or None, limit) for text in texts])
         return _sparse([_split_spaces(text, limit) for text in texts])
 
-    return compute
+
+@host_kernel("StringSplitV2", large=True)
+def string_split_v2(c: OpKernelConstruction) -> Compute:
+    """Split as Python's bytes.split."""
+    return SplitV2(c["maxsplit"]).sparse
 
 
 def _split_spaces(text: bytes, limit: int) -> list[bytes]:

@@ -13,6 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.regular_expressions import (
     compile_pattern,
+    is_damaged,
     to_bytes,
     to_text,
 )
@@ -134,7 +135,9 @@ def _replacer(
             last_end = match.end()
             return "".join(p if isinstance(p, str) else match[p] or "" for p in pieces)
 
-        return to_bytes(compiled.sub(new, to_text(text), count=int(not everywhere)))
+        decoded = to_text(text)
+        used = compile_pattern(pattern, True) if is_damaged(decoded) else compiled
+        return to_bytes(used.sub(new, decoded, count=int(not everywhere)))
 
     return replace
 
@@ -191,10 +194,12 @@ def _check_scalar(what: str, value: Any) -> None:
 
 def _full_match(pattern: bytes, value: Any) -> Any:
     compiled = compile_pattern(pattern)
-    found = [
-        compiled.fullmatch(to_text(text)) is not None
-        for text in value.reshape(-1).tolist()
-    ]
+
+    def matches(text: str) -> bool:
+        used = compile_pattern(pattern, True) if is_damaged(text) else compiled
+        return used.fullmatch(text) is not None
+
+    found = [matches(to_text(text)) for text in value.reshape(-1).tolist()]
     return np.array(found, np.bool_).reshape(value.shape)[()]
 
 

@@ -16,6 +16,7 @@ from tensorloom.master.optimize.dependency import simplify_dependencies
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
+from tensorloom.master.optimize.fuse_split_lookup import fuse_split_lookup
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.optimize.relu_before_pool import (
     take_relu_gradient_before_pool,
@@ -38,6 +39,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
+    ("fuse_split_lookup", fuse_split_lookup),
 )
 
 

@@ -50,10 +50,14 @@ _TOGGLES = {
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
+    "fuse_split_lookup": "remapping",
     "sum_of_products": "remapping",
 }
 
 # Passes whose results have ops of our own.
 _MAKES_OWN_OPS = frozenset(
-    ["fuse_matmul_bias", "fuse_optimizer_updates", "sum_of_products"]
+    [
+        *("fuse_matmul_bias", "fuse_optimizer_updates"),
+        *("fuse_split_lookup", "sum_of_products"),
+    ]
 )

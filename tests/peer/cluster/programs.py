@@ -829,15 +829,15 @@ def outcome(program, tf, target):
         return {"failure": f"{type(error).__name__}: {error}"}
 
 
-def main():
+def main(programs):
     """Runs all programs."""
     system, target = sys.argv[1:]
     tf = load(system)
-    for program in PROGRAMS:
+    for program in programs:
         found = outcome(program, tf, target)
         found["name"] = program.__name__
         print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(PROGRAMS)

@@ -218,10 +218,6 @@ spec(
     types=NUMBERS,
     mutate=("dtype",),
     gradient=False,
-    known={
-        "shapes": "TensorFlow infers through the function's body, "
-        "here the static shape is unknown"
-    },
 )
 
 

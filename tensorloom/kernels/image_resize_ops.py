@@ -1,0 +1,81 @@
+"""Bilinear resizing over torch tensors, with the host kernel's plan and rounding."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+from tensorloom.framework import dtypes
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host import image_resize_ops as host
+from tensorloom.kernels.host.allocation import check_shape
+
+# Images that are mixed together: so many elements stay in a CPU's cache. Other devices
+# take the whole batch, as each call costs more there.
+_CPU_ELEMENTS = 1 << 19
+_ALL_ELEMENTS = 1 << 62
+_FLOATS = frozenset([dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64])
+_INTEGERS = frozenset(
+    [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.int32, dtypes.int64]
+)
+
+# rows, upper and lower rows, downward weights, left and right elements, their weights
+_Plan = tuple[torch.Tensor | None, *tuple[torch.Tensor, ...]]
+
+
+@kernel("ResizeBilinear", types={"T": _FLOATS}, host_inputs=("size",))
+@kernel(
+    "ResizeBilinear", types={"T": _INTEGERS}, host_inputs=("size",), devices=("CPU",)
+)
+def resize_bilinear(c: OpKernelConstruction) -> Compute:
+    """upper left + (upper right - upper left) * x and so on, float32.
+
+    One operation a step: `lerp` and `addcmul` round otherwise than TensorFlow.
+    """
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    host.check_flags(align, centers)
+    most = _CPU_ELEMENTS if c.device_type == "CPU" else _ALL_ELEMENTS
+
+    @functools.lru_cache(maxsize=16)
+    def plan(shape: tuple[int, ...], height: int, width: int) -> _Plan:
+        arrays = host.bilinear_plan(shape, height, width, align, centers)
+        return tuple(
+            None if x is None else torch.from_numpy(x).to(c.torch_device)
+            for x in arrays
+        )
+
+    def compute(images: torch.Tensor, size: object) -> torch.Tensor:
+        height, width = host.check_sizes(images, size)
+        batch, old_height, old_width, channels = images.shape
+        result_shape = (batch, height, width, channels)
+        check_shape(result_shape, dtypes.float32, c.device)
+        if (height, width) == (old_height, old_width):
+            return images.to(torch.float32, copy=True)
+        taps = plan((1, old_height, old_width, channels), height, width)
+        flat = images.reshape(batch, old_height, old_width * channels)
+        together = max(1, most // (flat[0].numel() if batch else 1))
+        if batch <= together:
+            return _mix(flat, taps).view(result_shape)
+        result = flat.new_empty(result_shape, dtype=torch.float32)
+        for i in range(0, batch, together):
+            part = slice(i, i + together)
+            result[part] = _mix(flat[part], taps).view(-1, *result_shape[1:])
+        return result
+
+    return compute
+
+
+def _mix(images: torch.Tensor, plan: _Plan) -> torch.Tensor:
+    """[batch, height, width * channels] of images of that layout."""
+    rows, top, bottom, down, left, right, across = plan
+    if rows is not None:
+        images = images.index_select(1, rows)
+    images = images.to(torch.float32)
+    # Of a matrix: a gather from three dimensions takes three times as long.
+    matrix = images.flatten(0, 1)
+    start, wide = matrix.index_select(1, left), matrix.index_select(1, right)
+    wide.sub_(start).mul_(across).add_(start)
+    wide = wide.view(*images.shape[:2], len(left))
+    upper, mixed = wide.index_select(1, top), wide.index_select(1, bottom)
+    return mixed.sub_(upper).mul_(down).add_(upper)

@@ -1,0 +1,624 @@
+"""Gradient boosted trees: ensembles and quantile sketches as resources.
+
+`tf.estimator`'s BoostedTrees models train with these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import register_op
+from tensorloom.framework.shape_inference import scalar_shape
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+_VECTOR = TensorShape.of((None,))
+_MATRIX = TensorShape.of((None, None))
+_COLUMN = TensorShape.of((None, 1))
+
+
+def _ranks(c: InferenceContext, *ranks: int) -> None:
+    """The inputs from the first on must have these ranks."""
+    for index, rank in enumerate(ranks):
+        c.with_rank(index, rank)
+
+
+def _size(c: InferenceContext, index: int, axis: int) -> int | None:
+    dims = c.input_shape(index).dims_tuple
+    return None if dims is None else dims[axis]
+
+
+def _aggregate_shape(c: InferenceContext) -> TensorShape:
+    _ranks(c, 1, 2, 2, 2)
+    numbers = [_size(c, index, 1) for index in (1, 2)]
+    total = None if None in numbers else sum(n for n in numbers if n is not None)
+    return TensorShape.of(
+        (c.attrs["max_splits"], _size(c, 3, 1), c.attrs["num_buckets"], total)
+    )
+
+
+def _bucketize_shape(c: InferenceContext) -> list[TensorShape]:
+    count = c.attrs["num_features"]
+    values = TensorShape.of((None,)) if not count else c.with_rank(0, 1)
+    for index in range(count):
+        c.merge(c.with_rank(index, 1), values)
+        c.with_rank(count + index, 1)
+    return [values] * count
+
+
+def _split_outputs(c: InferenceContext, features: bool) -> list[TensorShape]:
+    contribs = TensorShape.of((None, c.attrs["logits_dimension"]))
+    vectors = [_VECTOR] * (5 if features else 4)
+    return [*vectors, contribs, contribs, _VECTOR]
+
+
+def _range_and_scalars(c: InferenceContext, scalars: int) -> None:
+    c.merge(c.with_rank(0, 1), TensorShape.of((2,)))
+    for index in range(c.num_inputs - scalars, c.num_inputs):
+        c.with_rank(index, 0)
+
+
+def _best_split_shape(c: InferenceContext) -> list[TensorShape]:
+    _range_and_scalars(c, 4)
+    c.with_rank(1, 4)
+    return _split_outputs(c, features=False)
+
+
+def _best_split_v2_shape(c: InferenceContext) -> list[TensorShape]:
+    _range_and_scalars(c, 4)
+    count = c.attrs["num_features"]
+    for index in range(1, count + 1):
+        c.with_rank(index, 4)
+    _ = c.with_rank(count + 1, 1), c.with_rank(count + 2, 1)
+    return _split_outputs(c, features=True)
+
+
+def _sparse_best_split_shape(c: InferenceContext) -> list[TensorShape]:
+    _range_and_scalars(c, 4)
+    for index, rank in ((1, 2), (2, 1), (3, 1)):
+        c.with_rank(index, rank)
+    return _split_outputs(c, features=False)
+
+
+def _best_gains_shape(c: InferenceContext) -> list[TensorShape]:
+    _range_and_scalars(c, 4)
+    count = c.attrs["num_features"]
+    for index in range(1, count + 1):
+        c.with_rank(index, 3)
+    return [*[_VECTOR] * (3 * count), *[_COLUMN] * (2 * count)]
+
+
+def _center_bias_shape(c: InferenceContext) -> TensorShape:
+    c.merge(c.with_rank(1, 2), c.with_rank(2, 2))
+    for index in (0, 3, 4):
+        c.with_rank(index, 0)
+    return SCALAR
+
+
+def _serialized_shape(c: InferenceContext) -> list[TensorShape]:
+    _ranks(c, 0, 0, 0)
+    return []
+
+
+_create_quantiles_shape = _serialized_shape
+
+
+def _debug_shape(c: InferenceContext) -> TensorShape:
+    return TensorShape.of((_examples(c, 1),))
+
+
+def _examples(c: InferenceContext, first: int) -> int | None:
+    """The number of examples, on which all features agree."""
+    shape = c.with_rank_at_least(first, 1)
+    for index in range(first, c.num_inputs):
+        c.merge_dim(_size(c, index, 0), _size(c, first, 0))
+    return None if shape.dims_tuple is None else shape.dims_tuple[0]
+
+
+def _predict_shape(c: InferenceContext) -> TensorShape:
+    return TensorShape.of((_examples(c, 1), c.attrs["logits_dimension"]))
+
+
+def _training_predict_shape(c: InferenceContext) -> list[TensorShape]:
+    for index in (1, 2):
+        c.with_rank(index, 1)
+    rows = _examples(c, 3)
+    ids = TensorShape.of((rows,))
+    return [TensorShape.of((rows, c.attrs["logits_dimension"])), ids, ids]
+
+
+def _summaries_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    return [TensorShape.of((None, 4))] * c.attrs["num_features"]
+
+
+def _states_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    return [SCALAR, SCALAR, SCALAR, SCALAR, TensorShape.of((2,))]
+
+
+def _make_summaries_shape(c: InferenceContext) -> list[TensorShape]:
+    count = c.attrs["num_features"]
+    weights = c.with_rank(count, 1)
+    for index in range(count):
+        c.merge(c.with_rank(index, 1), weights)
+    c.with_rank(count + 1, 0)
+    return [TensorShape.of((None, 4))] * count
+
+
+def _stats_summary_shape(c: InferenceContext) -> TensorShape:
+    _ranks(c, 1, 2, 2)
+    count = c.attrs["num_features"]
+    for index in range(count):
+        c.merge(c.with_rank(3 + index, 1), c.input_shape(0))
+    return TensorShape.of((count, c.attrs["max_splits"], c.attrs["num_buckets"], 2))
+
+
+def _add_summaries_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    for index in range(1, c.num_inputs):
+        c.with_rank(index, 2)
+    return []
+
+
+def _handle_only_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    for index in range(1, c.num_inputs):
+        c.with_rank(index, 1)
+    return []
+
+
+def _flush_shape(c: InferenceContext) -> list[TensorShape]:
+    _ranks(c, 0, 0)
+    return []
+
+
+def _boundaries_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    return [_VECTOR] * c.attrs["num_features"]
+
+
+def _serialize_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    return [SCALAR, SCALAR]
+
+
+def _sparse_aggregate_shape(c: InferenceContext) -> list[TensorShape]:
+    _ranks(c, 1, 2, 2, 2, 1, 1)
+    return [_MATRIX, _VECTOR, TensorShape.of((4,))]
+
+
+def _update_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    c.with_rank(1, 1)
+    return []
+
+
+_update_v2_shape = _update_shape
+
+
+def _initialized_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(0, 0)
+    return SCALAR
+
+
+# --- ops ---------------------------------------------------------------------
+
+register_op(
+    "BoostedTreesAggregateStats",
+    inputs=["node_ids: int32", "gradients: float", "hessians: float", "feature: int32"],
+    outputs=["stats_summary: float"],
+    attrs=["max_splits: int >= 1", "num_buckets: int >= 1"],
+    shape_fn=_aggregate_shape,
+    doc="Sums of gradients and hessians by node, feature dimension and bucket.",
+)
+
+register_op(
+    "BoostedTreesBucketize",
+    inputs=[
+        "float_values: num_features * float",
+        "bucket_boundaries: num_features * float",
+    ],
+    outputs=["buckets: num_features * int32"],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_bucketize_shape,
+    doc="The buckets that the values of each feature fall into.",
+)
+
+register_op(
+    "BoostedTreesCalculateBestFeatureSplit",
+    inputs=[
+        "node_id_range: int32",
+        "stats_summary: float",
+        "l1: float",
+        "l2: float",
+        "tree_complexity: float",
+        "min_node_weight: float",
+    ],
+    outputs=[
+        "node_ids: int32",
+        "gains: float",
+        "feature_dimensions: int32",
+        "thresholds: int32",
+        "left_node_contribs: float",
+        "right_node_contribs: float",
+        "split_with_default_directions: string",
+    ],
+    attrs=[
+        "logits_dimension: int >= 1",
+        "split_type: {'inequality', 'equality'} = 'inequality'",
+    ],
+    shape_fn=_best_split_shape,
+    doc="The best split of a feature at each node.",
+)
+
+register_op(
+    "BoostedTreesCalculateBestFeatureSplitV2",
+    inputs=[
+        "node_id_range: int32",
+        "stats_summaries_list: num_features * float",
+        "split_types: string",
+        "candidate_feature_ids: int32",
+        "l1: float",
+        "l2: float",
+        "tree_complexity: float",
+        "min_node_weight: float",
+    ],
+    outputs=[
+        "node_ids: int32",
+        "gains: float",
+        "feature_ids: int32",
+        "feature_dimensions: int32",
+        "thresholds: int32",
+        "left_node_contribs: float",
+        "right_node_contribs: float",
+        "split_with_default_directions: string",
+    ],
+    attrs=["num_features: int >= 1", "logits_dimension: int >= 1"],
+    shape_fn=_best_split_v2_shape,
+    doc="The best split among several features at each node.",
+)
+
+register_op(
+    "BoostedTreesCalculateBestGainsPerFeature",
+    inputs=[
+        "node_id_range: int32",
+        "stats_summary_list: num_features * float",
+        "l1: float",
+        "l2: float",
+        "tree_complexity: float",
+        "min_node_weight: float",
+    ],
+    outputs=[
+        "node_ids_list: num_features * int32",
+        "gains_list: num_features * float",
+        "thresholds_list: num_features * int32",
+        "left_node_contribs_list: num_features * float",
+        "right_node_contribs_list: num_features * float",
+    ],
+    attrs=["max_splits: int >= 1", "num_features: int >= 1"],
+    shape_fn=_best_gains_shape,
+    doc="The best split of each feature at each node, of one class.",
+)
+
+register_op(
+    "BoostedTreesCenterBias",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "mean_gradients: float",
+        "mean_hessians: float",
+        "l1: float",
+        "l2: float",
+    ],
+    outputs=["continue_centering: bool"],
+    shape_fn=_center_bias_shape,
+    stateful=True,
+    doc="Puts the mean of the labels into the first tree.",
+)
+
+register_op(
+    "BoostedTreesCreateEnsemble",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "stamp_token: int64",
+        "tree_ensemble_serialized: string",
+    ],
+    shape_fn=_serialized_shape,
+    stateful=True,
+    doc="Makes an ensemble from its serialized form.",
+)
+
+register_op(
+    "BoostedTreesCreateQuantileStreamResource",
+    inputs=[
+        "quantile_stream_resource_handle: resource",
+        "epsilon: float",
+        "num_streams: int64",
+    ],
+    attrs=["max_elements: int = 1099511627776"],
+    shape_fn=_create_quantiles_shape,
+    stateful=True,
+    doc="Makes streams of quantile sketches.",
+)
+
+register_op(
+    "BoostedTreesDeserializeEnsemble",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "stamp_token: int64",
+        "tree_ensemble_serialized: string",
+    ],
+    shape_fn=_serialized_shape,
+    stateful=True,
+    doc="Replaces an ensemble by a serialized one.",
+)
+
+register_op(
+    "BoostedTreesEnsembleResourceHandleOp",
+    outputs=["resource: resource"],
+    attrs=["container: string = ''", "shared_name: string = ''"],
+    shape_fn=scalar_shape,
+    stateful=True,
+    doc="The handle of an ensemble of trees.",
+)
+
+register_op(
+    "BoostedTreesExampleDebugOutputs",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "bucketized_features: num_bucketized_features * int32",
+    ],
+    outputs=["examples_debug_outputs_serialized: string"],
+    attrs=["num_bucketized_features: int >= 1", "logits_dimension: int"],
+    shape_fn=_debug_shape,
+    stateful=True,
+    doc="How each example comes to its logit, as serialized DebugOutput.",
+)
+
+register_op(
+    "BoostedTreesFlushQuantileSummaries",
+    inputs=["quantile_stream_resource_handle: resource"],
+    outputs=["summaries: num_features * float"],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_summaries_shape,
+    stateful=True,
+    doc="The summaries of each stream, which then begins anew.",
+)
+
+register_op(
+    "BoostedTreesGetEnsembleStates",
+    inputs=["tree_ensemble_handle: resource"],
+    outputs=[
+        "stamp_token: int64",
+        "num_trees: int32",
+        "num_finalized_trees: int32",
+        "num_attempted_layers: int32",
+        "last_layer_nodes_range: int32",
+    ],
+    shape_fn=_states_shape,
+    stateful=True,
+    doc="Stamp and sizes of an ensemble.",
+)
+
+register_op(
+    "BoostedTreesMakeQuantileSummaries",
+    inputs=[
+        "float_values: num_features * float",
+        "example_weights: float",
+        "epsilon: float",
+    ],
+    outputs=["summaries: num_features * float"],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_make_summaries_shape,
+    doc="Summaries [n, 4] of the values of each feature.",
+)
+
+register_op(
+    "BoostedTreesMakeStatsSummary",
+    inputs=[
+        "node_ids: int32",
+        "gradients: float",
+        "hessians: float",
+        "bucketized_features_list: num_features * int32",
+    ],
+    outputs=["stats_summary: float"],
+    attrs=["max_splits: int >= 1", "num_buckets: int >= 1", "num_features: int >= 1"],
+    shape_fn=_stats_summary_shape,
+    doc="Sums of gradients and hessians by feature, node and bucket.",
+)
+
+register_op(
+    "BoostedTreesPredict",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "bucketized_features: num_bucketized_features * int32",
+    ],
+    outputs=["logits: float"],
+    attrs=["num_bucketized_features: int >= 1", "logits_dimension: int"],
+    shape_fn=_predict_shape,
+    stateful=True,
+    doc="The logits of the ensemble.",
+)
+
+register_op(
+    "BoostedTreesQuantileStreamResourceAddSummaries",
+    inputs=[
+        "quantile_stream_resource_handle: resource",
+        "summaries: num_features * float",
+    ],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_add_summaries_shape,
+    stateful=True,
+    doc="Adds summaries to the streams.",
+)
+
+register_op(
+    "BoostedTreesQuantileStreamResourceDeserialize",
+    inputs=[
+        "quantile_stream_resource_handle: resource",
+        "bucket_boundaries: num_streams * float",
+    ],
+    attrs=["num_streams: int >= 1"],
+    shape_fn=_handle_only_shape,
+    stateful=True,
+    doc="Sets the boundaries of the streams.",
+)
+
+register_op(
+    "BoostedTreesQuantileStreamResourceFlush",
+    inputs=["quantile_stream_resource_handle: resource", "num_buckets: int64"],
+    attrs=["generate_quantiles: bool = false"],
+    shape_fn=_flush_shape,
+    stateful=True,
+    doc="Makes boundaries of buckets from what was added.",
+)
+
+register_op(
+    "BoostedTreesQuantileStreamResourceGetBucketBoundaries",
+    inputs=["quantile_stream_resource_handle: resource"],
+    outputs=["bucket_boundaries: num_features * float"],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_boundaries_shape,
+    stateful=True,
+    doc="The boundaries of the buckets of each feature.",
+)
+
+register_op(
+    "BoostedTreesQuantileStreamResourceHandleOp",
+    outputs=["resource: resource"],
+    attrs=["container: string = ''", "shared_name: string = ''"],
+    shape_fn=scalar_shape,
+    stateful=True,
+    doc="The handle of streams of quantile sketches.",
+)
+
+register_op(
+    "BoostedTreesSerializeEnsemble",
+    inputs=["tree_ensemble_handle: resource"],
+    outputs=["stamp_token: int64", "tree_ensemble_serialized: string"],
+    shape_fn=_serialize_shape,
+    stateful=True,
+    doc="Stamp and serialized form of an ensemble.",
+)
+
+register_op(
+    "BoostedTreesSparseAggregateStats",
+    inputs=[
+        "node_ids: int32",
+        "gradients: float",
+        "hessians: float",
+        "feature_indices: int32",
+        "feature_values: int32",
+        "feature_shape: int32",
+    ],
+    outputs=[
+        "stats_summary_indices: int32",
+        "stats_summary_values: float",
+        "stats_summary_shape: int32",
+    ],
+    attrs=["max_splits: int >= 1", "num_buckets: int >= 1"],
+    shape_fn=_sparse_aggregate_shape,
+    doc="Sums of gradients and hessians of a sparse feature.",
+)
+
+register_op(
+    "BoostedTreesSparseCalculateBestFeatureSplit",
+    inputs=[
+        "node_id_range: int32",
+        "stats_summary_indices: int32",
+        "stats_summary_values: float",
+        "stats_summary_shape: int32",
+        "l1: float",
+        "l2: float",
+        "tree_complexity: float",
+        "min_node_weight: float",
+    ],
+    outputs=[
+        "node_ids: int32",
+        "gains: float",
+        "feature_dimensions: int32",
+        "thresholds: int32",
+        "left_node_contribs: float",
+        "right_node_contribs: float",
+        "split_with_default_directions: string",
+    ],
+    attrs=["logits_dimension: int >= 1", "split_type: {'inequality'} = 'inequality'"],
+    shape_fn=_sparse_best_split_shape,
+    doc="The best split of a sparse feature at each node.",
+)
+
+register_op(
+    "BoostedTreesTrainingPredict",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "cached_tree_ids: int32",
+        "cached_node_ids: int32",
+        "bucketized_features: num_bucketized_features * int32",
+    ],
+    outputs=["partial_logits: float", "tree_ids: int32", "node_ids: int32"],
+    attrs=["num_bucketized_features: int >= 1", "logits_dimension: int"],
+    shape_fn=_training_predict_shape,
+    stateful=True,
+    doc="The change of the logits since the cached tree and node.",
+)
+
+register_op(
+    "BoostedTreesUpdateEnsemble",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "feature_ids: int32",
+        "node_ids: num_features * int32",
+        "gains: num_features * float",
+        "thresholds: num_features * int32",
+        "left_node_contribs: num_features * float",
+        "right_node_contribs: num_features * float",
+        "max_depth: int32",
+        "learning_rate: float",
+    ],
+    attrs=["pruning_mode: int >= 0", "num_features: int >= 0"],
+    shape_fn=_update_shape,
+    stateful=True,
+    doc="Adds a layer of splits to the growing tree.",
+)
+
+register_op(
+    "BoostedTreesUpdateEnsembleV2",
+    inputs=[
+        "tree_ensemble_handle: resource",
+        "feature_ids: int32",
+        "dimension_ids: num_features * int32",
+        "node_ids: num_features * int32",
+        "gains: num_features * float",
+        "thresholds: num_features * int32",
+        "left_node_contribs: num_features * float",
+        "right_node_contribs: num_features * float",
+        "split_types: num_features * string",
+        "max_depth: int32",
+        "learning_rate: float",
+        "pruning_mode: int32",
+    ],
+    attrs=["num_features: int >= 0"],
+    shape_fn=_update_v2_shape,
+    stateful=True,
+    doc="Adds a layer of splits, of any kind, to the growing tree.",
+)
+
+register_op(
+    "IsBoostedTreesEnsembleInitialized",
+    inputs=["tree_ensemble_handle: resource"],
+    outputs=["is_initialized: bool"],
+    shape_fn=_initialized_shape,
+    stateful=True,
+    doc="True when the ensemble was made.",
+)
+
+register_op(
+    "IsBoostedTreesQuantileStreamResourceInitialized",
+    inputs=["quantile_stream_resource_handle: resource"],
+    outputs=["is_initialized: bool"],
+    shape_fn=_initialized_shape,
+    stateful=True,
+    doc="True when the streams were made.",
+)
