@@ -7,6 +7,7 @@ has not seen it, and then runs prepared steps.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -374,10 +375,10 @@ class BaseSession(SessionInterface):
         self._master.reset(containers)
 
     def __del__(self) -> None:
-        # Nobody is left to hear of an error, and at the end of the process modules
-        # may be gone.
+        # Nobody is left to hear of an error. At the end of the process other threads
+        # stand still: whoever waits for one waits for ever.
         try:
-            if not self._closed:
+            if not self._closed and not sys.is_finalizing():
                 self.close()
         except Exception:
             self._closed = True

@@ -249,7 +249,11 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
             if is_trainable(results[i])
         ]
         found = build_gradients(
-            [y for y, _ in pairs], arguments, [g for _, g in pairs], name=scope
+            [y for y, _ in pairs],
+            arguments,
+            [g for _, g in pairs],
+            name=scope,
+            is_part=True,
         )
         wanted = [i for i, g in enumerate(found) if g is not None]
         graph.outputs = [graph.capture(convert_to_tensor(found[i])) for i in wanted]

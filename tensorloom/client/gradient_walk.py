@@ -265,6 +265,9 @@ def _takes_zeros(output: Tensor) -> bool:
     """Handles of other resources than variables have no gradient, not even zeros."""
     if output._dtype == dtypes.resource:
         return is_of_variable(output)
+    if output._dtype == dtypes.variant and output._handle_data is not None:
+        # A list of integers or of handles.
+        return output._handle_data.dtype.base_dtype.name in TRAINABLE_NAMES
     return is_trainable(output)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import gradient_aggregation
+from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_walk import GradientWalk, WalkOptions
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
@@ -20,7 +21,13 @@ from tensorloom.framework.indexed_slices import (
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import fill_ops, identity_ops, resource_variable_ops, shape_ops
+from tensorloom.ops import (
+    fill_ops,
+    gradient_source,
+    identity_ops,
+    resource_variable_ops,
+    shape_ops,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -91,8 +98,14 @@ def build_gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
     source_graph: Graph | None = None,
+    is_part: bool = False,
 ) -> list[Any]:
-    """`gradients` of tensors of `source_graph`, built in the default graph."""
+    """`gradients` of tensors of `source_graph`, built in the default graph.
+
+    Args:
+      source_graph: a function body whose gradient is built in another one.
+      is_part: this is a part of a gradient computation that goes on.
+    """
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:
@@ -102,7 +115,7 @@ def build_gradients(
     ys, xs = _as_list(ys), _as_list(xs)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
     given = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
-    with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *given]) as scope:
         graph = get_default_graph()
         graph.unique_name("uid")
         tensors = _to_tensors(ys, "y", False, source_graph)
@@ -115,12 +128,21 @@ def build_gradients(
             [t.op for t in stops],
         )
         # A walk makes much that lives on, and no garbage: collecting finds nothing.
-        with collection_paused():
+        part = gradient_source.current() if is_part or source_graph else None
+        with collection_paused(), gradient_source.computing(
+            part or _computation(graph, scope)
+        ):
             walk = GradientWalk(
                 tensors, wanted, started, source_graph or graph, options
             )
             walk.run()
     return [_result(walk, x, unconnected) for x in wanted]
+
+
+def _computation(graph: Graph, scope: str) -> str:
+    """A name that no other call of `tf.gradients` has, in whatever function."""
+    name = scope.rstrip("/")
+    return f"{graph.name}/{name}" if isinstance(graph, FuncGraph) else name
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -81,20 +81,24 @@ def drop_unused_unknown(graph_def: Any) -> bool:
     used = used_functions(graph_def)
     library = graph_def.library
     known = op_registry.registered_ops()
-    names = {function.signature.name for function in library.function} | known.keys()
-    doomed = [
-        function
-        for function in library.function
-        if function.signature.name not in used
-        and any(node.op not in names for node in function.node_def)
-    ]
-    gone = {function.signature.name for function in doomed}
-    for function in doomed:
-        library.function.remove(function)
+    kept = {function.signature.name: function for function in library.function}
+    gone: set[str] = set()
+    while doomed := {
+        name
+        for name, function in kept.items()
+        if name not in used
+        # What calls one that goes must go, too.
+        and any(n.op not in known and n.op not in kept for n in function.node_def)
+    }:
+        gone |= doomed
+        kept = {name: kept[name] for name in kept.keys() - doomed}
+    for index in reversed(range(len(library.function))):
+        if library.function[index].signature.name in gone:
+            del library.function[index]
     for gradient in list(library.gradient):
         if {gradient.function_name, gradient.gradient_func} & gone:
             library.gradient.remove(gradient)
-    return bool(doomed)
+    return bool(gone)
 
 
 def find_problems(graph_def: Any, producer_ops: Any = None) -> list[ImportProblem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.import_functions import ImportedFunctions
 from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
-from tensorloom.framework import errors, graph_def
+from tensorloom.framework import errors, graph_def, source
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.garbage import collection_paused
@@ -59,8 +59,9 @@ def import_graph_def(
       errors.NotFoundError: an op is not known.
     """
     del op_dict
-    proto = _check_graph_def(graph_def)
     mapping = _check_input_map(input_map)
+    changes = bool(mapping) or producer_op_list is not None
+    proto = _check_graph_def(graph_def, changes=changes)
     wanted = _check_return_elements(return_elements)
     graph = get_default_graph()
     with name_scope(name, "import", list(mapping.values())) as scope:
@@ -101,14 +102,16 @@ def _with_all_problems(message: str, proto: Any) -> str:
     return "\n".join(filter(None, (message, explain(proto))))
 
 
-def _check_graph_def(proto: Any) -> Any:
-    """The message as ours; the caller's is not changed."""
+def _check_graph_def(proto: Any, *, changes: bool) -> Any:
+    """The message as ours; a copy of the caller's if it is to be changed."""
     from tensorloom.protos import graph_pb2
 
     descriptor = getattr(proto, "DESCRIPTOR", None)
     if descriptor is None or descriptor.name != "GraphDef":
         raise TypeError("graph_def must be a GraphDef proto.")
     if isinstance(proto, graph_pb2.GraphDef):
+        if not changes:
+            return proto
         copy = graph_pb2.GraphDef()
         copy.CopyFrom(proto)
         return copy
@@ -171,6 +174,7 @@ class _Importer:
         self.mapping = mapping
         self.output_counts: dict[str, int] = {}
         self._ops: dict[str, Operation] = {}  # by name in the GraphDef
+        self._stack = source.capture()  # every node has the same
 
     def add(self, proto: Any, producer_op_list: Any, elements: Sequence[str]) -> None:
         """Adds all nodes, or none if one of them does not fit.
@@ -253,11 +257,15 @@ class _Importer:
 
     def _add_nodes(self, order: Sequence[Node], nodes: Mapping[str, Node]) -> None:
         back_edges: list[tuple[str, int, str, int]] = []
+        ops = self._ops
         for node in order:
             inputs: list[Tensor] = []
             later: list[int] = []
             for i, (name, index) in enumerate(node.inputs):
-                if name in nodes and name not in self._ops:
+                producer = ops.get(name)
+                if producer is not None:
+                    inputs.append(producer._outputs[index])
+                elif name in nodes:
                     # A loop's back edge: its producer comes later.
                     back_edges.append((node.name, i, name, index))
                     later.append(i)
@@ -269,7 +277,7 @@ class _Importer:
                 )
             for i in later:
                 inputs.insert(i, inputs[0])
-            self._ops[node.name] = self._add_node(node, inputs)
+            ops[node.name] = self._add_node(node, inputs)
         for merge, i, name, index in back_edges:
             self._ops[merge]._update_input(i, self._tensor(name, index))
         self._place_colocated()
@@ -279,7 +287,8 @@ class _Importer:
         return mapped if mapped is not None else self._ops[name]._outputs[index]
 
     def _add_node(self, node: Node, inputs: Sequence[Tensor]) -> Operation:
-        graph, attrs = self.graph, dict(node.attrs)
+        # The nodes were made for this import: their attrs need no copy.
+        graph, attrs = self.graph, node.attrs
         shapes = attrs.pop("_output_shapes", None)
         groups = attrs.get("_class")
         if groups:
@@ -299,9 +308,11 @@ class _Importer:
                 attrs,
                 f"{name}/",
                 node.output_types,
+                self._stack,
             )
-        _add_control_inputs(op, control)
-        graph._names_in_use.setdefault(op.name.lower(), 1)
+        if control:
+            _add_control_inputs(op, control)
+        graph._names_in_use.setdefault(op._name.lower(), 1)
         for i, shape in enumerate(shapes or ()):
             _declare_shape(op, i, shape)
         return op
@@ -381,6 +392,8 @@ def _in_graph_def_order(
     nodes: Mapping[str, Node], order: Mapping[str, int]
 ) -> list[Node]:
     """Producers first, and otherwise in the order that the GraphDef has."""
+    if _are_in_order(nodes, order):
+        return list(nodes.values())
     names = list(order)
     waiting: dict[str, int] = {}
     consumers: dict[str, list[str]] = {}
@@ -404,6 +417,23 @@ def _in_graph_def_order(
             if not waiting[name]:
                 heapq.heappush(ready, order[name])
     return result
+
+
+def _are_in_order(nodes: Mapping[str, Node], order: Mapping[str, int]) -> bool:
+    """Whether the nodes come in the order of the GraphDef, and producers first."""
+    last = -1
+    for node in nodes.values():
+        place = order[node.name]
+        if place < last:
+            return False
+        last = place
+        for name, _ in node.inputs:
+            if order.get(name, -1) >= place:
+                return False
+        for name in node.control_inputs:
+            if order.get(name, -1) >= place:
+                return False
+    return True
 
 
 def _is_back_edge(node: Node, producer: Node) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -51,6 +53,18 @@ def _message_of(graph: GraphIR) -> Any:
     return proto
 
 
+# Whose sessions are open. What is left of them at the end of the process is closed
+# while threads still run: over gRPC a master does not hear that its client is gone.
+_open: Final[weakref.WeakSet[RemoteMaster]] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for master in list(_open):
+        with suppress(errors.OpError):  # it is gone
+            master.close_session(master.handle)
+
+
 class RemoteMaster:
     """Implements `MasterInterface` for one client session."""
 
@@ -67,6 +81,8 @@ class RemoteMaster:
         self._channel = channel
         self._lock = threading.Lock()
         self._version = 0  # of the graph at the master
+        #: Of the session; "" before it was made.
+        self.handle = ""
 
     def _call(self, name: str, timeout_s: float | None = None, **fields: Any) -> Any:
         method = master_methods()[name]
@@ -93,8 +109,9 @@ class RemoteMaster:
                 f"{limit_s:g} s",
             ) from None
         self._version = response.graph_version
-        handle: str = response.session_handle
+        handle = self.handle = str(response.session_handle)
         self._hold(handle)
+        _open.add(self)
         return handle
 
     def _hold(self, handle: str) -> None:
@@ -140,6 +157,7 @@ class RemoteMaster:
 
     def close_session(self, session: str) -> None:
         """Ends the session at the master, and the connection."""
+        _open.discard(self)
         try:
             self._call("CloseSession", 10.0, session_handle=session)
         finally:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tensorloom.transport.interface import Channel
     from tensorloom.transport.socket_channel import SocketChannel
     from tensorloom.transport.tensor_subscriber import TensorDone
+    from tensorloom.transport.value_methods import Sent
     from tensorloom.worker.worker import Worker
 
 # A task that does not answer is asked again after this.
@@ -151,6 +152,11 @@ class ClusterDirectory:
             if worker is not None:
                 worker.channel.close()
 
+    def _origin(self) -> tuple[str, int]:
+        """This task, and its incarnation."""
+        assert self._own is not None
+        return self._own_task, self._own.devices()[0].incarnation
+
     def _cluster_def(self) -> Any:
         return self.cluster().as_cluster_def()
 
@@ -182,7 +188,11 @@ class ClusterDirectory:
                         None, None, f"{task} is not in the cluster of {self._own_task}"
                     )
                 worker = self._remote[task] = RemoteWorker(
-                    task, self._connect(address), self._cluster_def
+                    task,
+                    self._connect(address),
+                    self._cluster_def,
+                    self._origin,
+                    self._own,
                 )
             return worker
 
@@ -208,12 +218,7 @@ class ClusterDirectory:
         lost = {task: error for task, error in outcomes.items() if error is not None}
         if lost:
             raise diagnosis.tasks_are_missing(
-                self._own_task,
-                {w.task: w.channel.address for w in workers},
-                lost,
-                {w.task: w.devices()[0].incarnation for w in workers if w.devices()},
-                limit_s,
-                is_filtered,
+                self._own_task, self._addresses, lost, limit_s, is_filtered
             )
 
     # --- for the worker --------------------------------------------------------------
@@ -243,19 +248,17 @@ class ClusterDirectory:
 
         return cancel
 
-    def push_tensor(
-        self, task: str, step_id: int, key: str, value: Any, is_dead: bool
-    ) -> None:
-        """Sends a tensor to a task; see `worker.step_table.Peers.push_tensor`."""
+    def push_tensors(self, task: str, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Sends tensors to a task; see `worker.step_table.Peers.push_tensors`."""
         worker, channel = self._pushing_to(task)
         try:
-            channel.push(step_id, key, value, is_dead)
+            channel.push(step_id, tensors)
             return
         except NotConnected:
             worker.channel.negotiate(None)  # the task is gone, or was restarted
         worker, channel = self._pushing_to(task)
         try:
-            channel.push(step_id, key, value, is_dead)
+            channel.push(step_id, tensors)
         except NotConnected as error:
             raise errors.UnavailableError(
                 None, None, f"{task} cannot be reached: {error}"

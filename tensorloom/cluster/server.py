@@ -19,7 +19,8 @@ from tensorloom.framework.op_policy import OpPolicy
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import security, socket_address
+from tensorloom.transport import security, socket_address, stream_server
+from tensorloom.transport.frame_answers import FrameAnswers
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
 from tensorloom.transport.socket_server import SocketServer
@@ -121,9 +122,10 @@ class Server:
         self._master = Master(self._directory, local.environment())
         self._masters = MasterService(self._master, self._task, self._policy)
         sockets = self._listen_on_sockets()
+        stream_endpoint = stream_server.new_endpoint()
         workers = WorkerService(
             self._worker,
-            [endpoint for _, endpoint in sockets],
+            [*(endpoint for _, endpoint in sockets), stream_endpoint],
             self._policy,
             lambda cluster_def: self._directory.learn(ClusterSpec(cluster_def)),
         )
@@ -134,22 +136,16 @@ class Server:
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}
         values = {**self._masters.value_handlers(), **workers.value_handlers()}
+        answers = FrameAnswers(handlers, values, workers.send_tensors, workers)
+        streams = stream_server.StreamServer(stream_endpoint, answers)
         try:
-            self._server = GrpcServer(handlers, self._address)
+            self._server = GrpcServer(handlers, self._address, streams=streams)
         except Exception:
             for listener, _ in sockets:
                 listener.close()
             raise
         self._socket_servers = [
-            SocketServer(
-                listener,
-                handlers,
-                values,
-                workers.send_tensors,
-                workers,
-                security.token(),
-            )
-            for listener, _ in sockets
+            SocketServer(listener, answers, security.token()) for listener, _ in sockets
         ]
 
     def _listen_on_sockets(self) -> list[tuple[socket.socket, str]]:

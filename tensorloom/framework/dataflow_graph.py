@@ -29,6 +29,7 @@ from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
+    from tensorloom.framework.source import Stack
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -172,8 +173,12 @@ class Graph(GraphScopes, GraphCollections):
         attrs: dict[str, Any],
         name: str,
         output_types: Sequence[DType] | None = None,
+        stack: Stack | None = None,
     ) -> Operation:
         """Adds an operation whose attrs are decoded and complete.
+
+        Args:
+          stack: who makes it, for callers that make many; else it is found out.
 
         Raises:
           ValueError: a bad name, an input of another graph, or shapes that do not fit.
@@ -201,7 +206,7 @@ class Graph(GraphScopes, GraphCollections):
             if output_types is None:
                 output_types = op_def.output_types(attrs)
             op = Operation(
-                self, op_def, full_name, inputs, control, attrs, output_types
+                self, op_def, full_name, inputs, control, attrs, output_types, stack
             )
             self._apply_scopes(op)
             try:

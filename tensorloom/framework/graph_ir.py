@@ -103,12 +103,28 @@ def sort_topologically(
     Raises:
       errors.InvalidArgumentError: an input does not exist, or there is a cycle.
     """
-    done: set[str] = set(known)
+    done = set(known)
+    if _is_sorted(nodes, done):
+        return list(nodes.values())
     order: list[Node] = []
     for root in nodes.values():
         if root.name not in done:
             _visit(root, nodes, done, order)
     return order
+
+
+def _is_sorted(nodes: Mapping[str, Node], known: set[str]) -> bool:
+    """Whether all producers come first already, as most writers have it."""
+    done = set(known)
+    for name, node in nodes.items():
+        for producer, _ in node.inputs:
+            if producer not in done:
+                return False
+        for control in node.control_inputs:
+            if control not in done:
+                return False
+        done.add(name)
+    return True
 
 
 def _visit(

@@ -130,10 +130,15 @@ class RegisteredGraph(PreparedStep, Protocol):
 
 
 class PendingReply(Protocol):
-    """A part of a step that runs on another task, as a socket to wait at."""
+    """A part of a step that runs on another task."""
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it ends at once, and tensors for the caller's task come with it."""
+        ...
 
     def fileno(self) -> int:
-        """The socket's number, for `select.poll`."""
+        """The socket's number, for `select.poll`; negative if there is none."""
         ...
 
     def watch(self, lost: Callable[[OpError], None]) -> None:

@@ -108,7 +108,9 @@ def split_inputs(
     inputs: list[tuple[str, int]] = []
     controls: list[str] = []
     for text in texts:
-        name, index = parse_input(text)
+        # Most are a name alone.
+        is_name = ":" not in text and text[:1] != "^"
+        name, index = (text, 0) if is_name else parse_input(text)
         if index < 0:
             controls.append(name)
         elif controls:
@@ -145,11 +147,16 @@ def check_name(name: str, internal: bool = False) -> None:
         raise invalid(f"Node '{name}': Node name contains invalid characters")
 
 
+# Constants of no more bytes than this are mostly axes, sizes and factors, of which the
+# same come again and again.
+_FEW_BYTES = 128
+
+
 class NodeReader:
     """Reads nodes of one graph; what nodes of an op have in common is decoded once.
 
     Graphs have thousands of nodes of a few kinds: those with equal attrs differ in
-    nothing but names, and constants in their value.
+    nothing but names, and large constants in their value.
     """
 
     def __init__(self) -> None:
@@ -170,16 +177,19 @@ class NodeReader:
         """
         own: dict[str, Any] = {}
         kind: list[Any] = [op_def]
-        is_constant = op_def.name == "Const"
-        for name, value in proto.attr.items():
-            if name[:1] == "_" or (is_constant and name == "value"):
+        is_constant, attr = op_def.name == "Const", proto.attr
+        for name in attr:
+            value = attr[name]
+            if name[:1] == "_" or (
+                is_constant and name == "value" and value.ByteSize() > _FEW_BYTES
+            ):
                 own[name] = value
             else:
                 kind.append((name, value.SerializeToString()))
         # The order in which a map is read is that of its hashes, not of the file.
         key = tuple(kind) if len(kind) < 3 else (op_def, *sorted(kind[1:]))
         known = self._known.get(key)
-        if known is None or (is_constant and "value" not in own):
+        if known is None or (is_constant and "value" not in attr):
             node, input_types = _read(proto, op_def, inputs, control_inputs)
             common = {k: v for k, v in node.attrs.items() if k not in own}
             self._known[key] = (common, node.output_types, input_types)
@@ -189,7 +199,7 @@ class NodeReader:
         if own:
             try:
                 attrs.update(attr_value.attrs_from_proto(own))
-                if is_constant:
+                if "value" in own:
                     _check_attr(op_def.attrs["value"], attrs["value"])
                     _check_constant(attrs)
             except InvalidArgumentError as error:

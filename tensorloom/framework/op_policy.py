@@ -39,6 +39,9 @@ SAFE_PATTERNS: Final = (
     "*CSVDataset*",
     "*CacheDataset*",
     "*SnapshotDataset*",
+    "LoadDataset",
+    "DatasetFromGraph",  # whose graph no policy has seen
+    "Skipgram",
     "*SqlDataset*",
     "*LMDB*",
     "*VocabRemapping*",

@@ -64,6 +64,7 @@ class Operation:
         control_inputs: list[Operation],
         attrs: dict[str, Any],
         output_types: Sequence[DType],
+        stack: source.Stack | None = None,
     ) -> None:
         self._graph = graph
         self._op_def = op_def
@@ -77,7 +78,7 @@ class Operation:
         self._id_value = 0
         self._original_op: Operation | None = None
         self._control_flow_context: Any = None
-        self._stack = source.capture(2)
+        self._stack = source.capture(2) if stack is None else stack
         self._outputs = [Tensor(self, i, t) for i, t in enumerate(output_types)]
         for tensor in inputs:
             tensor._consumers.append(self)

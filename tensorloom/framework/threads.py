@@ -7,6 +7,7 @@ the next task brings. An idle thread ends after a while.
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from typing import Final
@@ -19,11 +20,13 @@ _idle: queue.LifoQueue[queue.SimpleQueue[Callable[[], None]]] = queue.LifoQueue(
 def start(task: Callable[[], None]) -> None:
     """Runs `task` in another thread, an idle one if there is one.
 
-    The task must not raise.
+    The task must not raise. At the end of the process nothing is run any more.
     """
     try:
         inbox = _idle.get_nowait()
     except queue.Empty:
+        if sys.is_finalizing():  # a new thread would never say that it has begun
+            return
         inbox = queue.SimpleQueue()
         inbox.put(task)
         threading.Thread(target=_serve, args=(inbox,), daemon=True).start()

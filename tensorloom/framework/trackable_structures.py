@@ -119,11 +119,11 @@ class ListWrapper(list[Any], Trackable):
         for value in list(values):
             self.append(value)
 
-    def __iadd__(self, values: Iterable[Any]) -> ListWrapper:  # type: ignore[misc,override]
+    def __iadd__(self, values: Iterable[Any]) -> ListWrapper:  # type: ignore[misc]
         self.extend(values)
         return self
 
-    def __imul__(self, times: SupportsIndex) -> ListWrapper:  # type: ignore[misc]
+    def __imul__(self, times: SupportsIndex) -> ListWrapper:
         count = times.__index__()
         if count <= 0:
             self._moved = True
@@ -262,7 +262,7 @@ class DictWrapper(dict[Any, Any], Trackable):
             self[key] = default
         return self[key]
 
-    def __ior__(self, other: Any) -> DictWrapper:  # type: ignore[misc,override]
+    def __ior__(self, other: Any) -> DictWrapper:  # type: ignore[misc]
         self.update(other)
         return self
 
@@ -308,7 +308,7 @@ class DictWrapper(dict[Any, Any], Trackable):
 def _same(now: list[Any], before: list[Any]) -> bool:
     """Whether lists hold equal things; arrays and variables are equal to themselves."""
     return len(now) == len(before) and all(
-        a is b or type(a) is type(b) and _equal(a, b)
+        a is b or (type(a) is type(b) and _equal(a, b))
         for a, b in zip(now, before, strict=True)
     )
 

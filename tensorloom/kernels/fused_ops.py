@@ -6,15 +6,19 @@ result that nobody else has seen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_matmul import check_matrices
 from tensorloom.kernels.host.nn_ops_checks import check_bias
+from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.matrix_product import matrix_product
 from tensorloom.kernels.nn_ops_conv import convolution
+from tensorloom.kernels.quick_tanh import tanh_in_place
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
 
@@ -28,7 +32,7 @@ _ACTIVATIONS: dict[bytes, Activation] = {
     b"Relu": torch.relu_,
     b"Relu6": _relu6,
     b"Elu": torch.nn.functional.elu_,
-    b"Tanh": torch.tanh_,
+    b"Tanh": tanh_in_place,
     b"Sigmoid": torch.sigmoid_,
 }
 
@@ -91,5 +95,44 @@ def fused_convolution(c: OpKernelConstruction) -> Compute:
             check_bias(shape, tuple(bias.shape), 1 if channels_first else -1)
         result: torch.Tensor = convolve(image, filters, bias)
         return result if activation is None else activation(result)
+
+    return compute
+
+
+@kernel("_SigmoidCrossEntropy")
+def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
+    """max(x, 0) - x * z + log(1 + exp(-abs(x)))"""
+
+    def compute(x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+        linear = torch.sub(torch.clamp_min(x, 0), torch.mul(x, z))
+        return linear.add_(torch.abs(x).neg_().exp_().log1p_())
+
+    return compute
+
+
+@kernel("_SigmoidCrossEntropyGrad")
+def sigmoid_cross_entropy_grad(c: OpKernelConstruction) -> Compute:
+    """g * sigmoid(x) + rest"""
+
+    def compute(g: torch.Tensor, x: torch.Tensor, rest: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(x).mul_(g).add_(rest)
+
+    return compute
+
+
+@kernel("_MeanGrad", any_inputs=("grad", "x"))
+def mean_grad(c: OpKernelConstruction) -> Compute:
+    """grad / (size of x // outputs), in the shape of x."""
+    outputs, dtype, device = c["outputs"], TORCH_DTYPES[c["T"]], c.torch_device
+    to = c["T"].np_dtype.type
+
+    def compute(grad: Any, x: Any) -> torch.Tensor:
+        shape = tuple(x.shape)
+        count = math.prod(shape) // outputs
+        if not isinstance(grad, torch.Tensor):
+            # In doubles; of two float32 they round to the quotient of float32.
+            number = grad.item() / to(count).item() if count else 0.0
+            return torch.full(shape, number, dtype=dtype, device=device)
+        return torch.div(grad.reshape(()), count).expand(shape).contiguous()
 
     return compute

@@ -17,6 +17,7 @@ from tensorloom.kernels.math_ops_dtypes import (
     REAL_FLOATS,
     TORCH_DTYPES,
 )
+from tensorloom.kernels.quick_tanh import tanh
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -49,7 +50,7 @@ _FLOAT_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Atan", torch.atan),
     ("Sinh", torch.sinh),
     ("Cosh", torch.cosh),
-    ("Tanh", torch.tanh),
+    ("Tanh", tanh),
     ("Asinh", torch.asinh),
     ("Acosh", torch.acosh),
     ("Atanh", torch.atanh),

@@ -10,6 +10,7 @@ output tensor; where that is not the output of the very input, they are computed
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,6 +94,11 @@ class Plan:
         """Height and width of the result."""
         return self.rows.outputs, self.columns.outputs
 
+    @property
+    def has_no_padding(self) -> bool:
+        """Whether all windows lie within the input."""
+        return self.padding == (0, 0) and self.extra is None and not self.ceil_mode
+
 
 def _torch_outputs(
     size: int, geometry: Geometry, axis: int, windows: AxisWindows, ceil_mode: bool
@@ -175,6 +181,13 @@ def max_pool(c: OpKernelConstruction) -> Compute:
     if depth > 1:
         return _depth_max_pool(depth, geometry.data_format)
     data_format = geometry.data_format
+    # No gradient will ask where the maxima are (a pass says so).
+    values_only = (
+        c.get("_values_only", False)
+        and c.device_type == "CPU"
+        and data_format == b"NHWC"
+        and geometry.window == geometry.stride != (1, 1)
+    )
 
     @lru_cache(maxsize=64)
     def plan_for(shape: _Shape) -> Plan:
@@ -185,12 +198,31 @@ def max_pool(c: OpKernelConstruction) -> Compute:
         plan = plan_for(image.shape)
         if not image.numel() or 0 in plan.outputs:
             return no_windows(image, plan, data_format)
+        if values_only and plan.has_no_padding:
+            values = _values(image, geometry.window, plan.outputs)
+            if not _may_have_nan(values) or bool(values.sum().isfinite()):
+                return values
         values, indices = with_indices(image, plan, geometry)
         output = from_nchw(values, data_format)
         output.__dict__["maxima"] = _Maxima(weakref.ref(image), geometry, indices)
         return output
 
     return compute
+
+
+def _values(
+    image: torch.Tensor, window: tuple[int, int], outputs: tuple[int, int]
+) -> torch.Tensor:
+    """The maxima of NHWC windows side by side: of rows first, which are contiguous."""
+    (height, width), (rows, columns) = window, outputs
+    image = image[:, : rows * height, : columns * width]
+    for axis, size in ((1, height), (2, width)):
+        parts = [
+            image[:, i::size] if axis == 1 else image[:, :, i::size]
+            for i in range(size)
+        ]
+        image = functools.reduce(torch.maximum, parts)
+    return image
 
 
 def with_indices(

@@ -60,11 +60,17 @@ def _scatter(
             whole = whole.reshape(-1, *slice_shape)
         host_scatter_ops.apply_numpy(kind, whole, to_host(indices), to_host(updates))
         return
-    index = to_tensor(indices, held.device).to(torch.int64)
     update = to_tensor(updates, held.device)
+    index = to_tensor(indices, held.device)
     if slice_shape is None:
-        slice_shape = tuple(held.shape[1:])
-    target = held.view(-1, *slice_shape)
+        target, slice_shape = held, tuple(held.shape[1:])
+        if kind in ("Add", "Sub") and update.dim() == held.dim():
+            # The common case, a sparse gradient, without a view and a copied index.
+            target.index_add_(0, index, update, alpha=1 if kind == "Add" else -1)
+            return
+    else:
+        target = held.view(-1, *slice_shape)
+    index = index.to(torch.int64)
     shape = (len(index), *slice_shape)
     update = update.reshape(shape) if update.dim() else update.expand(shape)
     if kind == "Update":

@@ -8,6 +8,8 @@ module loads without torch.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,15 +101,16 @@ def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tenso
 
     With `copy` the tensor has memory of its own; without it may share the value's.
     """
-    import torch
-
-    if not is_host(value):
+    if not isinstance(value, _HOST_TYPES):
         tensor: torch.Tensor = value if device is None else value.to(device)
         return tensor.clone() if copy else tensor
+    import torch
+
     array = np.asarray(value)
     if copy or not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C")
-    if array.dtype.name == "bfloat16":
+    # Native dtypes first: to ask for a dtype's name takes microseconds.
+    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
         tensor = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     else:
         tensor = torch.from_numpy(array)
@@ -140,6 +143,18 @@ def owned_tensor(value: Any, device: Any) -> torch.Tensor:
     return tensor.clone() if claimed is None else claimed
 
 
+# torch's count once it is needed: to find a module in a function costs as much as that.
+_storage_uses: Callable[[int], int] | None = None
+
+
+def _load() -> Callable[[int], int]:
+    global _storage_uses
+    import torch
+
+    _storage_uses = torch._C._storage_Use_Count
+    return _storage_uses
+
+
 def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor:
     """Takes the tensor out of a variable, to be changed in place.
 
@@ -148,16 +163,12 @@ def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor
     variable itself when None), with a value that is a tensor and not None. The caller
     must not have another reference to the value.
     """
-    import sys
-
-    import torch
-
     variable.guard = (owner or variable).lock
     tensor: torch.Tensor = variable.value
     variable.value = None
     if sys.getrefcount(tensor) <= _OWN_REFERENCES:
         storage = tensor.untyped_storage()
-        if torch._C._storage_Use_Count(storage._cdata) <= _OWN_STORAGE_USES:
+        if (_storage_uses or _load())(storage._cdata) <= _OWN_STORAGE_USES:
             return tensor
     try:
         return tensor.clone()

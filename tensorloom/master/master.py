@@ -25,6 +25,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.master import session_state
 from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
+from tensorloom.master.implied_controls import drop_implied_controls
 from tensorloom.master.lower_functional import lower_functional
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.partial_run import PartialRun
@@ -235,7 +236,7 @@ class Master:
         if len(session.workers) == 1:
             return {next(iter(session.workers)): placed}
         return graph_partition.partition(
-            route_ends(placed, session.devices),
+            drop_implied_controls(route_ends(placed, session.devices)),
             lambda node: device_name.task_of(node.device),
             {d.name: d.incarnation for d in session.devices},
             "_S",

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors, graph_def, run_metadata, threads
-from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.cancellation import (
     CancellationManager,
     Deadline,
     following,
 )
+from tensorloom.framework.device_name import task_of
 from tensorloom.framework.frame_id import (
     NUMBERINGS,
     FrameNumbering,
@@ -33,16 +33,35 @@ if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel, PendingCall
     from tensorloom.transport.socket_channel import SocketReply
+    from tensorloom.transport.value_methods import Sent
 
 # What a worker answers at once may take this long; then it is taken for lost.
 _CONTROL_TIMEOUT_S = 60.0
+
+
+class Home(Protocol):
+    """The worker beside the master."""
+
+    @property
+    def task(self) -> str:
+        """Its task."""
+        ...
+
+    def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Takes tensors from another task."""
+        ...
 
 
 class RemoteWorker:
     """Implements `WorkerInterface` over a channel to the task."""
 
     def __init__(
-        self, task: str, channel: Channel, cluster: Callable[[], Any] | None = None
+        self,
+        task: str,
+        channel: Channel,
+        cluster: Callable[[], Any] | None = None,
+        origin: Callable[[], tuple[str, int]] | None = None,
+        home: Home | None = None,
     ) -> None:
         """Makes a worker that is asked for its devices by `refresh`.
 
@@ -51,9 +70,15 @@ class RemoteWorker:
           channel: the way there.
           cluster: gives the `ClusterDef` that our own tasks are told of with each
             session, so that they know a task that joined later.
+          origin: gives the task of the master, and its incarnation.
+          home: the worker beside the master, which takes what comes with replies.
         """
+        self._home = home
+        name = home.task.encode() if home is not None else b""
+        self._home_name = bytes([len(name)]) + name
         self._task = task
         self._cluster = cluster
+        self._origin = origin
         self._channel = channel
         self._devices: list[DeviceInfo] = []
         self._is_tensorloom = False
@@ -137,6 +162,8 @@ class RemoteWorker:
         if self._is_tensorloom and self._cluster is not None:
             # TensorFlow's tasks would take it for a cluster of the session's own.
             fields["server_def"] = {"cluster": self._cluster()}
+        if self._origin is not None:
+            fields["master_task"], fields["master_incarnation"] = self._origin()
         self._call(
             "CreateWorkerSession",
             session_handle=session,
@@ -189,7 +216,6 @@ class RemoteWorker:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
         part, ends = with_client_ends(graph, incarnations)
-        part.functions = called_functions(part)
         method = worker_methods()["RegisterGraph"]
         request = method.request(
             session_handle=session,
@@ -209,7 +235,12 @@ class RemoteWorker:
             response = self._channel.call(method, request)
         except errors.OpError as error:
             raise self._from(error) from None
-        return RemoteRegisteredGraph(self, session, response.graph_handle, ends)
+        is_source = (
+            pushes and self._home is not None and _is_source(graph, self._home.task)
+        )
+        return RemoteRegisteredGraph(
+            self, session, response.graph_handle, ends, is_source
+        )
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Drops a registered graph on the task."""
@@ -251,7 +282,12 @@ class RemoteWorker:
                 self._running[step_id] = request.session_handle, call
 
     def begin_graph(
-        self, session: str, handle: int, feeds: Sequence[Any], step: StepContext
+        self,
+        session: str,
+        handle: int,
+        feeds: Sequence[Any],
+        step: StepContext,
+        is_source: bool,
     ) -> GraphReply | None:
         """Sends RunGraph with values; None where the channel takes messages only.
 
@@ -265,6 +301,10 @@ class RemoteWorker:
         with self._lock:
             over, self._over = self._over, []
         header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
+        method = value_methods.RUN_GRAPH
+        if is_source:
+            method = value_methods.RUN_SOURCE
+            header += self._home_name
         if over:
             header += b"".join(map(value_methods.STEP_ID.pack, over))
 
@@ -273,9 +313,7 @@ class RemoteWorker:
                 self._running[step_id] = session, reply
 
         try:
-            reply = channel.begin_values(
-                value_methods.RUN_GRAPH, header, feeds, sending
-            )
+            reply = channel.begin_values(method, header, feeds, sending)
         except NotConnected:
             self._channel.negotiate(None)  # the task is gone, or was restarted
             return None
@@ -283,17 +321,32 @@ class RemoteWorker:
             with self._lock:
                 self._running.pop(step_id, None)
             raise self._from(error) from None
-        return GraphReply(self, step_id, reply)
+        return GraphReply(self, step_id, reply, is_source)
 
     def take_reply(self, step_id: int, reply: SocketReply) -> list[Any]:
         """Waits for the end of a part that `begin_graph` began."""
         try:
-            return reply.take()
+            header, values = reply.take()
         except errors.OpError as error:
             raise self._from(error) from None
         finally:
             with self._lock:
                 self._running.pop(step_id, None)
+        return self._kept(step_id, header, values) if header else values
+
+    def _kept(self, step_id: int, header: bytes, values: list[Any]) -> list[Any]:
+        """Hands on the tensors that came with a reply; returns the other values."""
+        assert self._home is not None
+        keys = value_methods.unpacked_keys(header)
+        count = len(values) - len(keys)
+        self._home.take_pushed(
+            step_id,
+            [
+                (key, value, dead)
+                for (key, dead), value in zip(keys, values[count:], strict=True)
+            ],
+        )
+        return values[:count]
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
@@ -310,6 +363,24 @@ class RemoteWorker:
         method = worker_methods()["CleanupGraph"]
         request = method.request(step_id=step_id)
         self._channel.start(method, request, _ignore, _CONTROL_TIMEOUT_S)
+
+
+# What a part may have that waits for nothing and takes no time.
+_SOURCES: Final = frozenset(
+    {
+        *("Const", "Identity", "VariableV2", "VarHandleOp", "ReadVariableOp", "NoOp"),
+        *("_Send", "_Arg", "_Retval"),
+    }
+)
+
+
+def _is_source(part: GraphIR, home: str) -> bool:
+    """Whether a part does little more than send variables to a task."""
+    nodes = part.nodes.values()
+    return all(node.op in _SOURCES for node in nodes) and any(
+        node.op == "_Send" and task_of(node.attrs["recv_device"].decode()) == home
+        for node in nodes
+    )
 
 
 class _NotYet:
@@ -341,26 +412,26 @@ def _ignore(response: Any, error: errors.OpError | None) -> None:
 class GraphReply:
     """A part of a step under way on another task. Implements `PendingReply`."""
 
-    __slots__ = ("_reply", "_step_id", "_worker")
+    __slots__ = ("_reply", "_step_id", "_worker", "is_source")
 
-    def __init__(self, worker: RemoteWorker, step_id: int, reply: SocketReply) -> None:
+    def __init__(
+        self, worker: RemoteWorker, step_id: int, reply: SocketReply, is_source: bool
+    ) -> None:
+        self.is_source = is_source
         self._worker = worker
         self._step_id = step_id
         self._reply = reply
 
     def fileno(self) -> int:
-        """The socket's number, for `select.poll`."""
+        """The socket's number, for `select.poll`; negative if there is none."""
         return self._reply.fileno()
 
     def watch(self, lost: Callable[[errors.OpError], None]) -> None:
         """Calls back with an error when the task is gone before `take`."""
-        task, reply = self._worker.task, self._reply
-
-        def hung_up() -> None:
-            reason = reply.lost or "its connection broke"
-            lost(errors.UnavailableError(None, None, f"{task} is gone: {reason}"))
-
-        reply.watch(hung_up)
+        error = errors.UnavailableError(
+            None, None, f"{self._worker.task} is gone: its connection broke"
+        )
+        self._reply.watch(lambda: lost(error))
 
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""
@@ -372,8 +443,14 @@ class RemoteRegisteredGraph:
     """A part that is registered on another task. Implements `RemoteGraph`."""
 
     def __init__(
-        self, worker: RemoteWorker, session: str, handle: str, ends: Ends
+        self,
+        worker: RemoteWorker,
+        session: str,
+        handle: str,
+        ends: Ends,
+        is_source: bool,
     ) -> None:
+        self._is_source = is_source
         self._worker = worker
         self._session = session
         self.handle = handle
@@ -422,7 +499,9 @@ class RemoteRegisteredGraph:
         options = step.options
         if options.trace or options.output_partition_graphs:
             return None
-        return self._worker.begin_graph(self._session, self._number, feeds, step)
+        return self._worker.begin_graph(
+            self._session, self._number, feeds, step, self._is_source
+        )
 
     def start(
         self,

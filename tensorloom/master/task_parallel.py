@@ -137,37 +137,56 @@ class _Run:
 
     def _run_at_sockets(self, feeds: Sequence[Any]) -> None:
         """Sends to the tasks elsewhere, runs the own part, then takes the replies."""
-        replies: dict[int, tuple[Part, PendingReply]] = {}
+        pending: list[tuple[Part, PendingReply]] = []
         own: Part | None = None
         for part in self._parts:
-            graph = part.remote
-            if graph is None:
-                own = part
-                continue
             values = [feeds[i] for i in part.args]
-            try:
-                reply = graph.begin(values, self._context)
-            except errors.OpError as error:
-                self._ended(part, None, error)
-                continue
-            if reply is None:
-                self._start(part, graph, values)
+            if part.remote is None:
+                own = part
             else:
-                # While this thread is in its own part it reads no reply.
-                reply.watch(self._cancellation.cancel)
-                replies[reply.fileno()] = part, reply
+                self._begin(part, part.remote, values, pending)
+        for taken in [p for p in pending if p[1].is_source]:
+            pending.remove(taken)
+            self._take(*taken)
         if own is not None:
             self._run_here(own, [feeds[i] for i in own.args])
-        while replies:
-            for number in _ready(replies):
-                part, reply = replies.pop(number)
-                try:
-                    self._ended(part, reply.take(), None)
-                except errors.OpError as error:
-                    self._ended(part, None, error)
+        self._take_all(pending)
         with self._changed:
             while self._pending:
                 self._changed.wait()
+
+    def _begin(
+        self,
+        part: Part,
+        graph: RemoteGraph,
+        feeds: list[Any],
+        pending: list[tuple[Part, PendingReply]],
+    ) -> None:
+        try:
+            reply = graph.begin(feeds, self._context)
+        except errors.OpError as error:
+            self._ended(part, None, error)
+            return
+        if reply is None:
+            self._start(part, graph, feeds)
+        else:
+            # While this thread is in its own part it reads no reply.
+            reply.watch(self._cancellation.cancel)
+            pending.append((part, reply))
+
+    def _take_all(self, pending: Sequence[tuple[Part, PendingReply]]) -> None:
+        """Takes the replies as they come."""
+        at_sockets = {p[1].fileno(): p for p in pending if p[1].fileno() >= 0}
+        others = [p for p in pending if p[1].fileno() < 0]
+        # Where there is no socket, a thread waits for each: this one for the last.
+        last = others.pop() if others and not at_sockets else None
+        for taken in others:
+            threads.start(lambda t=taken: self._take(*t))  # type: ignore[misc]
+        if last is not None:
+            self._take(*last)
+        while at_sockets:
+            for number in _ready(at_sockets):
+                self._take(*at_sockets.pop(number))
 
     def _start(self, part: Part, graph: RemoteGraph, feeds: list[Any]) -> None:
         graph.start(
@@ -186,6 +205,12 @@ class _Run:
             self._ended(part, None, cause)
         else:
             self._ended(part, values, None)
+
+    def _take(self, part: Part, reply: PendingReply) -> None:
+        try:
+            self._ended(part, reply.take(), None)
+        except errors.OpError as error:
+            self._ended(part, None, error)
 
     def _ended(
         self, part: Part, values: list[Any] | None, error: errors.OpError | None

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import op_registry
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import (
+    broadcast_binary_shape,
+    unchanged_shape,
+)
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import math_ops_matmul, nn_ops_conv
 
@@ -76,4 +80,42 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     doc="The sum of the products of each a, transposed, with its b. "
     "a[i] is [k_i, m], b[i] is [k_i, n], the sum is [m, n].",
+)
+
+
+register_op(
+    "_SigmoidCrossEntropy",
+    inputs=["logits: T", "labels: T"],
+    outputs=["loss: T"],
+    attrs=["T: {float, double}"],
+    shape_fn=broadcast_binary_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="max(x, 0) - x * z + log(1 + exp(-abs(x))) for logits x and labels z.",
+)
+
+register_op(
+    "_SigmoidCrossEntropyGrad",
+    inputs=["backprops: T", "logits: T", "rest: T"],
+    outputs=["gradient: T"],
+    attrs=["T: {float, double}"],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="g * sigmoid(x) + rest: the gradient of _SigmoidCrossEntropy for the logits x; "
+    "rest is -g * z for labels z.",
+)
+
+
+def _shape_of_second(c: InferenceContext) -> TensorShape:
+    return c.input_shape(1)
+
+
+register_op(
+    "_MeanGrad",
+    inputs=["grad: T", "x: Tx"],
+    outputs=["gradient: T"],
+    attrs=["T: {float, double}", "Tx: type", "outputs: int >= 1"],
+    shape_fn=_shape_of_second,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="grad / (number of elements of x // outputs), in the shape of x; grad has one "
+    "element.",
 )

@@ -12,6 +12,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import HandleData, no_outputs
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+from tensorloom.ops import gradient_source
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -82,11 +83,14 @@ def _concat_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _grad_source(name: str) -> str:
-    """The `gradients` scope of a name: each gradient computation has own arrays.
+    """What the gradient computation is called: each has arrays of its own.
 
     Raises:
-      ValueError: there is none.
+      ValueError: nobody said, and there is no `gradients` scope in the name.
     """
+    computation = gradient_source.current()
+    if computation is not None:
+        return computation
     parts = name.split("/")
     found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not found:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.storage import filesystem
 from tensorloom.storage.crc32c import crc32c
+from tensorloom.storage.leftovers import remove_leftovers
 from tensorloom.storage.local_filesystem import (
     LocalFileSystem,
     local_path,
@@ -104,34 +106,58 @@ def publish(
       shards: the final name of each shard, and what gives it that name.
     """
     if not isinstance(filesystem.filesystem_of(prefix), LocalFileSystem):
-        # No links there: the checkpoint is whole or absent, never mixed.
-        filesystem.remove_if_exists(index_name(prefix))
-        for _, put in shards:
-            put()
-        index.publish()
+        _publish_in_store(prefix, shards, index)
         return
     local = local_path(prefix)
     with _directory_lock(local):
-        kept = _keep_shards(local, [local_path(name) for name, _ in shards])
+        _keep_shards(local, [local_path(name) for name, _ in shards])
         for _, put in shards:
             put()
         index.publish()
-        for name in kept:
-            with contextlib.suppress(OSError):
-                remove_name(name)
+        _remove_kept(local)
+    remove_leftovers(os.path.dirname(local))
 
 
-def _keep_shards(prefix: str, names: Sequence[str]) -> list[str]:
-    try:
-        with open(index_name(prefix), "rb") as file:
-            index = file.read()
-    except OSError:
-        return []
+def _publish_in_store(
+    prefix: str, shards: Sequence[tuple[str, Callable[[], None]]], index: StagedFile
+) -> None:
+    """As on a disk, with copies, since a store has no second names."""
     kept = []
-    for name in names:
-        other = kept_name(name, index)
+    for name, other in _kept_names(prefix, [name for name, _ in shards]):
+        if not filesystem.exists(other):
+            with contextlib.suppress(errors.NotFoundError):
+                filesystem.copy(name, other)
+        kept.append(other)
+    for _, put in shards:
+        put()
+    index.publish()
+    for other in kept:
+        with contextlib.suppress(errors.OpError):
+            filesystem.remove(other)
+
+
+def _kept_names(prefix: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Where the shards of the present bundle, if there is one, are to be kept."""
+    try:
+        index = filesystem.read_file(index_name(prefix))
+    except errors.NotFoundError:
+        return []
+    return [(name, kept_name(name, index)) for name in names]
+
+
+def _keep_shards(prefix: str, names: Sequence[str]) -> None:
+    for name, other in _kept_names(prefix, names):
         # One that is there already, left by a crash, is the right one.
         with contextlib.suppress(OSError):
             os.link(name, other)
-        kept.append(other)
-    return kept
+
+
+def _remove_kept(prefix: str) -> None:
+    """Removes the shards of earlier bundles, those too that a crash has left."""
+    directory, name = os.path.split(prefix)
+    kept = re.compile(re.escape(name) + r"\.data-\d{5}-of-\d{5}\.of-index-[0-9a-f]{8}")
+    with contextlib.suppress(OSError):
+        for other in os.listdir(directory or "."):
+            if kept.fullmatch(other):
+                with contextlib.suppress(OSError):
+                    remove_name(os.path.join(directory, other))

@@ -7,10 +7,11 @@ are checked before memory is asked for, checksums on every read.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -57,16 +58,22 @@ class BundleReader:
         self._index = index_name(prefix)
         self._table = TableReader(self._index)
         self._files: dict[int, ShardFile] = {}
-        self._rows = dict(self._table.items())
-        self._header = self._read_header(self._rows.pop(b"", None))
+        self._keys, self._values = self._table.entries()
+        self._header = self._read_header()
 
-    def _read_header(self, row: bytes | None) -> tensor_bundle_pb2.BundleHeaderProto:
+    @functools.cached_property
+    def _rows(self) -> dict[bytes, bytes]:
+        return dict(zip(self._keys, self._values, strict=True))
+
+    def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
+        """Takes the header, whose key is empty, from among the entries."""
         from tensorloom.protos import tensor_bundle_pb2
 
-        if row is None:
+        if not self._keys or self._keys[0]:
             raise data_loss(self._index, None, "Unable to read header")
         header = tensor_bundle_pb2.BundleHeaderProto()
-        self._parse(header, row)
+        self._parse(header, self._values[0])
+        del self._keys[0], self._values[0]
         if header.endianness:
             raise errors.UnimplementedError(
                 None,
@@ -99,8 +106,12 @@ class BundleReader:
         self._files.clear()
 
     def is_replaced(self) -> bool:
-        """Whether the index is another one by now, whose shards these are not."""
+        """Whether the bundle is replaced by now: its shards may be those of another."""
         try:
+            for number, file in self._files.items():
+                kept = kept_name(self._data_name(number), self._table.data)
+                if file.path != kept and filesystem.exists(kept):
+                    return True
             return filesystem.read_file(self._index) != self._table.data
         except errors.OpError:
             return True
@@ -123,13 +134,15 @@ class BundleReader:
     @property
     def keys(self) -> Sequence[bytes]:
         """All keys, those of slices too, in order."""
-        return list(self._rows)
+        return self._keys
 
     @property
     def names(self) -> list[bytes]:
         """The names of the tensors, in order."""
-        keys = list(self._rows)
-        return keys[bisect_left(keys, b"\1") :]  # slices have keys with a 0 before
+        return self._keys[self._first_name() :]
+
+    def _first_name(self) -> int:
+        return bisect_left(self._keys, b"\1")  # slices have keys with a 0 before
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._rows
@@ -158,6 +171,13 @@ class BundleReader:
         try:
             return dtypes.as_dtype(entry.dtype)
         except TypeError:
+            if 23 < entry.dtype < 64:  # 8-bit floats, 4-bit integers, and to come
+                raise errors.UnimplementedError(
+                    None,
+                    None,
+                    f"{self._index}: a tensor has dtype {entry.dtype} of TensorFlow 2, "
+                    "which does not exist here; the other tensors can be read",
+                ) from None
             raise data_loss(
                 self._index, None, f"Invalid dtype {entry.dtype} in checkpoint"
             ) from None
@@ -180,26 +200,30 @@ class BundleReader:
 
     def shapes(self) -> dict[bytes, Shape]:
         """The shape of every tensor."""
-        return self._facts(self._shape)
+        return dict(zip(self.names, self._facts(self._shape), strict=True))
+
+    def shape_lists(self) -> list[list[int]]:
+        """The shapes in the order of `names`, each as a list of its own."""
+        return list(map(list.copy, self._facts(lambda entry: list(self._shape(entry)))))
 
     def dtypes(self) -> dict[bytes, DType]:
         """The dtype of every tensor."""
-        return self._facts(self._dtype)
+        return dict(zip(self.names, self._facts(self._dtype), strict=True))
 
-    def _facts(self, fact: Callable[[Any], T]) -> dict[bytes, T]:
+    def _facts(self, fact: Callable[[Any], T]) -> Iterable[T]:
         """What the entries say, of each tensor."""
-        names = self.names
-        rows = list(self._rows.values())[len(self._rows) - len(names) :]
+        rows = self._values[self._first_name() :]
         try:
             # Entries begin with dtype and shape, of which there are few different
             # ones. Those fields have a tag and a byte, and a tag, a length and so much.
             heads = [row[: 4 + row[3]] for row in rows]
-            known = {
-                head: fact(self._parsed(head)) for head in set(heads) if _is_head(head)
-            }
-            return dict(zip(names, [known[head] for head in heads], strict=True))
-        except (IndexError, KeyError, errors.DataLossError):
-            return {name: fact(self.entry(name)) for name in names}
+            different = set(heads)
+            if all(map(_is_head, different)):
+                known = {head: fact(self._parsed(head)) for head in different}
+                return map(known.__getitem__, heads)
+        except (IndexError, errors.DataLossError):
+            pass  # the whole entries tell what is wrong
+        return [fact(self._parsed(row)) for row in rows]
 
     # --- values ----------------------------------------------------------------------
 
@@ -266,12 +290,15 @@ class BundleReader:
             ]
         return result
 
+    def _data_name(self, shard: int) -> str:
+        return data_name(self.prefix, shard, self.shards)
+
     def _shard(self, number: int) -> ShardFile:
         file = self._files.get(number)
         if file is None:
             if not 0 <= number < max(self.shards, 1):
                 raise data_loss(self._index, None, f"Invalid shard number {number}")
-            name = data_name(self.prefix, number, self.shards)
+            name = self._data_name(number)
             kept = kept_name(name, self._table.data)
             if filesystem.exists(kept):
                 name = kept

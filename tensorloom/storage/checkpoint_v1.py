@@ -148,6 +148,10 @@ class CheckpointReaderV1:
             )
         return stored
 
+    def part_count(self, key: bytes) -> int:
+        """How many slices a tensor was saved in."""
+        return len(self._stored(key).parts)
+
     def dtype(self, key: bytes) -> DType:
         """A tensor's dtype."""
         return self._stored(key).dtype
@@ -159,6 +163,10 @@ class CheckpointReaderV1:
     def shapes(self) -> dict[bytes, Shape]:
         """The shape of every tensor."""
         return {name: stored.shape for name, stored in self._tensors.items()}
+
+    def shape_lists(self) -> list[list[int]]:
+        """The shapes in the order of `names`, each as a list of its own."""
+        return [list(self._tensors[name].shape) for name in self.names]
 
     def dtypes(self) -> dict[bytes, DType]:
         """The dtype of every tensor."""

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from tensorloom.framework import errors
 from tensorloom.storage.file_errors import file_error
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
-from tensorloom.storage.local_filesystem import temporary_name
+from tensorloom.storage.leftovers import temporary_name
 
 # What to install for a scheme whose package is missing.
 _EXTRAS = {
@@ -222,13 +222,19 @@ class FsspecFileSystem(FileSystem):
             )
 
     def copy(self, source: str, destination: str) -> None:
-        """Copies within the store."""
+        """Copies within the store; the copy appears whole."""
         if self.stat(source).is_directory:
             raise errors.InvalidArgumentError(
                 None, None, f"{destination}; Invalid argument"
             )
         with _store_errors(source):
-            self._files.cp_file(self._inner(source), self._inner(destination))
+            inner = self._inner(destination)
+            if self._scheme in _PUBLISHED_ON_CLOSE:
+                self._files.cp_file(self._inner(source), inner)
+                return
+            beside = temporary_name(inner)
+            self._files.cp_file(self._inner(source), beside)
+            self._files.mv(beside, inner)
 
 
 def _time(info: dict[str, Any]) -> int:

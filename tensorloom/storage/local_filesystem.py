@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import stat as stat_modes
-import uuid
 from typing import Any, BinaryIO
 
 from tensorloom.framework import errors
@@ -14,6 +13,7 @@ from tensorloom.storage import io_threads
 from tensorloom.storage.direct_file import DirectFile
 from tensorloom.storage.file_errors import as_file_errors, file_error
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
+from tensorloom.storage.leftovers import hold, temporary_name
 
 _BUFFER = 1 << 18
 
@@ -52,23 +52,22 @@ def remove_name(name: str) -> None:
             io_threads.submit(os.close, descriptor)
 
 
-def temporary_name(path: str) -> str:
-    """A name beside `path` that nobody else has."""
-    return f"{path}.tempstate{uuid.uuid4().hex}"
-
-
 class _LocalStagedFile(StagedFile):
     """A temporary file beside the name, on the disk before it is renamed."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._name = local_path(path)
-        self._beside = temporary_name(self._name)
         self._appended: DirectFile | None = None
-        try:
-            self.file = open(self._beside, "xb", buffering=_BUFFER)  # noqa: SIM115
-        except OSError as error:
-            raise file_error(path, error) from None
+        while True:
+            self._beside = temporary_name(self._name)
+            try:
+                self.file = open(self._beside, "xb", buffering=_BUFFER)  # noqa: SIM115
+            except OSError as error:
+                raise file_error(path, error) from None
+            if hold(self.file.fileno()):
+                break
+            self.file.close()
 
     def append(self, data: Any) -> None:
         if self._appended is None:
@@ -81,7 +80,6 @@ class _LocalStagedFile(StagedFile):
                 self._appended.finish()
             self.file.flush()
             os.fsync(self.file.fileno())
-            self._close()
 
     def _close(self) -> None:
         if self._appended is not None:
@@ -91,6 +89,8 @@ class _LocalStagedFile(StagedFile):
     def publish(self) -> None:
         with as_file_errors(self._path):
             os.replace(self._beside, self._name)
+            # Closing ends the lock, which has to last until the file has its name.
+            self._close()
         sync_directory(os.path.dirname(self._name))
 
     def discard(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import io
 import operator
 import struct
 from bisect import bisect_left
@@ -17,6 +19,7 @@ from tensorloom.storage.file_errors import as_file_errors, data_loss
 from tensorloom.storage.table_writer import FOOTER_SIZE, MAGIC, TRAILER_SIZE
 
 _RAW, _SNAPPY = 0, 1
+_KEPT_BLOCK = 1 << 20  # bytes
 
 
 def block_entries(block: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -30,18 +33,39 @@ def block_entries(block: bytes) -> tuple[list[bytes], list[bytes]]:
     end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
     if end < 0:
         raise IndexError("too many restarts in block")
+    return _short_entries(block[:end]) or _any_entries(block, end)
+
+
+def _short_entries(data: bytes) -> tuple[list[bytes], list[bytes]] | None:
+    """Entries whose three numbers have a byte each; None if one is not of that kind.
+
+    A checkpoint may have many thousands: an entry takes a fifth of a microsecond here.
+    """
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    read, key = io.BytesIO(data).read, b""
+    shared = unshared = length = 0
+    try:
+        for shared, unshared, length in iter(functools.partial(read, 3), b""):
+            if shared | unshared | length > 127 or shared > len(key):
+                return None
+            keys.append(key := key[:shared] + read(unshared))
+            values.append(read(length))
+    except ValueError:  # the data ends within the three
+        return None
+    # Only the last entry can be cut.
+    whole = keys and len(key) == shared + unshared and len(values[-1]) == length
+    return (keys, values) if whole else None
+
+
+def _any_entries(block: bytes, end: int) -> tuple[list[bytes], list[bytes]]:
     keys: list[bytes] = []
     values: list[bytes] = []
     at, key = 0, b""
-    # One entry takes a third of a microsecond: a checkpoint may have many thousands.
     while at < end:
-        shared, unshared, length = block[at], block[at + 1], block[at + 2]
-        if shared | unshared | length < 128:
-            at += 3
-        else:
-            shared, at = decode_varint(block, at)
-            unshared, at = decode_varint(block, at)
-            length, at = decode_varint(block, at)
+        shared, at = decode_varint(block, at)
+        unshared, at = decode_varint(block, at)
+        length, at = decode_varint(block, at)
         value_at = at + unshared
         if shared > len(key) or value_at + length > end:
             raise IndexError("bad entry in block")
@@ -71,6 +95,7 @@ class TableReader:
         self._path = path
         self._file: BinaryIO | None = None
         self._data: bytes | None = None
+        self._last: tuple[int, dict[bytes, bytes]] | None = None
         if whole:
             self._data = filesystem.read_file(path)
             self._size = len(self._data)
@@ -168,24 +193,34 @@ class TableReader:
         except IndexError as error:
             raise data_loss(self._path, offset, f"corrupted block: {error}") from None
 
-    def items(self) -> Iterator[tuple[bytes, bytes]]:
-        """All entries in order of their keys."""
-        last: bytes | None = None
+    def entries(self) -> tuple[list[bytes], list[bytes]]:
+        """All keys, in order, and their values."""
+        all_keys: list[bytes] = []
+        all_values: list[bytes] = []
         for _, offset, size in self._index:
             keys, values = self._entries(offset, size)
             in_order = all(map(operator.lt, keys, keys[1:]))
-            if not in_order or (last is not None and keys and keys[0] <= last):
+            if not in_order or (all_keys and keys and keys[0] <= all_keys[-1]):
                 raise data_loss(self._path, offset, "keys are out of order")
-            if keys:
-                last = keys[-1]
-            yield from zip(keys, values, strict=True)
+            all_keys += keys
+            all_values += values
+        return all_keys, all_values
+
+    def items(self) -> Iterator[tuple[bytes, bytes]]:
+        """All entries in order of their keys."""
+        return zip(*self.entries(), strict=True)
 
     def get(self, key: bytes) -> bytes:
         """The value of a key. Raises NotFoundError."""
         at = bisect_left(self._keys, key)
         if at < len(self._index):
             _, offset, size = self._index[at]
-            keys, values = self._entries(offset, size)
-            if key in keys:
-                return values[keys.index(key)]
+            if self._last is not None and self._last[0] == offset:
+                entries = self._last[1]
+            else:
+                entries = dict(zip(*self._entries(offset, size), strict=True))
+                # Neighbours are often asked for next.
+                self._last = (offset, entries) if size <= _KEPT_BLOCK else None
+            if key in entries:
+                return entries[key]
         raise errors.NotFoundError(None, None, f"key not found in {self._path}")

@@ -57,8 +57,11 @@ class CheckpointReader:
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shape of every tensor, by name."""
-        shapes = self._reader.shapes()
-        return dict(zip(_texts(shapes), map(list, shapes.values()), strict=True))
+        return dict(self._names_and_shapes())
+
+    def _names_and_shapes(self) -> list[tuple[str, list[int]]]:
+        names, lists = _texts(self._reader.names), self._reader.shape_lists()
+        return list(zip(names, lists, strict=True))
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtype of every tensor, by name."""
@@ -69,6 +72,10 @@ class CheckpointReader:
         """A line for each entry: name, dtype, shape."""
         reader = self._reader
         names: Sequence[bytes] = reader.names
+
+        def parts(name: bytes) -> int:
+            return getattr(reader, "part_count", lambda _: 0)(name)
+
         if isinstance(reader, BundleReader):
             # Slices stand for the tensors that they are of.
             names = [key for key in reader.keys if not reader.entry(key).slices]
@@ -76,12 +83,18 @@ class CheckpointReader:
             name
             + f" (DT_{reader.dtype(name).name.upper()}) ".encode()
             + shape_text(reader.shape(name)).encode()
+            + (f", {count} slices".encode() if (count := parts(name)) > 1 else b"")
             for name in names
         ]
         text = b"".join(line + b"\n" for line in lines)
         return text.replace(b"DT_FLOAT32", b"DT_FLOAT").replace(
             b"DT_FLOAT64", b"DT_DOUBLE"
         )
+
+
+def sorted_shapes(reader: CheckpointReader) -> list[tuple[str, list[int]]]:
+    """Name and shape of every tensor, sorted by name."""
+    return sorted(reader._names_and_shapes())
 
 
 @export("train.NewCheckpointReader")

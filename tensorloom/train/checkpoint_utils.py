@@ -12,7 +12,11 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import device
 from tensorloom.storage import filesystem
 from tensorloom.train import checkpoint_management, saver_saveables
-from tensorloom.train.checkpoint_reader import CheckpointReader, NewCheckpointReader
+from tensorloom.train.checkpoint_reader import (
+    CheckpointReader,
+    NewCheckpointReader,
+    sorted_shapes,
+)
 from tensorloom.train.saver_builder import restore_v2
 
 
@@ -47,8 +51,7 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
 @export("train.list_variables")
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     """Name and shape of every variable of a checkpoint, sorted by name."""
-    shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
-    return sorted(shapes.items())
+    return sorted_shapes(load_checkpoint(ckpt_dir_or_file))
 
 
 def wait_for_new_checkpoint(

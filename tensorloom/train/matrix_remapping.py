@@ -1,4 +1,4 @@
-"""Matrices of a checkpoint for other vocabularies: rows and columns find their words."""
+"""Matrices of a checkpoint for other vocabularies, row by row or column by column."""
 
 from __future__ import annotations
 

@@ -179,9 +179,7 @@ class _Numbered:
                     slot_variable_node_id=slot,
                 )
             for name, reference in one._checkpoint_dependencies:
-                node.children.add(
-                    node_id=self.numbers[id(reference)], local_name=name
-                )
+                node.children.add(node_id=self.numbers[id(reference)], local_name=name)
         return graph
 
 
@@ -209,4 +207,3 @@ def node_names(graph: Any) -> dict[int, str]:
                 f"{names.get(slot.original_variable_node_id)}"
             )
     return names
-

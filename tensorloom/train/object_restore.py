@@ -278,4 +278,3 @@ def _warn(graph: Any, matched: set[int], unused: dict[int, list[str]]) -> None:
         "expect_partial() on the load status object to silence these warnings, or use "
         "assert_consumed() to make the check explicit."
     )
-

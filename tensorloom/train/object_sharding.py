@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph import control_dependencies, device
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.ops import constant_op, string_ops
-from tensorloom.ops.saveable_object import SaveableObject
 from tensorloom.train.saver_builder import restore_v2
 from tensorloom.train.saver_saveables import set_cpu0
+
+if TYPE_CHECKING:
+    from tensorloom.ops.saveable_object import SaveableObject
 
 
 def _by_device(

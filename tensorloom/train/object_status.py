@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph import device, get_default_session
 from tensorloom.framework.trackable_structures import DictWrapper, ListWrapper
 from tensorloom.train.object_graph import ObjectGraphView, node_names
-from tensorloom.train.object_restore import CheckpointRestore, NamedRestore
+
+if TYPE_CHECKING:
+    from tensorloom.train.object_restore import CheckpointRestore, NamedRestore
 
 
 def given_or_default_session(session: Any) -> Any:

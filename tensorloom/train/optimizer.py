@@ -324,7 +324,7 @@ class Optimizer(Trackable):
             var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name)
         )
 
-    # --- checkpoints of objects --------------------------------------------------------
+    # --- checkpoints of objects ------------------------------------------------------
 
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:

@@ -1,4 +1,4 @@
-"""Frames on a connected socket: one request or reply, with values behind it.
+"""Frames on a connection: one request or reply, with values behind it.
 
     u8 kind | u8 code | u16 method | u32 header bytes | u64 body bytes | header | body
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tensorloom.transport.packing import Buffer
 
 _HEAD: Final = struct.Struct("<BBHIQ")
+HEAD_BYTES: Final = _HEAD.size
 _FIRST_READ: Final = 65536
+_FILE_SPACE: Final = socket.CMSG_SPACE(4)  # of one file's number
 #: Longer headers are no honest peer's: they hold a message without its tensors.
 MAX_HEADER: Final = 2**31 - 1
 _MAX_BODY: Final = 2**40
@@ -41,6 +43,9 @@ ERROR: Final = 5  # code: the status; header: the message
 SHARED: Final = 0x80
 
 
+_NO_BODY: Final = np.empty(0, np.uint8)
+
+
 @dataclass(slots=True)
 class Frame:
     """A received frame."""
@@ -54,6 +59,11 @@ class Frame:
 
 class Closed(Exception):
     """The other side has closed the connection."""
+
+
+def head(kind: int, method: int, header: bytes, body_size: int, code: int) -> bytes:
+    """What stands before a body."""
+    return _HEAD.pack(kind, code, method, len(header), body_size) + header
 
 
 class FrameWriter:
@@ -83,7 +93,7 @@ class FrameWriter:
             if shared is not None:
                 self._write_shared(kind, method, header, code, *shared)
                 return
-        first = _HEAD.pack(kind, code, method, len(header), body_size) + header
+        first = head(kind, method, header, body_size, code)
         if not body:
             self._connection.sendall(first)
             return
@@ -101,8 +111,7 @@ class FrameWriter:
         reference: bytes,
         file: int | None,
     ) -> None:
-        head = _HEAD.pack(kind | SHARED, code, method, len(header), len(reference))
-        content = head + header + reference
+        content = head(kind | SHARED, method, header, len(reference), code) + reference
         if file is not None:
             sent = socket.send_fds(self._connection, [content], [file])
             content = content[sent:]
@@ -158,21 +167,29 @@ class FrameReader:
         header_end = _HEAD.size + header_size
         header = start[_HEAD.size : header_end]
         if len(header) < header_size:
-            header += _receive_exactly(self._connection, header_size - len(header))
-        try:
-            body = np.empty(body_size, np.uint8)
-        except MemoryError:
-            raise errors.ResourceExhaustedError(
-                None, None, f"There is no memory for a frame of {body_size} bytes"
-            ) from None
-        there = start[header_end : header_end + body_size]
-        if there:
-            body[: len(there)] = np.frombuffer(there, np.uint8)
-        _receive_into(self._connection, body.data[len(there) :])
-        self._left = start[header_end + body_size :]
+            header += self._receive_exactly(header_size - len(header))
+        body = _NO_BODY
+        end = header_end + body_size
+        if body_size:
+            body = self._body(start[header_end:end], body_size)
+        self._left = start[end:]
         if is_shared:
             body = self._shared_body(body.tobytes())
         return Frame(kind, code, method, header, body)
+
+    def _body(self, there: bytes, size: int) -> np.ndarray[Any, Any]:
+        """A body of which the first bytes are there."""
+        if len(there) == size:
+            return np.frombuffer(bytearray(there), np.uint8)
+        try:
+            body = np.empty(size, np.uint8)
+        except MemoryError:
+            raise errors.ResourceExhaustedError(
+                None, None, f"There is no memory for a frame of {size} bytes"
+            ) from None
+        body[: len(there)] = np.frombuffer(there, np.uint8)
+        self._receive_into(body.data[len(there) :])
+        return body
 
     def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any]:
         if self._inbox is None:
@@ -186,32 +203,31 @@ class FrameReader:
         if self._inbox is None:
             chunk = self._connection.recv(_FIRST_READ)
         else:
-            chunk, files, _, _ = socket.recv_fds(self._connection, _FIRST_READ, 1)
-            self._files.extend(files)
+            chunk, extra, _, _ = self._connection.recvmsg(_FIRST_READ, _FILE_SPACE)
+            for _, _, content in extra:
+                self._files.extend(memoryview(content).cast("i"))
         if not chunk:
             raise Closed
         return chunk
+
+    def _receive_exactly(self, size: int) -> bytes:
+        content = bytearray()
+        while len(content) < size:
+            chunk = self._connection.recv(min(size - len(content), 1 << 20))
+            if not chunk:
+                raise Closed
+            content += chunk
+        return bytes(content)
+
+    def _receive_into(self, target: memoryview) -> None:
+        while len(target):
+            got = self._connection.recv_into(target)
+            if not got:
+                raise Closed
+            target = target[got:]
 
     def close(self) -> None:
         """Lets go of files that were not used; the connection stays its owner's."""
         for file in self._files:
             os.close(file)
         self._files.clear()
-
-
-def _receive_exactly(connection: socket.socket, size: int) -> bytes:
-    content = bytearray()
-    while len(content) < size:
-        chunk = connection.recv(min(size - len(content), 1 << 20))
-        if not chunk:
-            raise Closed
-        content += chunk
-    return bytes(content)
-
-
-def _receive_into(connection: socket.socket, target: memoryview) -> None:
-    while len(target):
-        got = connection.recv_into(target)
-        if not got:
-            raise Closed
-        target = target[got:]

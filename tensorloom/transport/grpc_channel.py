@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import security, status
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.stream_connection import PATH
 
 if TYPE_CHECKING:
     import grpc
@@ -40,6 +41,18 @@ ANSWERED: Final = (("x-tensorloom-answered", "1"),)
 Options = Sequence[tuple[str, Any]]
 
 
+def prepare_grpc() -> None:
+    """Sets what gRPC reads when it is loaded, where the user has not set it."""
+    # Its own log tells users of every task that comes and goes.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # The thread that waits for a message shall read it from the socket: "event
+    # engines" have threads of their own for that, and waking them costs a third of
+    # a call.
+    os.environ.setdefault(
+        "GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener"
+    )
+
+
 class GrpcChannel:
     """Implements `interface.Channel`. The connection is made by the first call."""
 
@@ -53,8 +66,7 @@ class GrpcChannel:
           options: gRPC channel options, beside ours.
           tls: how to speak TLS; None: as `security.tls` says.
         """
-        # Its own log tells users of every task that comes and goes.
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+        prepare_grpc()
         self._address = address
         self._tls = tls or security.tls()
         self._settings = [*GRPC_OPTIONS, *options]
@@ -140,6 +152,15 @@ class GrpcChannel:
         else:
             self._under_way.discard(call)
             done(response, None)
+
+    def open_stream(self, messages: Iterator[bytes]) -> Any:
+        """Opens a stream of messages both ways; see `stream_connection.Open`.
+
+        Raises:
+          ValueError: the channel is closed.
+        """
+        channel = self._connection.channel
+        return channel.stream_stream(PATH)(messages, metadata=self._metadata)
 
     @property
     def values(self) -> None:

@@ -13,14 +13,17 @@ from tensorloom.transport.grpc_channel import (
     GRPC_OPTIONS,
     TOKEN_HEADER,
     Options,
+    prepare_grpc,
 )
 from tensorloom.transport.liveness import task_timeout_s
+from tensorloom.transport.stream_connection import PATH
 
 if TYPE_CHECKING:
     import grpc
 
     from tensorloom.transport.interface import Handler, Handlers
     from tensorloom.transport.methods import Method
+    from tensorloom.transport.stream_server import StreamServer
 
 
 class _GrowingExecutor(Executor):
@@ -67,6 +70,7 @@ class GrpcServer:
         address: str,
         options: Options = (),
         tls: security.Tls | None = None,
+        streams: StreamServer | None = None,
     ) -> None:
         """Takes the address; `start` begins to answer.
 
@@ -75,10 +79,12 @@ class GrpcServer:
           address: `host:port`; port 0 takes a free one.
           options: gRPC server options, beside ours.
           tls: how to speak TLS; None: as `security.tls` says.
+          streams: what answers on the streams of our own tasks.
 
         Raises:
           errors.UnknownError: the address cannot be listened on.
         """
+        prepare_grpc()
         import grpc
 
         settings = [
@@ -89,7 +95,9 @@ class GrpcServer:
         ]
         tls = tls or security.tls()
         self._server = grpc.server(_GrowingExecutor(), options=settings)
-        self._server.add_generic_rpc_handlers((_router(handlers, security.token()),))
+        self._streams = streams
+        router = _router(handlers, streams, security.token())
+        self._server.add_generic_rpc_handlers((router,))
         try:
             self._port = (
                 self._server.add_insecure_port(address)
@@ -113,7 +121,10 @@ class GrpcServer:
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stops listening, and cancels what is under way after `grace_s`."""
-        self._server.stop(grace_s).wait()
+        stopping = self._server.stop(grace_s)
+        if self._streams is not None:
+            self._streams.end_idle()  # they would last as long as their callers like
+        stopping.wait()
 
 
 def _keepalive_options() -> Options:
@@ -128,7 +139,9 @@ def _keepalive_options() -> Options:
     )
 
 
-def _router(handlers: Handlers, token: bytes) -> grpc.GenericRpcHandler:
+def _router(
+    handlers: Handlers, streams: StreamServer | None, token: bytes
+) -> grpc.GenericRpcHandler:
     import grpc
 
     by_path = {
@@ -139,6 +152,8 @@ def _router(handlers: Handlers, token: bytes) -> grpc.GenericRpcHandler:
         )
         for method, handler in handlers.items()
     }
+    if streams is not None:
+        by_path[PATH] = grpc.stream_stream_rpc_method_handler(streams.serve)
 
     stranger = grpc.unary_unary_rpc_method_handler(_refuse)
 

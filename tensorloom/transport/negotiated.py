@@ -1,7 +1,8 @@
-"""A channel that begins with gRPC and goes on with sockets between our own tasks.
+"""A channel that begins with gRPC's calls, and goes on with frames among our own tasks.
 
-TensorFlow's tasks are always spoken to in gRPC. A tensorloom task says in the reply to
-GetStatus where it also listens; if that can be reached, calls go there.
+TensorFlow's tasks are always spoken to in calls of gRPC. A tensorloom task says in the
+reply to GetStatus where it also listens: if that can be reached, frames go there, else
+over streams of gRPC.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tensorloom.transport import security, socket_address
 from tensorloom.transport.grpc_channel import GrpcChannel, Options
 from tensorloom.transport.socket_channel import SocketChannel
 from tensorloom.transport.socket_connection import NotConnected
+from tensorloom.transport.stream_connection import SCHEME
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Done, PendingCall
@@ -53,13 +55,14 @@ class NegotiatedChannel:
         endpoint = _endpoint(task_info)
         if old is not None and old.endpoint == endpoint:
             return  # the calls of other sessions go on
-        self._socket = (
-            SocketChannel(endpoint, task_info.task, security.token())
-            if endpoint
-            else None
-        )
+        self._socket = self._carrier(endpoint, task_info.task) if endpoint else None
         if old is not None:
             old.close()
+
+    def _carrier(self, endpoint: str, task: str) -> SocketChannel:
+        if endpoint.startswith(SCHEME):
+            return SocketChannel(endpoint, task, open_stream=self._grpc.open_stream)
+        return SocketChannel(endpoint, task, security.token())
 
     def call(
         self,
@@ -102,10 +105,17 @@ class NegotiatedChannel:
 
 def _endpoint(task_info: Any) -> str:
     """The best of the endpoints that a task has; "" without one."""
-    if task_info is None or only_grpc():
+    if task_info is None:
         return ""
+    streams = ""
     for endpoint in task_info.endpoint:
-        if socket_address.is_reachable(endpoint) and security.may_connect(endpoint):
+        if endpoint.startswith(SCHEME):
+            streams = endpoint
+        elif (
+            socket_address.is_reachable(endpoint)
+            and security.may_connect(endpoint)
+            and not only_grpc()
+        ):
             found: str = endpoint
             return found
-    return ""
+    return streams

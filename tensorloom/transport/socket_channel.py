@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
@@ -15,20 +16,26 @@ from tensorloom.transport import (
 )
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.socket_connection import Connection, NotConnected
+from tensorloom.transport.stream_connection import StreamConnection
 from tensorloom.transport.tensor_subscriber import TensorDone, TensorSubscriber
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Done
     from tensorloom.transport.methods import Method
+    from tensorloom.transport.stream_connection import Open
+    from tensorloom.transport.value_methods import Sent
 
 _CONNECT_S: Final = 5.0
+
+
+AnyConnection = Connection | StreamConnection
 
 
 class _SocketPending:
     """Implements `interface.PendingCall`."""
 
     def __init__(self) -> None:
-        self.connection: Connection | None = None
+        self.connection: AnyConnection | None = None
         self.is_cancelled = False
         self._lock = threading.Lock()
 
@@ -39,7 +46,7 @@ class _SocketPending:
             if self.connection is not None:
                 self.connection.hang_up()
 
-    def use(self, connection: Connection | None) -> None:
+    def use(self, connection: AnyConnection | None) -> None:
         """Takes the connection of the call."""
         with self._lock:
             self.connection = connection
@@ -50,25 +57,34 @@ class _SocketPending:
 class SocketChannel:
     """Calls to one endpoint. Thread-safe; keeps idle connections."""
 
-    def __init__(self, endpoint: str, task: str, token: bytes = b"") -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        task: str,
+        token: bytes = b"",
+        open_stream: Open | None = None,
+    ) -> None:
         """Makes a channel.
 
         Args:
           endpoint: of the task.
           task: its name, for errors.
           token: what the task wants to hear first.
+          open_stream: opens streams of messages, where these are to carry the calls,
+            and no sockets.
         """
+        self._open_stream = open_stream
         self._endpoint = endpoint
         self._task = task
         self._token = token
-        self._idle: list[Connection] = []
+        self._idle: list[AnyConnection] = []
         self._lock = threading.Lock()
         self._tensors: TensorSubscriber | None = None
-        self._pushes: Connection | None = None
+        self._pushes: AnyConnection | None = None
         self._push_lock = threading.Lock()
-        self._held: list[Connection] = []
+        self._held: list[AnyConnection] = []
         # Connections that somebody waits at.
-        self._busy: set[Connection] = set()
+        self._busy: set[AnyConnection] = set()
         self._is_closed = False
         watch.add(self)
 
@@ -171,15 +187,16 @@ class SocketChannel:
         threads.start(run)
         return pending
 
-    def push(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
-        """Sends a tensor of a step to the task, without waiting for an answer.
+    def push(self, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Sends tensors of a step to the task, without waiting for an answer.
 
         Raises:
           NotConnected: the endpoint cannot be reached.
-          errors.OpError: the connection broke, or the value cannot be sent.
+          errors.OpError: the connection broke, or a value cannot be sent.
         """
-        body, size = packing.pack([value])
-        header = value_methods.STEP_ID.pack(step_id) + bytes([is_dead]) + key.encode()
+        body, size = packing.pack([value for _, value, _ in tensors])
+        header = value_methods.STEP_ID.pack(step_id)
+        header += value_methods.packed_keys(tensors)
         self._push(frames.VALUES, header, body, size, 0)
 
     def push_failure(self, step_id: int, error: errors.OpError) -> None:
@@ -270,12 +287,9 @@ class SocketChannel:
         if pending is not None:
             pending.use(connection)
         try:
-            if timeout_s is not None:
-                connection.socket.settimeout(timeout_s)
-            connection.writer.write(kind, number, header, body, size)
-            reply = connection.reader.read()
-            if timeout_s is not None:
-                connection.socket.settimeout(None)
+            with nullcontext() if timeout_s is None else connection.within(timeout_s):
+                connection.writer.write(kind, number, header, body, size)
+                reply = connection.reader.read()
         except TimeoutError:
             self._drop(connection)
             raise errors.DeadlineExceededError(
@@ -297,10 +311,12 @@ class SocketChannel:
 
     # --- connections -----------------------------------------------------------------
 
-    def _connect(self, timeout_s: float = _CONNECT_S) -> Connection:
+    def _connect(self, timeout_s: float = _CONNECT_S) -> AnyConnection:
+        if self._open_stream is not None:
+            return StreamConnection(self._open_stream, self._endpoint, timeout_s)
         return Connection(self._endpoint, self._token, timeout_s)
 
-    def _take(self) -> Connection:
+    def _take(self) -> AnyConnection:
         while True:
             with self._lock:
                 if not self._idle:
@@ -314,7 +330,7 @@ class SocketChannel:
         self._busy.add(connection)
         return connection
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: AnyConnection) -> None:
         self._busy.discard(connection)
         with self._lock:
             if not self._is_closed:
@@ -322,11 +338,11 @@ class SocketChannel:
                 return
         connection.close()
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: AnyConnection) -> None:
         self._busy.discard(connection)
         connection.close()
 
-    def _broken(self, connection: Connection, error: Exception) -> errors.OpError:
+    def _broken(self, connection: AnyConnection, error: Exception) -> errors.OpError:
         """Closes a connection that broke; returns what its user is told."""
         self._drop(connection)
         return self._unavailable(connection.lost or str(error) or "it hung up")
@@ -368,7 +384,7 @@ class SocketChannel:
 class SocketReply:
     """The reply to a call that was sent: `take` waits for it."""
 
-    def __init__(self, channel: SocketChannel, connection: Connection) -> None:
+    def __init__(self, channel: SocketChannel, connection: AnyConnection) -> None:
         self._channel = channel
         self._connection = connection
         self._is_cancelled = False
@@ -376,11 +392,11 @@ class SocketReply:
         self._lock = threading.Lock()
 
     def fileno(self) -> int:
-        """The socket's number, for `select.poll`."""
-        return self._connection.socket.fileno()
+        """The socket's number, for `select.poll`; -1 without one."""
+        return self._connection.fileno()
 
-    def take(self) -> list[Any]:
-        """Waits for the reply; returns its values.
+    def take(self) -> tuple[bytes, list[Any]]:
+        """Waits for the reply; returns its header and values.
 
         Raises:
           errors.OpError: what the task answered; CancelledError after `cancel`.
@@ -402,7 +418,7 @@ class SocketReply:
         self._channel._give_back(connection)
         if reply.kind == frames.ERROR:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
-        return packing.unpack(reply.body) if len(reply.body) else []
+        return reply.header, packing.unpack(reply.body) if len(reply.body) else []
 
     @property
     def lost(self) -> str:

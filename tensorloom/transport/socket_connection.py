@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from tensorloom.framework import errors
 from tensorloom.transport import frames, socket_address, status
@@ -55,6 +55,17 @@ class Connection:
         answer = self.reader.read(0, MAX_HELLO)
         if answer.kind == frames.ERROR:
             raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
+
+    def fileno(self) -> int:
+        """The socket's number, for `select.poll`."""
+        return self.socket.fileno()
+
+    @contextmanager
+    def within(self, timeout_s: float) -> Iterator[None]:
+        """A block in which `write` and `read` raise TimeoutError when time is over."""
+        self.socket.settimeout(timeout_s)
+        yield
+        self.socket.settimeout(None)
 
     def _hung_up(self) -> None:
         callback = self.on_hangup

@@ -6,62 +6,18 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from tensorloom.framework import errors, threads
-from tensorloom.transport import (
-    frames,
-    packing,
-    socket_address,
-    status,
-    value_methods,
-)
+from tensorloom.transport import frames, socket_address
+from tensorloom.transport.frame_answers import FrameAnswers, FrameCall, TensorStream
 from tensorloom.transport.hangups import hangups
-
-if TYPE_CHECKING:
-    from tensorloom.transport.interface import Handlers
-    from tensorloom.transport.value_methods import (
-        PushedHandler,
-        TensorsHandler,
-        ValueHandlers,
-    )
 
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-1"
 _HELLO_S: Final = 10.0  # a stranger who says nothing is not waited for longer
 MAX_HELLO: Final = 4096
-
-
-class _SocketCall:
-    """Implements `interface.Call` for the call that a connection carries."""
-
-    def __init__(self) -> None:
-        self._callbacks: list[Callable[[], None]] = []
-        self._is_cancelled = False
-        self._lock = threading.Lock()
-
-    def on_cancel(self, callback: Callable[[], None]) -> None:
-        """Calls back when the caller has hung up."""
-        with self._lock:
-            if not self._is_cancelled:
-                self._callbacks.append(callback)
-                return
-        callback()
-
-    def cancel(self) -> None:
-        """The caller has hung up."""
-        with self._lock:
-            self._is_cancelled = True
-            callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            callback()
-
-    def end(self) -> None:
-        """The call has ended: nobody is to be called any more."""
-        with self._lock:
-            self._callbacks = []
 
 
 class SocketServer:
@@ -70,27 +26,18 @@ class SocketServer:
     def __init__(
         self,
         listener: socket.socket,
-        handlers: Handlers,
-        value_handlers: ValueHandlers,
-        send_tensors: TensorsHandler,
-        pushed: PushedHandler,
+        answers: FrameAnswers,
         token: bytes = b"",
     ) -> None:
         """Makes a server; `start` begins to answer.
 
         Args:
           listener: where callers connect.
-          handlers: of the methods with messages.
-          value_handlers: of the methods with values.
-          send_tensors: answers requests for tensors.
-          pushed: gets what peers push.
+          answers: what is answered.
           token: what a caller must say first; empty: nothing.
         """
         self._listener = listener
-        self._handlers = {m.path.encode(): (m, h) for m, h in handlers.items()}
-        self._value_handlers = value_handlers
-        self._send_tensors = send_tensors
-        self._pushed = pushed
+        self._answers = answers
         self._hello = PROTOCOL + b"\0" + token
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -126,7 +73,7 @@ class SocketServer:
             threads.start(lambda c=connection: self._serve(c))  # type: ignore[misc]
 
     def _serve(self, connection: socket.socket) -> None:
-        call: list[_SocketCall] = []
+        call: list[FrameCall] = []
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
         try:
@@ -172,119 +119,11 @@ class SocketServer:
         self,
         reader: frames.FrameReader,
         writer: frames.FrameWriter,
-        current: list[_SocketCall],
+        current: list[FrameCall],
     ) -> None:
-        stream = _TensorStream(writer)
+        push = TensorStream(writer.write).push
         while True:
-            frame = reader.read()
-            if frame.method == value_methods.PUSH:
-                self._take_pushed(frame)
-                continue
-            if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
-                self._start_tensors(frame, stream)
-                continue
-            call = _SocketCall()
-            current[:] = [call]
-            try:
-                header, body, size = self._answer(frame, call)
-            except Exception as error:
-                code, message = status.to_wire(error)
-                writer.write(frames.ERROR, header=message.encode(), code=code)
-            else:
-                writer.write(frames.REPLY, header=header, body=body, body_size=size)
-            finally:
-                call.end()
-                current.clear()
-
-    def _answer(
-        self, frame: frames.Frame, call: _SocketCall
-    ) -> tuple[bytes, list[packing.Buffer], int]:
-        if frame.kind == frames.CALL:
-            return self._answer_message(frame.header, call), [], 0
-        handler = self._value_handlers.get(frame.method)
-        if frame.kind != frames.VALUES or handler is None:
-            raise errors.UnimplementedError(
-                None, None, f"Unknown call {frame.kind}, {frame.method}"
-            )
-        values = packing.unpack(frame.body) if len(frame.body) else []
-        header, results = handler(frame.header, values, call)
-        if not results:
-            return header, [], 0
-        body, size = packing.pack(results)
-        return header, body, size
-
-    def _answer_message(self, header: bytes, call: _SocketCall) -> bytes:
-        from google.protobuf.message import DecodeError
-
-        path, _, content = header.partition(b"\0")
-        found = self._handlers.get(path)
-        if found is None:
-            raise errors.UnimplementedError(None, None, f"Unknown method {path!r}")
-        method, handler = found
-        try:
-            request = method.request.FromString(content)
-        except DecodeError:
-            raise errors.InvalidArgumentError(
-                None, None, "The request is not a message of this method"
-            ) from None
-        response: bytes = handler(request, call).SerializeToString()
-        return response
-
-    def _take_pushed(self, frame: frames.Frame) -> None:
-        size = value_methods.STEP_ID.size
-        try:
-            (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
-            if frame.kind == frames.ERROR:
-                message = frame.header[size:].decode(errors="replace")
-                failure = status.from_wire(frame.code, message)
-                self._pushed.take_failure(step_id, failure)
-                return
-            is_dead = bool(frame.header[size])
-            key = frame.header[size + 1 :].decode()
-            (value,) = packing.unpack(frame.body)
-        except (struct.error, LookupError, ValueError) as error:
-            raise errors.InvalidArgumentError(None, None, str(error)) from None
-        self._pushed.take_pushed(step_id, key, value, is_dead)
-
-    def _start_tensors(self, frame: frames.Frame, stream: _TensorStream) -> None:
-        try:
-            (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
-            names = frame.header[value_methods.STEP_ID.size :].decode()
-        except (struct.error, UnicodeDecodeError) as error:
-            raise errors.InvalidArgumentError(None, None, str(error)) from None
-        self._send_tensors(step_id, names.split("\0")[:-1], stream.push)
-
-
-class _TensorStream:
-    """Sends tensors as they come to be, in the threads that made them."""
-
-    def __init__(self, writer: frames.FrameWriter) -> None:
-        self._writer = writer
-        self._lock = threading.Lock()
-
-    def push(
-        self, step_id: int, key: str, value: Any, is_dead: bool, error: Exception | None
-    ) -> None:
-        """Sends one tensor, or why there is none."""
-        header = value_methods.STEP_ID.pack(step_id) + bytes([is_dead]) + key.encode()
-        kind, code, size = frames.REPLY, 0, 0
-        body: list[packing.Buffer] = []
-        if error is None:
-            try:
-                body, size = packing.pack([value])
-            except errors.OpError as unsendable:
-                error = unsendable
-        if error is not None:
-            code, message = status.to_wire(error)
-            kind = frames.ERROR
-            header += b"\0" + message.encode()
-        try:
-            with self._lock:
-                self._writer.write(
-                    kind, value_methods.TENSORS, header, body, size, code
-                )
-        except OSError:
-            return  # who asked is gone; its master will say so
+            self._answers.answer(reader.read(), current, writer.write, push)
 
 
 def _same(a: bytes, b: bytes) -> bool:

@@ -10,7 +10,7 @@ from tensorloom.framework import errors
 from tensorloom.transport import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
-    from tensorloom.transport.socket_connection import Connection
+    from tensorloom.transport.socket_channel import AnyConnection
 
 # Called with (value, is_dead, error).
 TensorDone = Callable[[Any, bool, "errors.OpError | None"], None]
@@ -19,7 +19,7 @@ TensorDone = Callable[[Any, bool, "errors.OpError | None"], None]
 class TensorSubscriber:
     """One connection on which a task's tensors come, as they come to be."""
 
-    def __init__(self, connection: Connection, task: str) -> None:
+    def __init__(self, connection: AnyConnection, task: str) -> None:
         self._connection = connection
         self._task = task
         self._lock = threading.Lock()

@@ -24,17 +24,42 @@ RUN_GRAPH: Final = 3
 #: Header: `STEP_ID`, then keys, each ended by a zero byte. Replies come one by one, in
 #: any order: `STEP_ID`, a byte for dead, and the key; one value.
 TENSORS: Final = 4
-#: Header: `STEP_ID`, a byte for dead, and the key; one value. As an error frame: the
-#: sender's part of the step has failed; header: `STEP_ID`, and the message. No reply.
+#: Header: `STEP_ID` and `packed_keys`; their values. As an error frame: the sender's
+#: part of the step has failed; header: `STEP_ID`, and the message. No reply.
 PUSH: Final = 5
 #: Header: a session's handle. The reply comes when the session is over; a caller that
 #: hangs up before is gone, and its session is closed.
 HOLD_SESSION: Final = 6
+#: As `RUN_GRAPH`, by a task that itself waits for tensors of the part. Header:
+#: `RUN_GRAPH_HEADER`, a byte for the length of its name, the name, then ids as there.
+#: Reply: `packed_keys` of tensors for it; the `_Retval`s, then these tensors.
+RUN_SOURCE: Final = 7
 
 STEP_NUMBER: Final = struct.Struct("<Q")
 RUN_STEP_HEADER: Final = struct.Struct("<Qd")  # step number, limit in s (0: none)
 RUN_GRAPH_HEADER: Final = struct.Struct("<QQ")  # graph handle, step id
 STEP_ID: Final = struct.Struct("<Q")
+
+# A tensor for another task: (key, value, is_dead).
+Sent = tuple[str, Any, bool]
+
+
+def packed_keys(tensors: Sequence[Sent]) -> bytes:
+    """For each tensor 1 if it is dead, else 0, the key, and a zero byte."""
+    return b"".join([b"%d%b\0" % (dead, key.encode()) for key, _, dead in tensors])
+
+
+def unpacked_keys(content: bytes) -> list[tuple[str, bool]]:
+    """The keys, and whether their tensors are dead.
+
+    Raises:
+      ValueError: malformed.
+    """
+    *keys, rest = content.split(b"\0")
+    if rest:
+        raise ValueError("keys without an end")
+    return [(key[1:].decode(), key[:1] == b"1") for key in keys]
+
 
 # (header, values, call) -> (header, values)
 ValueHandler = Callable[[bytes, list[Any], "Call"], tuple[bytes, Sequence[Any]]]
@@ -47,8 +72,8 @@ Push = Callable[[int, str, Any, bool, "Exception | None"], None]
 class PushedHandler(Protocol):
     """Takes what peers push."""
 
-    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
-        """Takes a tensor."""
+    def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Takes tensors."""
         ...
 
     def take_failure(self, step_id: int, error: OpError) -> None:

@@ -15,7 +15,7 @@ from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.worker import memory
+from tensorloom.worker import loop_reads, memory
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
 from tensorloom.worker.values import Root, Scope, Value
@@ -307,7 +307,8 @@ def _in_memory_of(emitter: Emitter, scope: Scope, like: Value, value: Value) -> 
 def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     """While and StatelessWhile: a Python `while` over the loop variables."""
     inputs = emitter.inputs_of(scope, node)
-    body_function = find_function(emitter, node.attrs["body"].name)
+    functions = [node.attrs["cond"].name, node.attrs["body"].name]
+    body_function = find_function(emitter, functions[1])
     variables = [
         value
         if _is_invariant(body_function, i)
@@ -315,10 +316,9 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
         for i, value in enumerate(inputs)
     ]
     start_variables(emitter, scope, node, variables, inputs)
-    test, (condition, *_) = emit_body(
-        emitter, scope, node, node.attrs["cond"].name, variables
-    )
-    step, results = emit_body(emitter, scope, node, node.attrs["body"].name, variables)
+    arguments, read = loop_reads.read_before(emitter, scope, node, variables, functions)
+    test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
+    step, results = emit_body(emitter, scope, node, functions[1], arguments)
     # Everything that may add a line before the loop comes before it.
     stop = _condition(emitter, test, condition)
     assign_next(emitter, step, node, variables, inputs, results)
@@ -328,6 +328,7 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     test.write("if context.cancellation.cancelled: context.cancellation.check()", node)
     scope.splice(test)
     scope.splice(step)
+    loop_reads.drop(scope, read)
     for index, (value, variable) in enumerate(zip(inputs, variables, strict=True)):
         if variable is value:
             scope.values[node.name, index] = alias(emitter, scope, node, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.device_name import task_of
 from tensorloom.framework.graph_partition import BY_REFERENCE
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
@@ -131,7 +132,17 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     value.root.shared = True
     emitter.uses_context = True
     key = emitter.bind(key_of(node), "key")
-    scope.write(f"context.rendezvous.send({key}, {text})", node)
+    source, target = _task(node, "send_device"), _task(node, "recv_device")
+    if source != target and scope.parent is None:
+        scope.has_unsent = True
+        scope.write(f"context.rendezvous.send_later({key}, {text})", node)
+    else:
+        scope.write(f"context.rendezvous.send({key}, {text})", node)
+
+
+def _task(node: Node, attr: str) -> str:
+    device: bytes = node.attrs[attr]
+    return task_of(device.decode())
 
 
 def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:

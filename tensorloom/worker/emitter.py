@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,6 +32,15 @@ HOST, TENSOR, ANY, REF = "host", "tensor", "any", "ref"
 Emit = Callable[["Emitter", Scope, Node], None]
 # Ops that are structure rather than computation; filled by the emit_* modules.
 STRUCTURE: dict[str, Emit] = {}
+
+# What takes no time: tensors for other tasks may wait for it, to be sent together.
+_QUICK: Final = frozenset(
+    {
+        *("Const", "HostConst", "NoOp", "ControlTrigger", "Identity", "VariableV2"),
+        *("Variable", "VarHandleOp", "ReadVariableOp", "_Arg", "_Retval"),
+        *("_Send", "_HostSend"),
+    }
+)
 
 
 class Emitter:
@@ -181,6 +190,9 @@ class Emitter:
 
     def emit_node(self, scope: Scope, node: Node) -> None:
         """Emits one node, and drops the values that nobody needs after it."""
+        if scope.has_unsent and node.op not in _QUICK:
+            scope.write("context.rendezvous.flush()", None)
+            scope.has_unsent = False
         if self.traced:
             scope.write("t = clock()", None)
         emit = STRUCTURE.get(node.op)

@@ -173,6 +173,8 @@ def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
 
 
 def _assemble(emitter: Emitter, scope: Scope, is_last: bool) -> Code:
+    if scope.has_unsent:
+        scope.write("context.rendezvous.flush()", None)
     if is_last:
         results = [emitter.results[i][1] for i in sorted(emitter.results)]
         return Code(

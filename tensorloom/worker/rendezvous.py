@@ -50,6 +50,13 @@ class Rendezvous:
             receiver = waiting.popleft()
         receiver(value, is_dead)
 
+    def send_later(self, key: str, value: Any) -> None:
+        """As `send`, but what goes to another task may wait for `flush`."""
+        self.send(key, value)
+
+    def flush(self) -> None:
+        """Sends what waits."""
+
     def recv_async(self, key: str, receiver: Receiver) -> None:
         """Calls `receiver` once the value is there; at once when it is already."""
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -82,15 +82,24 @@ def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
     return value
 
 
-def received_host(value: Any) -> Any:
-    """What another piece sent, as NumPy; a resource as it is."""
-    if isinstance(value, np.ndarray | np.generic | Resource) or not hasattr(
-        value, "cpu"
-    ):
-        return value
+_HOST_TYPES: Final = (np.ndarray, np.generic, Resource)
+# From `devices/tensor_memory.py` once a tensor is there: that module imports torch.
+_array_from_tensor: Callable[[Any], Any] | None = None
+
+
+def _load() -> Callable[[Any], Any]:
+    global _array_from_tensor
     from tensorloom.devices import tensor_memory
 
-    return tensor_memory.array_from_tensor(value.cpu())
+    _array_from_tensor = tensor_memory.array_from_tensor
+    return _array_from_tensor
+
+
+def received_host(value: Any) -> Any:
+    """What another piece sent, as NumPy; a resource as it is."""
+    if isinstance(value, _HOST_TYPES) or not hasattr(value, "cpu"):
+        return value
+    return (_array_from_tensor or _load())(value.cpu())
 
 
 def received_tensor(value: Any, device: Any) -> Any:

@@ -10,7 +10,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import task_of
@@ -19,10 +22,14 @@ from tensorloom.worker.rendezvous import Receiver, Rendezvous
 from tensorloom.worker.runtime import received_host
 
 if TYPE_CHECKING:
+    from tensorloom.transport.value_methods import Sent
     from tensorloom.worker.step import Step
 
 # Steps remembered after their end: a late request must not begin them anew.
 _REMEMBERED: Final = 10_000
+
+# Larger tensors are sent at once, in bytes: their time is not that of the call.
+_MAX_LATER: Final = 64 * 1024
 
 
 class Peers(Protocol):
@@ -48,10 +55,8 @@ class Peers(Protocol):
         """
         ...
 
-    def push_tensor(
-        self, task: str, step_id: int, key: str, value: Any, is_dead: bool
-    ) -> None:
-        """Sends a tensor to a task that did not ask for it.
+    def push_tensors(self, task: str, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Sends tensors to a task that did not ask for them.
 
         Raises:
           errors.UnavailableError: the task cannot be reached.
@@ -61,6 +66,12 @@ class Peers(Protocol):
     def push_failure(self, task: str, step_id: int, error: errors.OpError) -> None:
         """Tells a task that this one's part of a step has failed; never raises."""
         ...
+
+
+@lru_cache(10_000)
+def _target(key: str) -> str:
+    """The task that a tensor goes to."""
+    return task_of(key.split(";", 3)[2])
 
 
 class StepRendezvous(Rendezvous):
@@ -73,20 +84,56 @@ class StepRendezvous(Rendezvous):
         self._peers = peers
         #: Whether what other tasks need is pushed to them, and nothing is pulled.
         self.pushes = False
+        # What waits to be pushed, by task.
+        self._later: dict[str, list[Sent]] = {}
+        self._later_lock = threading.Lock()
+        self._carried: list[Sent] = []
+        self._carried_to = ""
         self._pulled: set[str] = set()
         self._cancels: list[Callable[[], None]] = []
         self._pull_lock = threading.Lock()
 
     def send(self, key: str, value: Any, is_dead: bool = False) -> None:
         """Leaves a value here, or pushes it to the task that needs it."""
-        if self.pushes:
-            target = task_of(key.split(";", 3)[2])
-            if target != self._task:
-                assert self._peers is not None
-                value = received_host(value)
-                self._peers.push_tensor(target, self._step_id, key, value, is_dead)
-                return
-        super().send(key, value, is_dead)
+        target = _target(key) if self.pushes else self._task
+        if target == self._task:
+            super().send(key, value, is_dead)
+        else:
+            self._push(target, [(key, received_host(value), is_dead)])
+
+    def send_later(self, key: str, value: Any) -> None:
+        """As `send`; but a small value for another task waits for `flush`."""
+        target = _target(key) if self.pushes else self._task
+        if target == self._task:
+            super().send(key, value)
+            return
+        value = received_host(value)
+        if getattr(value, "nbytes", 0) > _MAX_LATER:
+            self._push(target, [(key, value, False)])
+            return
+        if type(value) is np.ndarray:
+            value = value.copy()  # it may change before it is sent
+        if target == self._carried_to:
+            self._carried.append((key, value, False))
+            return
+        with self._later_lock:
+            self._later.setdefault(target, []).append((key, value, False))
+
+    def flush(self) -> None:
+        """Sends what waits."""
+        with self._later_lock:
+            later, self._later = self._later, {}
+        for target, tensors in later.items():
+            self._push(target, tensors)
+
+    def _push(self, target: str, tensors: Sequence[Sent]) -> None:
+        assert self._peers is not None
+        self._peers.push_tensors(target, self._step_id, tensors)
+
+    def carry(self, task: str) -> list[Sent]:
+        """The list that gets small tensors for a task, which takes them from there."""
+        self._carried_to = task
+        return self._carried
 
     def pull(self, keys: Iterable[str]) -> None:
         """Asks the senders of `keys`, so that the values are here when needed."""
@@ -178,6 +225,14 @@ class StepTable:
           errors.AbortedError: the step is over.
         """
         return self._entry(step_id).rendezvous
+
+    def carry(self, step_id: int, task: str) -> list[Sent]:
+        """See `StepRendezvous.carry`.
+
+        Raises:
+          errors.AbortedError: the step is over.
+        """
+        return self._entry(step_id).rendezvous.carry(task)
 
     def attach(self, step_id: int, step: Step) -> None:
         """Notes a run that belongs to a step, so that `abort` reaches it."""

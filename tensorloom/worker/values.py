@@ -79,6 +79,7 @@ class Scope:
     exports: set[str] = field(default_factory=set)
     drops_values: bool = True  # False where other strands may need them
     functions: tuple[str, ...] = ()  # the calls that led here, against recursion
+    has_unsent: bool = False  # whether tensors for other tasks wait to be sent
 
     @property
     def strand(self) -> Scope:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tensorloom.devices.device import Device
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.value_methods import Sent
 
 _NO_OPTIONS = StepOptions()
 
@@ -378,6 +379,13 @@ class Worker:
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Cancels this task's part of a step."""
         self.steps.abort(step_id, error)
+
+    def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Takes tensors from another task; a step that is over needs them no more."""
+        with suppress(errors.OpError):
+            rendezvous = self.steps.rendezvous(step_id)
+            for key, value, is_dead in tensors:
+                rendezvous.deliver(key, value, is_dead)
 
     def cleanup_step(self, step_id: int) -> None:
         """Forgets a step whose parts have all ended."""

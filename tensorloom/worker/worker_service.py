@@ -6,7 +6,6 @@ import itertools
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
@@ -38,9 +37,11 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Call, Handlers
-    from tensorloom.transport.value_methods import Push, ValueHandlers
+    from tensorloom.transport.value_methods import Push, Sent, ValueHandlers
     from tensorloom.worker.rendezvous import Receiver
     from tensorloom.worker.worker import RegisteredGraph, Worker
+
+_NO_OPTIONS = StepOptions()
 
 # Masters that never created a session on the worker share this one.
 _LEGACY_SESSION = ""
@@ -103,6 +104,8 @@ class WorkerService:
         self._lock = threading.Lock()
         self._incarnations = {d.name: d.incarnation for d in worker.devices()}
         self._has_legacy_session = False
+        # By master's task: its incarnation, and its sessions.
+        self._masters: dict[str, tuple[int, set[str]]] = {}
 
     def handlers(self) -> Handlers:
         """What a server needs to answer for this worker."""
@@ -127,7 +130,10 @@ class WorkerService:
 
     def value_handlers(self) -> ValueHandlers:
         """What answers calls with values."""
-        return {value_methods.RUN_GRAPH: self._run_graph_values}
+        return {
+            value_methods.RUN_GRAPH: self._run_graph_values,
+            value_methods.RUN_SOURCE: self._run_source,
+        }
 
     # --- sessions --------------------------------------------------------------------
 
@@ -144,17 +150,36 @@ class WorkerService:
         )
         if self._learn is not None and request.server_def.cluster.job:
             self._learn(request.server_def.cluster)
+        if request.master_task:
+            self._note_master(request)
         self._worker.create_session(request.session_handle, config)
         return worker_methods()["CreateWorkerSession"].response()
 
+    def _note_master(self, request: Any) -> None:
+        """Drops what a master has left here that was restarted since."""
+        master, incarnation = request.master_task, request.master_incarnation
+        with self._lock:
+            known, sessions = self._masters.get(master, (incarnation, set()))
+            left = sessions if known != incarnation else set()
+            kept = sessions - left
+            self._masters[master] = incarnation, {*kept, request.session_handle}
+        for session in left:
+            self._drop(session)
+
     def _delete_worker_session(self, request: Any, call: Call) -> Any:
         session: str = request.session_handle
+        with self._lock:
+            for _, sessions in self._masters.values():
+                sessions.discard(session)
+        self._drop(session)
+        return worker_methods()["DeleteWorkerSession"].response()
+
+    def _drop(self, session: str) -> None:
         with self._lock:
             gone = [h for h, held in self._graphs.items() if held.session == session]
             for handle in gone:
                 del self._graphs[handle]
         self._worker.delete_session(session)
-        return worker_methods()["DeleteWorkerSession"].response()
 
     def _session_of(self, request: Any) -> str:
         if request.create_worker_session_called:
@@ -277,16 +302,35 @@ class WorkerService:
     def _run_graph_values(
         self, header: bytes, feeds: list[Any], call: Call
     ) -> tuple[bytes, list[Any]]:
-        layout = value_methods.RUN_GRAPH_HEADER
-        handle, step_id = layout.unpack_from(header)
-        for (over,) in value_methods.STEP_ID.iter_unpack(header[layout.size :]):
-            self._worker.cleanup_step(over)
+        over = header[value_methods.RUN_GRAPH_HEADER.size :]
+        return b"", self._run_numbered(header, over, feeds, call)
+
+    def _run_source(
+        self, header: bytes, feeds: list[Any], call: Call
+    ) -> tuple[bytes, list[Any]]:
+        start = value_methods.RUN_GRAPH_HEADER.size + 1
+        end = start + header[start - 1]
+        name = header[start:end].decode()
+        _, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+        carried = self._worker.steps.carry(step_id, name)
+        values = self._run_numbered(header, header[end:], feeds, call)
+        return value_methods.packed_keys(carried), [
+            *values,
+            *(value for _, value, _ in carried),
+        ]
+
+    def _run_numbered(
+        self, header: bytes, over: bytes, feeds: list[Any], call: Call
+    ) -> list[Any]:
+        handle, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+        for (over_id,) in value_methods.STEP_ID.iter_unpack(over):
+            self._worker.cleanup_step(over_id)
         with self._lock:
             held = self._graphs.get(f"{handle:016x}")
         if held is None:
             raise _no_graph(f"{handle:016x}")
         check_types(feeds, held.ends.feed_types)
-        return b"", self._run_held(held, feeds, step_id, StepOptions(), call)[0]
+        return self._run_held(held, feeds, step_id, _NO_OPTIONS, call)[0]
 
     def send_tensors(self, step_id: int, keys: Sequence[str], push: Push) -> None:
         """Answers a peer that waits for tensors of a step."""
@@ -299,10 +343,9 @@ class WorkerService:
                 continue
             rendezvous.recv_async(key, _pusher(step_id, key, push))
 
-    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
-        """Takes a tensor that a peer pushed; a step that is over needs it no more."""
-        with suppress(errors.OpError):
-            self._worker.steps.rendezvous(step_id).deliver(key, value, is_dead)
+    def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
+        """Takes tensors that a peer pushed; a step that is over needs them no more."""
+        self._worker.take_pushed(step_id, tensors)
 
     def take_failure(self, step_id: int, error: errors.OpError) -> None:
         """Hears that a peer's part of a step has failed: ours fails too."""

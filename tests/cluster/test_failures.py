@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ from tests.cluster.processes import (
 pytestmark = [pytest.mark.multiprocess, pytest.mark.slow, pytest.mark.timeout(120)]
 
 PS = "/job:ps/task:0"
+PS_NAME = "/job:ps/replica:0/task:0"
 WORKERS = ["/job:worker/task:0", "/job:worker/task:1"]
 LOST = (tf.errors.UnavailableError, tf.errors.AbortedError)
 
@@ -247,6 +249,85 @@ def test_a_cut_network_and_a_healed_one(monkeypatch: pytest.MonkeyPatch) -> None
     finally:
         cluster.close()
         proxy.close()
+
+
+def test_a_program_ends_whose_ps_was_killed() -> None:
+    """Its steps and its open session do not hold it up."""
+    script = (
+        "import json, sys, threading, tensorloom as tf\n"
+        "cluster = json.loads(sys.argv[1])\n"
+        "server = tf.train.Server(cluster, job_name='worker', task_index=0)\n"
+        "with tf.device('/job:ps/task:0'):\n"
+        "  q = tf.FIFOQueue(1, tf.float32, [[]]); x = q.dequeue(); n = q.size()\n"
+        "with tf.device('/job:worker/task:0'):\n"
+        "  y = x + 1; z = n + 1\n"
+        "s = tf.Session(server.target); s.run(z)\n"
+        "def run(fetch):\n"
+        "  while True:\n"
+        "    try: s.run(fetch)\n"
+        "    except tf.errors.OpError: return\n"
+        "for f in (y, z, z): threading.Thread(target=run, args=(f,), daemon=True)"
+        ".start()\n"
+        "print('runs', flush=True); sys.stdin.readline()\n"
+    )
+    tasks = Processes({}, ps=1, worker=1)
+    try:
+        tasks.start("ps")
+        program = subprocess.Popen(
+            [sys.executable, "-c", script, json.dumps(tasks.cluster)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[2],
+        )
+        with program:
+            assert program.stdout is not None
+            assert program.stdout.readline() == b"runs\n"
+            tasks.kill("ps")
+            program.communicate(b"\n", timeout=60)
+        assert program.returncode == 0
+    finally:
+        tasks.close()
+
+
+def test_a_session_says_what_it_waits_for() -> None:
+    """Of the master and of each task: where, if it can be reached, what is there."""
+    tasks = Processes({}, ps=1, worker=3)
+    tasks.cluster["worker"][2] = "no-such-host.invalid:1"
+    stranger = Processes({}, other=1)
+    stranger.cluster = {"other": [tasks.cluster["worker"][1]]}
+    config = tf.ConfigProto(operation_timeout_in_ms=2500)
+
+    def connect() -> None:
+        with (
+            tf.Graph().as_default(),
+            tf.Session(tasks.target("worker"), config=config) as sess,
+        ):
+            sess.run(tf.constant(1))
+
+    try:
+        with pytest.raises(tf.errors.UnavailableError, match="the port is not open"):
+            connect()
+        tasks.start("ps")
+        tasks.start("worker")
+        stranger.start("other")
+        with pytest.raises(tf.errors.UnavailableError) as caught:
+            connect()
+        for text in (
+            "waited 2.5 s for 2 of 3 tasks",
+            f"task:1 at {tasks.cluster['worker'][1]}: the port is open",
+            "never seen; last answer: ",
+            "is not /job:worker/replica:0/task:1 but /job:other/replica:0/task:0",
+            "no-such-host.invalid:1: the host name does not resolve",
+            f"{PS_NAME} at {tasks.cluster['ps'][0]} is there, incarnation ",
+            "device_filters",
+        ):
+            assert text in caught.value.message
+        tasks.kill("ps")
+        with pytest.raises(tf.errors.UnavailableError, match="last incarnation"):
+            connect()
+    finally:
+        tasks.close()
+        stranger.close()
 
 
 def test_sigterm_ends_a_task_cleanly(tasks: Processes) -> None:

@@ -76,7 +76,7 @@ def test_strangers_are_not_parsed() -> None:
         server = servers["worker"][0]
         info = GrpcChannel(server.target.removeprefix("grpc://"))
         method = worker_methods()["GetStatus"]
-        (endpoint,) = info.call(method, method.request(), 5).task_info.endpoint
+        endpoint, _ = info.call(method, method.request(), 5).task_info.endpoint
         info.close()
         head = struct.Struct("<BBHIQ")
         for content in (

@@ -12,6 +12,8 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cluster import remote
+from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
 from tests.cluster.clusters import cluster, free_ports
 from tests.peer.cluster import programs
@@ -179,3 +181,29 @@ def test_large_tensors_go_whole(servers: Servers) -> None:
                 got = sess.run([y, z], {x: values})
                 np.testing.assert_array_equal(got[0], values + 1)
                 np.testing.assert_array_equal(got[1], (values + 1) * 2)
+
+
+def test_what_a_restarted_master_had_is_dropped(servers: Servers) -> None:
+    """A worker drops the sessions of a master's last life with its first new one."""
+    method = worker_methods()["CreateWorkerSession"]
+    server = servers["ps"][0]
+    channel = GrpcChannel(server.target.removeprefix("grpc://"))
+
+    def create(session: str, incarnation: int) -> set[str]:
+        channel.call(
+            method,
+            method.request(
+                session_handle=session,
+                master_task="/job:worker/replica:0/task:7",
+                master_incarnation=incarnation,
+            ),
+        )
+        return {name for name in server._worker._sessions if name.startswith("s_")}
+
+    try:
+        assert create("s_1", 5) == {"s_1"}
+        assert create("s_2", 5) == {"s_1", "s_2"}
+        assert create("s_3", 6) == {"s_3"}
+        assert create("s_4", 6) == {"s_3", "s_4"}
+    finally:
+        channel.close()

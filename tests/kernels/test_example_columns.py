@@ -106,6 +106,52 @@ def test_broken_bytes(rows: list[dict[str, Any]], data: st.DataObject) -> None:
         assert fast == slow
 
 
+def _single(kind: str, value: Any) -> Any:
+    if kind == "int":
+        return feature_pb2.Feature(int64_list=feature_pb2.Int64List(value=[value]))
+    if kind == "floats":
+        floats = [0.5] * (value % 40)
+        return feature_pb2.Feature(float_list=feature_pb2.FloatList(value=floats))
+    words = [b"w" * (value % 150)] * (1 if kind == "word" else value % 3)
+    return feature_pb2.Feature(bytes_list=feature_pb2.BytesList(value=words))
+
+
+def _written(entries: list[tuple[str, Any]]) -> bytes:
+    """An Example with its entries in this order, repeated ones too."""
+    texts = []
+    for key, feature in entries:
+        message = feature_pb2.Features()
+        message.feature[key].CopyFrom(feature)
+        texts.append(message.SerializeToString())
+    contents = b"".join(texts)
+    length = bytes([len(contents) & 127 | 128, len(contents) >> 7])
+    return b"\x0a" + length + contents
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(_KEYS),
+        st.sampled_from(["int", "floats", "word", "words"]),
+        min_size=1,
+        max_size=6,
+    ),
+    st.lists(st.integers(0, 2**16), min_size=1, max_size=40),
+    st.integers(0, 2**10),
+)
+def test_records_of_one_writer(
+    layout: dict[str, str], values: list[int], odd: int
+) -> None:
+    """The same features in one order; a few rows have a key twice, or none at all."""
+    texts = []
+    for row, value in enumerate(values):
+        entries = [(key, _single(kind, value)) for key, kind in layout.items()]
+        if row == odd % 64:
+            entries.append((entries[0][0], _single("int", odd)))
+        texts.append(_written(entries[:-1] if row == odd % 37 else entries))
+    assert _columns(texts, few=0) == _columns(texts, few=1000)
+
+
 def test_irregular_writers() -> None:
     """Values before keys, unpacked lists, unknown fields, repeated keys."""
 

@@ -202,7 +202,9 @@ def test_mutable_tables() -> None:
             assert session.run(table.lookup([2, 7])).tolist() == [[3, 4], [0, 0]]
             session.run(table.remove(tf.constant([1], tf.int64)))
             keys, values = session.run(table.export())
-            assert (keys.tolist(), values.tolist()) == ([2], [[3, 4]])
+            (used,) = np.nonzero(keys.reshape(-1) > 0)  # a dense one has free buckets
+            assert keys.reshape(-1)[used].tolist() == [2]
+            assert values[used].tolist() == [[3, 4]]
 
 
 RESIZED: list[tuple[str, dict[str, bool], list[float]]] = [

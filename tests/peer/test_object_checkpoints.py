@@ -1,4 +1,4 @@
-"""Object-based checkpoints, written here and restored by TensorFlow, and the reverse."""
+"""Object-based checkpoints: written here, restored by TensorFlow, and the reverse."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ import pytest
 
 from tensorloom.framework import errors
 from tensorloom.transport import frames, socket_address, value_methods
+from tensorloom.transport.frame_answers import FrameAnswers
+from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.shared_memory import MIN_BYTES
 from tensorloom.transport.socket_channel import SocketChannel
 from tensorloom.transport.socket_connection import NotConnected
 from tensorloom.transport.socket_server import SocketServer
+from tensorloom.transport.stream_server import StreamServer, new_endpoint
 
 RUN = value_methods.RUN_GRAPH
 
@@ -30,7 +34,7 @@ class Service:
     def __init__(self) -> None:
         self.release = threading.Event()
         self.cancelled = threading.Event()
-        self.pushed: list[tuple[int, str, Any, bool]] = []
+        self.pushed: list[tuple[int, Sequence[value_methods.Sent]]] = []
         self.failures: list[tuple[int, errors.OpError]] = []
         self.heard = threading.Event()
 
@@ -52,8 +56,8 @@ class Service:
             error = errors.AbortedError(None, None, "gone") if key == "bad" else None
             push(step_id, key, np.full(3, step_id), key == "dead", error)
 
-    def take_pushed(self, step_id: int, key: str, value: Any, is_dead: bool) -> None:
-        self.pushed.append((step_id, key, value, is_dead))
+    def take_pushed(self, step_id: int, tensors: Sequence[value_methods.Sent]) -> None:
+        self.pushed.append((step_id, tensors))
         self.heard.set()
 
     def take_failure(self, step_id: int, error: errors.OpError) -> None:
@@ -66,8 +70,11 @@ def service() -> Service:
     return Service()
 
 
-@pytest.fixture(params=["unix", "tcp"])
+@pytest.fixture(params=["unix", "tcp", "grpc"])
 def channel(request: Any, service: Service) -> Iterator[SocketChannel]:
+    if request.param == "grpc":
+        yield from stream_channel(service)
+        return
     listener, endpoint = (
         socket_address.listen_locally()
         if request.param == "unix"
@@ -81,15 +88,32 @@ def channel(request: Any, service: Service) -> Iterator[SocketChannel]:
     server.stop()
 
 
-def make_server(listener: socket.socket, service: Service) -> SocketServer:
-    server = SocketServer(
-        listener,
+def stream_channel(service: Service) -> Iterator[SocketChannel]:
+    endpoint = new_endpoint()
+    streams = StreamServer(endpoint, answers_of(service))
+    server = GrpcServer({}, "127.0.0.1:0", streams=streams)
+    server.start()
+    grpc_channel = GrpcChannel(f"127.0.0.1:{server.port}")
+    name = "/job:a/replica:0/task:0"
+    channel = SocketChannel(endpoint, name, open_stream=grpc_channel.open_stream)
+    yield channel
+    service.release.set()
+    channel.close()
+    grpc_channel.close()
+    server.stop()
+
+
+def answers_of(service: Service) -> FrameAnswers:
+    return FrameAnswers(
         {worker_methods()["GetStatus"]: service.get_status},
         {RUN: service.run},
         service.send_tensors,
         service,
-        b"word",
     )
+
+
+def make_server(listener: socket.socket, service: Service) -> SocketServer:
+    server = SocketServer(listener, answers_of(service), b"word")
     server.start()
     return server
 
@@ -133,7 +157,7 @@ def test_a_slow_call_does_not_hold_up_others(
     reply = channel.begin_values(RUN, b"wait", [np.ones(2)])
     assert channel.call_values(RUN, b"quick", [])[0] == b"quick"
     service.release.set()
-    np.testing.assert_array_equal(reply.take()[0], [2, 2])
+    np.testing.assert_array_equal(reply.take()[1][0], [2, 2])
 
 
 def test_hanging_up_cancels_the_call(channel: SocketChannel, service: Service) -> None:
@@ -172,10 +196,14 @@ def test_tensors_come_in_any_order(channel: SocketChannel) -> None:
 
 
 def test_pushes(channel: SocketChannel, service: Service) -> None:
-    channel.push(5, "key", np.ones(2), False)
+    channel.push(5, [("key", np.ones(2), False), ("", np.int32(3), True)])
     assert service.heard.wait(10)
-    step_id, key, value, is_dead = service.pushed[0]
-    assert (step_id, key, value.tolist(), is_dead) == (5, "key", [1, 1], False)
+    step_id, tensors = service.pushed[0]
+    assert step_id == 5
+    assert [(key, value.tolist(), is_dead) for key, value, is_dead in tensors] == [
+        ("key", [1, 1], False),
+        ("", 3, True),
+    ]
     service.heard.clear()
     channel.push_failure(6, errors.DataLossError(None, None, "lost"))
     assert service.heard.wait(10)
@@ -234,7 +262,7 @@ def test_no_descriptor_is_left(service: Service) -> None:
         channel = SocketChannel(endpoint, "task", b"word")
         for _ in range(3):
             channel.call_values(RUN, b"", [np.ones(MIN_BYTES)])
-        channel.push(1, "key", np.ones(MIN_BYTES), False)
+        channel.push(1, [("key", np.ones(MIN_BYTES), False)])
         channel.close()
         server.stop()
 

@@ -27,10 +27,19 @@ def _gather(c: OpKernelConstruction) -> Compute:
 @host_kernel("GatherV2")
 def _gather_v2(c: OpKernelConstruction) -> Compute:
     batch_dims = c["batch_dims"]
+    takes_rows = not batch_dims and c["Tindices"] == dtypes.int32
 
     def compute(params: Any, indices: Any, axis: Any) -> Any:
         at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
         return gather(params, indices, at, batch)
+
+    def compute_rows(params: Any, indices: Any, axis: Any) -> Any:
+        if axis != 0 or not params.ndim or not indices.ndim:
+            return compute(params, indices, axis)
+        try:  # Read as unsigned, negative ones are too large: NumPy finds both.
+            return params.take(indices.view(np.uint32), 0)
+        except IndexError:
+            return compute(params, indices, axis)
 
     def compute_handles(params: Any, indices: Any, axis: Any) -> Any:
         # A single handle at run time is the object itself.
@@ -39,7 +48,9 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
         return found.item() if is_scalar else found
 
     is_handle = c["Tparams"] in (dtypes.resource, dtypes.variant)
-    return compute_handles if is_handle else compute
+    if is_handle:
+        return compute_handles
+    return compute_rows if takes_rows else compute
 
 
 def gather_axes(

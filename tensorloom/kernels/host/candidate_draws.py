@@ -1,13 +1,15 @@
 """How candidate samplers draw classes: many at a time, with TensorFlow's numbers.
 
 A step of a sampler owns a long run of words and uses the beginning of it. The words of
-several steps are made together (`WordsAhead`), because a block of Philox costs the
+several steps are made together (`DrawsAhead`), because a block of Philox costs the
 same for forty counters as for a thousand. A `Draws` turns words into classes, all of
-them at once; only what no vector can tell (which class comes a second time) is a loop.
+them at once (of several steps too, where each draw takes the same number of words);
+only what no vector can tell (which class comes a second time) is a loop.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
@@ -28,40 +30,61 @@ class Draws(Protocol):
     """A distribution over classes as a function of words."""
 
     words: int  # how many words one draw usually takes
+    # Each draw takes exactly so many words, and nothing else decides what it gives.
+    is_regular: bool
 
     def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
         """The classes that the words give, and how many words were used."""
 
 
-class WordsAhead:
-    """The first words of each step's stream, made for several steps at a time.
+class DrawsAhead:
+    """What each step draws, with the beginning made for several steps at a time.
 
     Args:
+      draws: what turns words into classes.
       stride: counters from the start of one step's stream to the next.
-      words: how many words of each step.
+      count: how many draws a step usually takes.
     """
 
-    def __init__(self, stride: int, words: int) -> None:
+    def __init__(self, draws: Draws, stride: int, count: int) -> None:
+        self._draws = draws
         self._stride = stride
-        self._depth = min(-(-words // 4), stride)
+        self._depth = min(-(-draws.words * count // 4), stride)
         self._steps = max(1, _COUNTERS_AHEAD // self._depth)
-        # One value, replaced as a whole: steps may run at the same time.
-        self._made: tuple[int, UInt32Array] | None = None
+        # The words of several steps, or the classes that they give. One value, replaced
+        # as a whole: steps may run at the same time.
+        self._made: tuple[int, NDArray[Any]] | None = None
 
-    def first(self, stream: Stream) -> UInt32Array:
-        """The first words of a step."""
+    def parts(self, stream: Stream) -> Iterator[_Classes]:
+        """The classes of a step, in parts that grow."""
+        first = self._first(stream)
+        if self._draws.is_regular:
+            yield first
+            for words in self._later_words(stream):
+                yield self._draws.classes(words)[0]
+            return
+        left = np.empty(0, np.uint32)
+        for block in itertools.chain((first,), self._later_words(stream)):
+            words = np.concatenate([left, block]) if len(left) else block
+            classes, used = self._draws.classes(words)
+            left = words[used:]
+            yield classes
+
+    def _first(self, stream: Stream) -> NDArray[Any]:
         made = self._made
         if made is not None:
             step, rest = divmod(stream.start - made[0], self._stride)
             if not rest and 0 <= step < self._steps:
                 return made[1][step]  # type: ignore[no-any-return]
-        rows = stream.blocks(self._steps, stride=self._stride, depth=self._depth)
+        rows: NDArray[Any] = stream.blocks(
+            self._steps, stride=self._stride, depth=self._depth
+        )
+        if self._draws.is_regular:
+            rows = self._draws.classes(rows.reshape(-1))[0].reshape(self._steps, -1)
         self._made = stream.start, rows
         return rows[0]  # type: ignore[no-any-return]
 
-    def blocks(self, stream: Stream) -> Iterator[UInt32Array]:
-        """The words of a step, in blocks that grow."""
-        yield self.first(stream)
+    def _later_words(self, stream: Stream) -> Iterator[UInt32Array]:
         done = depth = self._depth
         while True:
             yield stream.skip(done).words(4 * depth)
@@ -69,23 +92,17 @@ class WordsAhead:
             depth *= 2
 
 
-def draw(
-    blocks: Iterator[UInt32Array], draws: Draws, count: int, unique: bool
-) -> tuple[_Classes, int]:
+def draw(parts: Iterator[_Classes], count: int, unique: bool) -> tuple[_Classes, int]:
     """`count` classes in the order of drawing, and the number of draws."""
-    left = np.empty(0, np.uint32)
     picked: dict[int, None] = {}
-    parts: list[_Classes] = []
+    taken: list[_Classes] = []
     found = tries = 0
-    for block in blocks:
-        words = np.concatenate([left, block]) if len(left) else block
-        classes, used = draws.classes(words)
-        left = words[used:]
+    for classes in parts:
         if not unique:
-            parts.append(classes)
+            taken.append(classes)
             found += len(classes)
             if found >= count:
-                sampled = parts[0] if len(parts) == 1 else np.concatenate(parts)
+                sampled = taken[0] if len(taken) == 1 else np.concatenate(taken)
                 return sampled[:count].copy(), count
             continue
         candidates = classes.tolist()
@@ -107,6 +124,7 @@ class UniformDraws:
     """Integers below a bound without bias, from pairs of words."""
 
     words = 2
+    is_regular = False
 
     def __init__(self, bound: int) -> None:
         self._bound = np.uint64(bound)
@@ -126,6 +144,7 @@ class LogUniformDraws:
     """Classes whose logarithm is uniform."""
 
     words = 2
+    is_regular = True
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
@@ -147,6 +166,7 @@ class AliasDraws:
     """Classes by Walker's alias table: a float and an index, of one word each."""
 
     words = 2
+    is_regular = False
 
     def __init__(self, share: list[float], other: list[int]) -> None:
         self._share = np.array(share, np.float32)
@@ -189,6 +209,7 @@ class WeightedDraws:
     """Classes by integer weights that may change between steps."""
 
     words = 1
+    is_regular = False
 
     def __init__(self, range_max: int) -> None:
         self.weights: NDArray[np.int64] = np.ones(range_max, np.int64)

@@ -16,10 +16,10 @@ from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.candidate_draws import (
     AliasDraws,
     Draws,
+    DrawsAhead,
     LogUniformDraws,
     UniformDraws,
     WeightedDraws,
-    WordsAhead,
     draw,
 )
 from tensorloom.kernels.host.random_state import node_generator
@@ -42,12 +42,12 @@ def _sampler(
     generator = node_generator(c)
     reserved = -(-_WORDS_PER_SAMPLE * count // 4)
     # Some more than needed if every draw counts, for those that come again.
-    ahead = WordsAhead(reserved, draws.words * (count + count // 2 + 8))
+    ahead = DrawsAhead(draws, reserved, count + count // 4 + 8)
 
     def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
         check_true_classes(true_classes, num_true)
-        blocks = ahead.blocks(generator.reserve(reserved))
-        sampled, tries = draw(blocks, draws, count, unique)
+        parts = ahead.parts(generator.reserve(reserved))
+        sampled, tries = draw(parts, count, unique)
         true = np.asarray(true_classes)
         both = np.concatenate([sampled, true.reshape(-1)])
         counts = expected(probability(both), count, tries)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from tensorloom.kernels.host.datasets import (
     batching,
     buffering,
+    choices,
     csv,
+    databases,
     examples,
     mapping,
     nesting,
@@ -14,13 +16,16 @@ from tensorloom.kernels.host.datasets import (
     selection,
     shuffle,
     sources,
+    stored,
     windows,
 )
 
 _FAMILIES = (
     batching,
     buffering,
+    choices,
     csv,
+    databases,
     examples,
     mapping,
     nesting,
@@ -29,5 +34,6 @@ _FAMILIES = (
     selection,
     shuffle,
     sources,
+    stored,
     windows,
 )

@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 MISSING, BYTES, FLOAT, INT64 = 0, 0x0A, 0x12, 0x1A
+_KINDS = (BYTES, FLOAT, INT64)
 
 _CONTINUED = np.uint64(0x8080808080808080)
 _LOW_BITS = np.uint64(0x7F)
@@ -40,10 +41,13 @@ _PART = 4096
 _SHORT_ENTRY_BITS, _SHORT_ENTRY = np.uint64(0x80FF80FF), np.uint64(0x000A000A)
 _SHORT_FEATURE_BITS, _SHORT_FEATURE = np.uint64(0x80FF), np.uint64(0x0012)
 
-# A place and a length in one integer.
+# A place and a length in one integer, and whether the entry was an alike one.
 _PLACE_BITS = 36
 _PLACE_MASK = (1 << _PLACE_BITS) - 1
 _MOST_LENGTH = 1 << 26
+_ALIKE = 1 << 62
+# After so many steps whose entries are not alike, their order is no common one.
+_MOST_UNLIKE = 6
 
 
 class Irregular(Exception):
@@ -100,12 +104,85 @@ def varint(words: Words) -> tuple[Ints, Ints | int]:
 
 
 @dataclass(frozen=True)
+class EntryForm:
+    """What entries have in common that differ in their values alone.
+
+    An entry of short fields starts with 0A, its length, 0A, the key's length, the key,
+    12, the feature's length, the kind, the list's length, 0A, the length of its only
+    string or of its packed numbers.
+    """
+
+    key: bytes
+    kind: int
+    entry_length: int
+    # The start as words, and which of their bits are it, without and with lengths.
+    values: tuple[np.uint64, ...]
+    fixed: tuple[np.uint64, ...]
+    whole: tuple[np.uint64, ...]
+
+    @classmethod
+    def at(cls, blob: bytes, place: int) -> EntryForm | None:
+        """The form of the entry there; None if one of its lengths is not short."""
+        key_length = blob[place + 3]
+        size = key_length + 10
+        start = blob[place : place + size]
+        if len(start) < size or key_length > 127:
+            return None
+        tags = start[0], start[2], start[-6], start[-2]
+        if tags != (0x0A, 0x0A, 0x12, 0x0A) or start[-4] not in _KINDS:
+            return None
+        inner, entry = start[-1], start[1]
+        if (start[-5], start[-3]) != (inner + 4, inner + 2):
+            return None
+        if entry != inner + size - 2 or entry > 127:
+            return None
+        whole = bytes([0xFF]) * size
+        fixed = bytearray(whole)
+        fixed[1] = fixed[-5] = fixed[-3] = fixed[-1] = 0x80
+        words = (_words_of(text) for text in (start, bytes(fixed), whole))
+        return cls(start[4:-6], start[-4], entry, *words)
+
+    def lengths(self, words: Words, at: Ints) -> Ints | int | None:
+        """The lengths of entries, one number if all are the same.
+
+        None if one is not of this form.
+        """
+        found = [words[at + 8 * i if i else at] for i in range(len(self.values))]
+        differs = [w ^ value for w, value in zip(found, self.values, strict=True)]
+        differs[-1] &= self.whole[-1]
+        if not any(d.any() for d in differs):
+            return self.entry_length
+        if any(
+            (d & mask).any() for d, mask in zip(differs, self.fixed, strict=True)
+        ):
+            return None
+        size = len(self.key)
+        entry, *inner = (_byte(found, i) for i in (1, size + 5, size + 7, size + 9))
+        for i, length in enumerate(inner):
+            if (entry - length != size + 4 + 2 * i).any():
+                return None
+        return entry
+
+
+def _words_of(text: bytes) -> tuple[np.uint64, ...]:
+    padded = text + bytes(-len(text) % 8)
+    return tuple(np.frombuffer(padded, "<u8"))
+
+
+def _byte(words: list[Words], index: int) -> Ints:
+    shift = np.uint64(8 * (index % 8))
+    return ((words[index // 8] >> shift) & _BYTE).view(np.int64)
+
+
+@dataclass(frozen=True)
 class Spans:
     """Where a feature's list lies in each message, and of what kind it is."""
 
     kind: NDArray[np.uint8]
     start: Ints
     length: Ints
+    # Whether each has one string, or numbers packed in one piece, of under 128 bytes.
+    single: bool = False
 
 
 class Walk:
@@ -120,6 +197,8 @@ class Walk:
         # Where each Feature starts, and its length in the upper bits.
         self._features = np.zeros((len(keys) + 1, count), np.int64)
         self.bad = np.zeros(count, bool)
+        self._unlike = 0
+        self._kinds: list[set[int]] = [set() for _ in range(len(keys) + 1)]
         # In parts whose vectors stay in the cache.
         for start in range(0, count, _PART):
             self._walk(slice(start, min(start + _PART, count)))
@@ -137,7 +216,9 @@ class Walk:
             if step > limit and len(rows) < _CROWD:
                 self.bad[rows] = True
                 return
-            after = self._short_entries(rows, at, end)
+            after = self._alike_entries(rows, at, end)
+            if after is None:
+                after = self._short_entries(rows, at, end)
             if after is None:
                 rows, after, end = self._entries(rows, at, end)
             left = after < end
@@ -158,6 +239,34 @@ class Walk:
         self.bad[rows[~good]] = True
         good &= body < end
         return rows[good], body[good], end[good]
+
+    def _alike_entries(self, rows: Ints, at: Ints, end: Ints) -> Ints | None:
+        """Notes one entry of each message, when all look like that of the first.
+
+        The end of each; None when one does not. Records of one data set mostly have
+        their features in one order: then a few words of each are compared with those
+        of the first, and nothing but three lengths has to be read.
+        """
+        if self._unlike > _MOST_UNLIKE:
+            return None
+        form = EntryForm.at(self.buffer.blob, int(at[0]))
+        lengths = None if form is None else form.lengths(self.buffer.words, at)
+        if form is None or lengths is None:
+            self._unlike += 1
+            return None
+        after = at + (2 + lengths)
+        if not (after <= end).all():
+            return None
+        self._unlike = max(0, self._unlike - 1)
+        feature = len(form.key) + 6  # where the Feature is in the entry
+        noted = (lengths - (feature - 2)) << _PLACE_BITS
+        noted += _ALIKE + feature
+        index = self.keys.number(form.key)
+        self._kinds[index].add(form.kind)
+        every = int(rows[-1]) - int(rows[0]) + 1 == len(rows)
+        where = slice(int(rows[0]), int(rows[-1]) + 1) if every else rows
+        self._features[index, where] = at + noted
+        return after
 
     def _short_entries(self, rows: Ints, at: Ints, end: Ints) -> Ints | None:
         """Notes one entry of each message, when all are shorter than 128 bytes.
@@ -215,6 +324,13 @@ class Walk:
 
     def _find_spans(self, index: int) -> Spans:
         noted = self._features[index]
+        if len(self._kinds[index]) == 1 and (noted >= _ALIKE).all():
+            (only,) = self._kinds[index]
+            noted = noted - (_ALIKE + (2 << _PLACE_BITS))
+            kinds = np.full(len(noted), only, np.uint8)
+            start = (noted & _PLACE_MASK) + 2
+            return Spans(kinds, start, noted >> _PLACE_BITS, single=True)
+        noted = noted & ~_ALIKE
         feature, length = noted & _PLACE_MASK, noted >> _PLACE_BITS
         kind, start, list_length = self.buffer.field(feature)
         stated = length > 0
@@ -270,6 +386,10 @@ class KeyTable:
         mixed = (first * self._factor) ^ last
         mixed = (mixed + length.view(np.uint64)) * self._factor
         return (mixed >> self._shift).view(np.int64)
+
+    def number(self, key: bytes) -> int:
+        """The index of a key, the number of keys for another one."""
+        return self._index.get(key, self._other)
 
     def find(self, buffer: Buffer, at: Ints, length: Ints) -> Any:
         """The index of the key at each position, the number of keys for another one.
@@ -330,6 +450,8 @@ def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     Raises:
       Irregular: a list is not packed in one piece.
     """
+    if spans.single:
+        return spans.start + 2, spans.length - 2
     tag, start, length = buffer.field(spans.start)
     stated = spans.length > 0
     whole = (tag == 0x0A) & (start + length == spans.start + spans.length)
@@ -423,6 +545,9 @@ def strings(buffer: Buffer, spans: Spans) -> tuple[NDArray[Any], Ints]:
     Raises:
       Irregular: a list has anything else than strings.
     """
+    if spans.single:
+        cut = _cut(buffer, spans.start + 2, spans.start + spans.length)
+        return cut, np.ones(len(cut), np.int64)
     counts = np.zeros(len(spans.start), np.int64)
     rows = np.flatnonzero(spans.length > 0)
     at, end = spans.start[rows], (spans.start + spans.length)[rows]
@@ -458,7 +583,8 @@ def _cut(buffer: Buffer, start: Ints, stop: Ints) -> NDArray[Any]:
     """The pieces of bytes between positions, an object array."""
     length = stop - start
     pieces: NDArray[Any] = np.empty(len(start), object)
-    sizes = np.unique(length) if int(length.max()) < 1024 else length
+    small = int(length.max()) < 1024
+    sizes = np.flatnonzero(np.bincount(length)) if small else length
     if len(sizes) <= 1 + len(length) // 256 and sizes[0]:
         # All of one length at once: three times faster than one by one.
         for size in sizes.tolist():

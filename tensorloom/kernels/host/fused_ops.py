@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,5 +37,29 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
         check_bias(result.shape, bias.shape, -1)
         result = result + bias
         return result if activation is None else activation(result)
+
+    return compute
+
+
+@host_kernel("_SigmoidCrossEntropy")
+def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
+    """max(x, 0) - x * z + log(1 + exp(-abs(x)))"""
+    return lambda x, z: np.maximum(x, 0) - x * z + np.log1p(np.exp(-np.abs(x)))
+
+
+@host_kernel("_SigmoidCrossEntropyGrad")
+def sigmoid_cross_entropy_grad(c: OpKernelConstruction) -> Compute:
+    """g * sigmoid(x) + rest"""
+    return lambda g, x, rest: g / (1 + np.exp(-x)) + rest
+
+
+@host_kernel("_MeanGrad", any_inputs=("x",))
+def mean_grad(c: OpKernelConstruction) -> Compute:
+    """grad / (size of x // outputs), in the shape of x."""
+    outputs, to = c["outputs"], c["T"].np_dtype
+
+    def compute(grad: _Array, x: Any) -> _Array:
+        count = math.prod(x.shape) // outputs
+        return np.full(tuple(x.shape), np.ravel(grad) / to.type(count), to)
 
     return compute

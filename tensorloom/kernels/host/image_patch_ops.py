@@ -68,6 +68,8 @@ def extract_patches(c: OpKernelConstruction) -> Compute:
         shape = (batch, *outputs, int(np.prod(windows)) * depth)
         if 0 in shape:
             return np.zeros(shape, images.dtype)
+        # First of all, so that what does not fit into memory fails at once.
+        result = np.empty(shape, images.dtype)
         pads = [(0, 0), *((before, after) for _, before, after in plan), (0, 0)]
         padded = np.pad(images, pads) if same else np.ascontiguousarray(images)
         steps = padded.strides[1:-1]
@@ -82,6 +84,7 @@ def extract_patches(c: OpKernelConstruction) -> Compute:
             ),
             writeable=False,
         )
-        return view.reshape(shape)
+        np.copyto(result.reshape(view.shape), view)
+        return result
 
     return compute

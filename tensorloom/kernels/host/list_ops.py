@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import Resource
 
 # Registered before those for lists, which are preferred then.
 from tensorloom.kernels import tensor_list_codec  # noqa: F401  (lists cross tasks)
@@ -88,6 +89,8 @@ def _zeros_like(element: Any) -> Any:
         return element.map(_zeros_like)
     if element is None or element is UNSET:
         return element
+    if isinstance(element, Resource):  # what has no gradient
+        return UNSET
     if isinstance(element, Optional):
         held = element.values
         return Optional(None if held is None else tuple(map(_zeros_like, held)))

@@ -43,9 +43,13 @@ class DenseHashTable(LookupTable):
                 f"{shape_text(np.shape(empty))} and {shape_text(np.shape(deleted))}"
             )
         if buckets <= 0 or buckets & (buckets - 1):
-            raise invalid_argument(f"initial_num_buckets must be a power of 2, got: {buckets}")
+            raise invalid_argument(
+                f"initial_num_buckets must be a power of 2, got: {buckets}"
+            )
         if not 0 < load < 1:
-            raise invalid_argument(f"max_load_factor must be between 0 and 1, got: {load}")
+            raise invalid_argument(
+                f"max_load_factor must be between 0 and 1, got: {load}"
+            )
         self.key_shape = np.shape(empty)
         self.reserved = tuple(
             None if key is None else self._flat(np.asarray(key))[0][0]
@@ -159,4 +163,3 @@ class DenseHashTable(LookupTable):
 
 def _hash_scalar(key: Any) -> int:
     return hash64(key) if isinstance(key, bytes) else int(key) & _M
-

@@ -75,12 +75,22 @@ for _op in ("RealDiv", "Div", "TruncateDiv"):
 
 
 def _maximum(x: Any, y: Any) -> Any:
-    # Not np.maximum: TensorFlow returns x unless x < y, so a NaN in y is passed over.
-    return np.where(np.less(x, y), y, x)[()]
+    # TensorFlow returns x unless x < y, so a NaN in y is passed over. NumPy's keeps it.
+    result = np.maximum(x, y)
+    return np.where(np.less(x, y), y, x)[()] if _may_have_nan(result) else result
 
 
 def _minimum(x: Any, y: Any) -> Any:
-    return np.where(np.less(y, x), y, x)[()]
+    result = np.minimum(x, y)
+    return np.where(np.less(y, x), y, x)[()] if _may_have_nan(result) else result
+
+
+def _may_have_nan(x: Any) -> bool:
+    if x.dtype.char not in "fd":
+        return x.dtype.kind not in "iu"
+    # The fastest way to see one: a sum of squares has no other reason to be NaN.
+    total = np.vdot(x, x)
+    return bool(total != total)
 
 
 _binary("Maximum", _maximum, "({1} if {0} < {1} else {0})")

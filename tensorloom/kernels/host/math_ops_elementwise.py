@@ -29,9 +29,15 @@ def _sigmoid(x: Any) -> Any:
     if not isinstance(x, np.ndarray) or not x.ndim:
         return 1 / (1 + np.exp(-x))
     y = np.negative(x)
-    np.exp(y, out=y)
-    y += 1
-    return np.divide(1, y, out=y)
+    np.exp(y, y)
+    one = _ONES.get(y.dtype)
+    if one is None:
+        return 1 / (1 + y)
+    return np.reciprocal(np.add(y, one, y), y)
+
+
+# As arrays: NumPy takes longer over a scalar of its own, and over one of Python's.
+_ONES = {np.dtype(t): np.array(1, t) for t in (np.float16, np.float32, np.float64)}
 
 
 def _reciprocal(x: Any) -> Any:

@@ -378,7 +378,7 @@ def ragged_tensor_from_variant(c: OpKernelConstruction) -> Compute:
     rank = c["output_ragged_rank"]
     kind, values_type = c["Tsplits"].np_dtype, c["Tvalues"]
 
-    def compute(encoded: Any) -> tuple[Any, ...]:
+    def compute(encoded: Any) -> Any:
         shape = encoded.shape if isinstance(encoded, np.ndarray) else ()
         parts = encoded.reshape(-1).tolist() if shape else [_only(encoded)]
         for part in parts:

@@ -16,6 +16,7 @@ from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.reader_resource import (
     FixedLengthRecordReader,
     IdentityReader,
+    LMDBReader,
     Reader,
     TextLineReader,
     TFRecordReader,
@@ -47,6 +48,12 @@ def text_line_reader(c: OpKernelConstruction) -> Compute:
     return node_resource(
         c, TextLineReader, lambda place, name: TextLineReader(place, name, skip)
     )
+
+
+@host_kernel("LMDBReader", large=True)
+def lmdb_reader(c: OpKernelConstruction) -> Compute:
+    """The reader of this node, or of its shared name."""
+    return node_resource(c, LMDBReader, LMDBReader)
 
 
 @host_kernel(_both("TFRecordReader"), large=True)

@@ -204,6 +204,17 @@ class WholeFileReader(Reader):
             self._finish()
 
 
+class LMDBReader(Reader):
+    """The keys and values of LMDB databases."""
+
+    kind = "LMDBReader"
+
+    def records(self, work: bytes) -> Iterator[Record]:
+        from tensorloom.kernels.host.datasets.databases import lmdb_records
+
+        yield from lmdb_records(work.decode())
+
+
 class IdentityReader(Reader):
     """What the queue gives, as key and value."""
 

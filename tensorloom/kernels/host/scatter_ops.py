@@ -70,7 +70,8 @@ def scatter_rows(c: OpKernelConstruction) -> Compute:
             rows = _rows(variable, resource)
             if not resource:
                 _check_updates(variable, indices.shape, updates.shape)
-            _scatter(variable, kind, indices.reshape(-1), updates, rows, indices.shape)
+            flat = indices if indices.ndim == 1 else indices.reshape(-1)
+            _scatter(variable, kind, flat, updates, rows, indices.shape)
         return None if resource else variable
 
     return compute
@@ -114,16 +115,39 @@ def _scatter(
     indices_shape: Any,
 ) -> None:
     """Scatters into a variable whose first dimension the flat indices address."""
-    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < rows):
+    if not _are_inside(indices, rows):
         _raise_bad_row(to_host(indices), rows, tuple(indices_shape))
     if is_host(variable.value):
         array = np.array(variable.value)
         apply_numpy(kind, array, to_host(indices), to_host(updates))
         variable.value = array
     else:
-        from tensorloom.kernels import scatter_ops
+        (_in_place or _load())(variable, kind, indices, updates)
 
-        scatter_ops.scatter_in_place(variable, kind, indices, updates)
+
+# `scatter_in_place` of the kernels over tensors, which import torch, once it is needed.
+_in_place: Callable[..., None] | None = None
+
+
+def _load() -> Callable[..., None]:
+    global _in_place
+    from tensorloom.kernels import scatter_ops
+
+    _in_place = scatter_ops.scatter_in_place
+    return _in_place
+
+
+def _are_inside(indices: Any, rows: int) -> bool:
+    """Whether all of the flat indices are in [0, rows)."""
+    if not len(indices):
+        return True
+    if not is_host(indices):
+        if not indices.is_cpu:
+            return int(indices.min()) >= 0 and int(indices.max()) < rows
+        indices = indices.numpy()
+    # Read as unsigned, negative ones are too large: one pass finds both.
+    unsigned = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
+    return int(np.maximum.reduce(unsigned)) < rows
 
 
 def apply_numpy(kind: str, array: Any, indices: Any, updates: Any) -> None:
@@ -172,9 +196,7 @@ def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> No
         apply_numpy(kind, array.reshape(-1, *slice_shape), flat, to_host(updates))
         variable.value = array
     else:
-        from tensorloom.kernels import scatter_ops
-
-        scatter_ops.scatter_in_place(variable, kind, flat, updates, slice_shape)
+        (_in_place or _load())(variable, kind, flat, updates, slice_shape)
 
 
 def flatten_index_vectors(

@@ -222,7 +222,7 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
         _check_dtype(handle, dtype)
         if not len(indices):
             return convert(_empty(handle, element_shape))
-        values = [handle.read(index) for index in indices.tolist()]
+        values = handle.read_many(indices.tolist())
         _check_equal_shapes(values)
         return convert(stack_values(values))
 
@@ -239,7 +239,7 @@ def make_concat(c: OpKernelConstruction, convert: Convert) -> Compute:
         _check_dtype(handle, dtype)
         if not len(handle):
             return convert(_empty(handle, except0)), np.empty(0, np.int64)
-        values = [handle.read(index) for index in range(len(handle))]
+        values = handle.read_many(list(range(len(handle))))
         for index, value in enumerate(values):
             _check_concat_shape(index, shape_of(value), shape_of(values[0]))
         lengths = np.array([shape_of(v)[0] for v in values], np.int64)

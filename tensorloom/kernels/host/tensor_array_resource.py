@@ -72,6 +72,15 @@ class TensorArrayResource(Resource):
           errors.InvalidArgumentError: the index, dtype or shape does not fit, or the
             element was written before.
         """
+        elements = self._elements
+        if (
+            0 <= index < len(elements)
+            and elements[index] is _UNWRITTEN
+            and dtype is self.dtype
+            and value.shape == self.element_shape.dims_tuple
+        ):
+            elements[index] = value
+            return
         self._check_open()
         if dtype.base_dtype != self.dtype.base_dtype:
             raise errors.InvalidArgumentError(
@@ -153,6 +162,24 @@ class TensorArrayResource(Resource):
         if self.clear_after_read:
             self._elements[index] = _CLEARED
         return value
+
+    def read_many(self, indices: list[int]) -> list[Any]:
+        """Several elements; see `read`."""
+        elements = self._elements
+        if (
+            not indices
+            or min(indices) < 0
+            or max(indices) >= len(elements)
+            or len(set(indices)) < len(indices)
+        ):
+            return [self.read(index) for index in indices]
+        values = [elements[index] for index in indices]
+        if object in set(map(type, values)):  # the marks of what cannot be read
+            return [self.read(index) for index in indices]
+        if self.clear_after_read:
+            for index in indices:
+                elements[index] = _CLEARED
+        return values
 
     def _zeros(self, index: int) -> Any:
         if not self.element_shape.is_fully_defined():

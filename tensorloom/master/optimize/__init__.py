@@ -15,9 +15,15 @@ from tensorloom.master.optimize.dead_nodes import remove_dead_nodes
 from tensorloom.master.optimize.dependency import simplify_dependencies
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
+from tensorloom.master.optimize.fuse_mean_gradient import fuse_mean_gradient
 from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
+from tensorloom.master.optimize.fuse_sigmoid_cross_entropy import (
+    fuse_sigmoid_cross_entropy,
+)
 from tensorloom.master.optimize.fuse_split_lookup import fuse_split_lookup
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.pads_to_concat import concatenate_pads
+from tensorloom.master.optimize.pool_without_indices import pool_without_indices
 from tensorloom.master.optimize.relu_before_pool import (
     take_relu_gradient_before_pool,
 )
@@ -34,8 +40,12 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("arithmetic", simplify_arithmetic),
     ("common_subexpression", merge_duplicates),
     ("dependency", simplify_dependencies),
+    ("fuse_sigmoid_cross_entropy", fuse_sigmoid_cross_entropy),
+    ("fuse_mean_gradient", fuse_mean_gradient),
+    ("pads_to_concat", concatenate_pads),
     ("dead_nodes", remove_dead_nodes),
     ("relu_before_pool", take_relu_gradient_before_pool),
+    ("pool_without_indices", pool_without_indices),
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
     ("fuse_optimizer_updates", fuse_optimizer_updates),

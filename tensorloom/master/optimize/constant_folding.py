@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # A constant this much larger than what it is made from (zeros of a variable's shape)
 # would cost memory for as long as the step is cached, and saves little.
-_SMALL_BYTES = 4096
+_SMALL_BYTES = 1 << 16
 _MAX_GROWTH = 16
 
 

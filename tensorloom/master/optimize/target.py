@@ -50,7 +50,11 @@ _TOGGLES = {
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
+    "fuse_mean_gradient": "remapping",
+    "fuse_sigmoid_cross_entropy": "remapping",
     "fuse_split_lookup": "remapping",
+    "pads_to_concat": "arithmetic_optimization",
+    "pool_without_indices": "remapping",
     "sum_of_products": "remapping",
 }
 
@@ -58,6 +62,7 @@ _TOGGLES = {
 _MAKES_OWN_OPS = frozenset(
     [
         *("fuse_matmul_bias", "fuse_optimizer_updates"),
+        *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products"),
     ]
 )

@@ -657,6 +657,62 @@ CASES = [
         """,
     ),
     Case(
+        "fuse_split_lookup",
+        "words that are only looked up; their places are read elsewhere",
+        """
+        x = _Arg<string[?]>
+        d = Const<b' '>
+        n = Const<-1>
+        t = HashTableV2 {key_dtype='string'; value_dtype='int32'}
+        s = StringSplit(x, d)
+        i = Identity(s)
+        c = NoOp(^s)
+        f = LookupTableFindV2(t, s:1, n)
+        r = _Retval(f)
+        q = _Retval(i)
+        """,
+        """
+        x = _Arg<string[?]>
+        d = Const<b' '>
+        n = Const<-1>
+        t = HashTableV2
+        f = _SplitAndFind(t, x, d, n)
+        i = Identity(f:1)
+        c = NoOp(^f)
+        r = _Retval(f)
+        q = _Retval(i)
+        """,
+        frozenset(["c"]),
+    ),
+    Case(
+        "fuse_split_lookup",
+        "words that are read elsewhere too, or a table that comes later",
+        """
+        x = _Arg<string[?]>
+        d = Const<b' '>
+        n = Const<-1>
+        t = HashTableV2 {key_dtype='string'; value_dtype='int32'}
+        s = StringSplit(x, d)
+        i = Identity(s:1)
+        f = LookupTableFindV2(t, s:1, n)
+        z = StringSplit(x, d)
+        u = HashTableV2 {key_dtype='string'; value_dtype='int32'}
+        g = LookupTableFindV2(u, z:1, n)
+        """,
+        """
+        x = _Arg<string[?]>
+        d = Const<b' '>
+        n = Const<-1>
+        t = HashTableV2
+        s = StringSplit(x, d)
+        i = Identity(s:1)
+        f = LookupTableFindV2(t, s:1, n)
+        z = StringSplit(x, d)
+        u = HashTableV2
+        g = LookupTableFindV2(u, z:1, n)
+        """,
+    ),
+    Case(
         "fuse_optimizer_updates",
         "two variables; who waits for one waits for all",
         """

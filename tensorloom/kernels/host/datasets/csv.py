@@ -94,10 +94,16 @@ class _CsvIterator(DatasetIterator):
             self._records = None
 
 
-@dataset_kernel("CSVDataset", "ExperimentalCSVDataset", retains=("record_defaults",))
+@dataset_kernel(
+    "CSVDataset",
+    "ExperimentalCSVDataset",
+    "CSVDatasetV2",
+    retains=("record_defaults",),
+)
 def csv_dataset(c: OpKernelConstruction) -> Compute:
     """The records of CSV files."""
     types, shapes = signature(c)
+    may_exclude = c.op == "CSVDatasetV2"
 
     def compute(
         names: Any,
@@ -110,6 +116,12 @@ def csv_dataset(c: OpKernelConstruction) -> Compute:
         select: Any,
         *defaults: Any,
     ) -> Dataset:
+        exclude: list[int] = []
+        if may_exclude:
+            *given, last = defaults
+            defaults, exclude = tuple(given), last.tolist()
+            if exclude and len(select):
+                raise invalid("Either select_cols or exclude_cols should be empty")
         separator: bytes = delimiter[()]
         if len(separator) != 1:
             raise invalid("field_delim should be only 1 char")
@@ -123,7 +135,11 @@ def csv_dataset(c: OpKernelConstruction) -> Compute:
             bool(quoted),
         )
         columns = _Columns(
-            types, [d.reshape(-1) for d in defaults], missing[()], select.tolist()
+            types,
+            [d.reshape(-1) for d in defaults],
+            missing[()],
+            select.tolist(),
+            frozenset(exclude),
         )
         is_quoted = bool(quoted)
         return _CsvDataset(
@@ -140,9 +156,15 @@ class _Columns:
     """From the fields of a record to an element."""
 
     def __init__(
-        self, types: Any, defaults: list[Any], missing: bytes, select: list[int]
+        self,
+        types: Any,
+        defaults: list[Any],
+        missing: bytes,
+        select: list[int],
+        exclude: frozenset[int] = frozenset(),
     ) -> None:
         self._types, self._defaults = types, defaults
+        self._exclude = exclude
         self._missing, self._select = missing, select
 
     def parse(self, fields: list[bytes]) -> Element:
@@ -151,6 +173,8 @@ class _Columns:
         Raises:
           errors.InvalidArgumentError: a wrong number of fields, or a bad one.
         """
+        if self._exclude:
+            fields = [f for i, f in enumerate(fields) if i not in self._exclude]
         if self._select:
             if self._select[-1] >= len(fields):
                 found = sum(index < len(fields) for index in self._select)

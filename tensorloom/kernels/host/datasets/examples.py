@@ -59,24 +59,41 @@ class _ParsedDataset(Dataset):
 @dataset_kernel(
     "ParseExampleDataset",
     "ExperimentalParseExampleDataset",
+    "ParseExampleDatasetV2",
     retains=("dense_defaults",),
 )
 def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     """Batches of Examples, parsed; components in the order of their keys."""
     from tensorloom.kernels.host import example_columns, parsing_ops
+    from tensorloom.kernels.host.ragged_ops import RaggedVariant
 
     types, shapes = signature(c)
     sparse, dense = list(c["sparse_keys"]), list(c["dense_keys"])
-    features = parsing_ops.Features(c["sparse_types"], c["Tdense"], c["dense_shapes"])
-    order = sorted([*sparse, *dense])
+    ragged: list[bytes] = []
+    ragged_types: tuple[Any, Any] = ((), ())
+    if c.op == "ParseExampleDatasetV2":
+        ragged = list(c["ragged_keys"])
+        ragged_types = c["ragged_value_types"], c["ragged_split_types"]
+    features = parsing_ops.Features(
+        c["sparse_types"], c["Tdense"], c["dense_shapes"], *ragged_types
+    )
+    order = sorted([*sparse, *dense, *ragged])
 
     def compute(source: Any, parallel: Any, *defaults: Any) -> Dataset:
         def parse(serialized: Any) -> Element:
             texts = serialized.reshape(-1).tolist()
             where = example_columns.Where([""] * len(texts))
-            found = features.parse(texts, where, (sparse, dense, []), defaults)
+            found = features.parse(texts, where, (sparse, dense, ragged), defaults)
             count = len(sparse)
-            by_key: dict[bytes, Any] = dict(zip(dense, found[3 * count :], strict=True))
+            ends = 3 * count + len(dense), 3 * count + len(dense) + len(ragged)
+            by_key: dict[bytes, Any] = dict(
+                zip(dense, found[3 * count : ends[0]], strict=True)
+            )
+            rows = zip(
+                ragged, found[ends[0] : ends[1]], found[ends[1] :], strict=True
+            )
+            for key, values, splits in rows:
+                by_key[key] = RaggedVariant((splits,), values)
             for index, key in enumerate(sparse):
                 triple = np.empty(3, object)
                 for part in range(3):
@@ -90,7 +107,12 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("DatasetToTFRecord", devices=("CPU",), context=True, large=True)
+@host_kernel(
+    ["DatasetToTFRecord", "ExperimentalDatasetToTFRecord"],
+    devices=("CPU",),
+    context=True,
+    large=True,
+)
 def dataset_to_tf_record(c: OpKernelConstruction) -> Compute:
     """Writes the strings of a dataset as records of a file."""
 

@@ -336,6 +336,10 @@ class ElementDataset(Dataset):
     "AutoShardDataset",
     "ExperimentalAutoShardDataset",
     "RewriteDataset",
+    "ThreadPoolDataset",
+    "ExperimentalThreadPoolDataset",
+    "SetStatsAggregatorDataset",
+    "ExperimentalSetStatsAggregatorDataset",
     "WrapDatasetVariant",
     "UnwrapDatasetVariant",
 )

@@ -1,0 +1,84 @@
+"""Thread pools and statistics of datasets, as resources.
+
+A pipeline here has threads of its own and counts nothing: the handles exist, so that
+programs with them run, and a summary of statistics is empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.waiting import node_resource
+
+if TYPE_CHECKING:
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+
+
+class ThreadPool(Resource):
+    """How many threads a program asked for."""
+
+    def __init__(self, container: str, name: str, threads: int) -> None:
+        super().__init__(container, name)
+        self.threads = threads
+
+
+class StatsAggregator(Resource):
+    """Statistics of the datasets that name it."""
+
+
+@host_kernel(["ThreadPoolHandle", "ExperimentalThreadPoolHandle"], large=True)
+def thread_pool_handle(c: OpKernelConstruction) -> Compute:
+    """The thread pool of this node, or of its shared name."""
+    threads = c["num_threads"]
+    if threads < 1:
+        raise errors.InvalidArgumentError(
+            None, None, f"`num_threads` must be greater than zero, got {threads}."
+        )
+    return node_resource(
+        c, ThreadPool, lambda place, name: ThreadPool(place, name, threads)
+    )
+
+
+@host_kernel(
+    [
+        "StatsAggregatorHandle",
+        "StatsAggregatorHandleV2",
+        "ExperimentalStatsAggregatorHandle",
+    ],
+    large=True,
+)
+def stats_aggregator_handle(c: OpKernelConstruction) -> Compute:
+    """The statistics of this node, or of its shared name."""
+    return node_resource(c, StatsAggregator, StatsAggregator)
+
+
+@host_kernel(
+    ["StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"], large=True
+)
+def stats_aggregator_summary(c: OpKernelConstruction) -> Compute:
+    """An empty Summary."""
+    empty = np.array(b"", object)
+
+    def compute(aggregator: Any) -> Any:
+        _check(aggregator)
+        return empty
+
+    return compute
+
+
+@host_kernel("StatsAggregatorSetSummaryWriter", large=True)
+def stats_aggregator_set_summary_writer(c: OpKernelConstruction) -> Compute:
+    """Nothing is counted, so nothing is written."""
+    return lambda aggregator, writer: _check(aggregator)
+
+
+def _check(aggregator: Any) -> None:
+    if not isinstance(aggregator, StatsAggregator):
+        raise errors.InvalidArgumentError(
+            None, None, "Trying to access a handle that is no StatsAggregator."
+        )

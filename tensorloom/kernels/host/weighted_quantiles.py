@@ -1,0 +1,212 @@
+"""Sketches of the quantiles of weighted values, mergeable and of bounded error.
+
+Greenwald and Khanna's summaries with weights, as Chen and Guestrin, "XGBoost", 2016,
+appendix A, and TensorFlow's boosted trees use them. All ranks are float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+_F = np.float32
+_DOUBLE_EPSILON: Final = 2.220446049250313e-16
+
+
+class Entry(NamedTuple):
+    """A value with its weight, and the ranks between which it lies."""
+
+    value: np.float32
+    weight: np.float32
+    min_rank: np.float32
+    max_rank: np.float32
+
+    @property
+    def previous_max_rank(self) -> np.float32:
+        """The highest rank of what comes before it."""
+        return _F(self.max_rank - self.weight)
+
+    @property
+    def next_min_rank(self) -> np.float32:
+        """The lowest rank of what comes after it."""
+        return _F(self.min_rank + self.weight)
+
+
+def from_values(pairs: Iterable[tuple[np.float32, np.float32]]) -> list[Entry]:
+    """The exact summary of (value, weight) pairs in any order."""
+    merged: list[tuple[np.float32, np.float32]] = []
+    for value, weight in sorted(pairs, key=lambda pair: pair[0]):
+        if merged and merged[-1][0] == value:
+            merged[-1] = value, _F(merged[-1][1] + weight)
+        else:
+            merged.append((value, weight))
+    rank = _F(0)
+    entries = []
+    for value, weight in merged:
+        entries.append(Entry(value, weight, rank, _F(rank + weight)))
+        rank = _F(rank + weight)
+    return entries
+
+
+def merge(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
+    """The summary of the values of both."""
+    if not first or not second:
+        return list(first or second)
+    result: list[Entry] = []
+    i = j = 0
+    below_first = below_second = _F(0)
+    while i < len(first) and j < len(second):
+        a, b = first[i], second[j]
+        if a.value < b.value:
+            result.append(_raised(a, below_second, b.previous_max_rank))
+            below_first, i = a.next_min_rank, i + 1
+        elif b.value < a.value:
+            result.append(_raised(b, below_first, a.previous_max_rank))
+            below_second, j = b.next_min_rank, j + 1
+        else:
+            low, high = _F(a.min_rank + b.min_rank), _F(a.max_rank + b.max_rank)
+            result.append(Entry(a.value, _F(a.weight + b.weight), low, high))
+            below_first, below_second = a.next_min_rank, b.next_min_rank
+            i, j = i + 1, j + 1
+    result += [_raised(a, below_second, second[-1].max_rank) for a in first[i:]]
+    result += [_raised(b, below_first, first[-1].max_rank) for b in second[j:]]
+    return result
+
+
+def _raised(entry: Entry, low: np.float32, high: np.float32) -> Entry:
+    return entry._replace(
+        min_rank=_F(entry.min_rank + low), max_rank=_F(entry.max_rank + high)
+    )
+
+
+def compress(entries: list[Entry], size: int, epsilon: float) -> list[Entry]:
+    """About `size` of the entries, first and last among them."""
+    size = max(size, 2)
+    if len(entries) <= size:
+        return entries
+    allowed = float(entries[-1].max_rank) * max(1.0 / size, epsilon)
+    step, credit = len(entries), 0
+    kept, last, at = [entries[0]], 0, 0
+    while at + 1 != len(entries):
+        after = at + 1
+        while (
+            after != len(entries)
+            and credit < step
+            and _F(entries[after].previous_max_rank - entries[at].next_min_rank)
+            <= allowed
+        ):
+            credit += size
+            after += 1
+        at = at + 1 if at == after - 1 else after - 1
+        kept.append(entries[at])
+        last = at
+        credit -= step
+    if last + 1 != len(entries):
+        kept.append(entries[-1])
+    return kept
+
+
+def _error(entries: Sequence[Entry]) -> float:
+    """The error of ranks that the summary has already, relative to all weight."""
+    gap = _F(0)
+    for before, entry in zip(entries, entries[1:], strict=False):
+        inside = _F(_F(entry.max_rank - entry.min_rank) - entry.weight)
+        between = _F(entry.previous_max_rank - before.next_min_rank)
+        gap = max(gap, inside, between)
+    return float(gap) / float(entries[-1].max_rank)
+
+
+def boundaries(entries: list[Entry], count: int) -> list[np.float32]:
+    """Values that divide the weight into about `count` parts; none is there twice."""
+    if not entries:
+        return []
+    epsilon = float(_F(_error(entries) + 1.0 / count))
+    values = [entry.value for entry in compress(entries, count, epsilon)]
+    return [v for i, v in enumerate(values) if i == 0 or values[i - 1] != v]
+
+
+def quantiles(entries: Sequence[Entry], count: int) -> list[np.float32]:
+    """The count + 1 quantiles, smallest and largest value among them."""
+    if not entries:
+        return []
+    count = max(count, 2)
+    result, at = [], 0
+    for rank in range(count + 1):
+        wanted = _F(2) * _F(_F(rank) * entries[-1].max_rank / _F(count))
+        after = at + 1
+        while after < len(entries) and wanted >= _F(
+            entries[after].min_rank + entries[after].max_rank
+        ):
+            after += 1
+        at = after - 1
+        if after == len(entries) or wanted < _F(
+            entries[at].next_min_rank + entries[after].previous_max_rank
+        ):
+            result.append(entries[at].value)
+        else:
+            result.append(entries[after].value)
+    return result
+
+
+class QuantileStream:
+    """A summary of what was pushed, kept in levels of doubling size."""
+
+    def __init__(self, epsilon: float, most: int) -> None:
+        self._epsilon = epsilon
+        self._block = _block_size(epsilon, most)
+        self._buffer_size = min(self._block << 1, most)
+        self._buffer: list[tuple[np.float32, np.float32]] = []
+        self._levels: list[list[Entry]] = []
+
+    def push_value(self, value: np.float32, weight: np.float32) -> None:
+        """Adds a value; one of no weight is left out."""
+        if weight > 0:
+            self._buffer.append((value, weight))
+            if len(self._buffer) >= self._buffer_size:
+                self._push_buffer()
+
+    def push_summary(self, entries: list[Entry]) -> None:
+        """Adds what a summary stands for."""
+        self._settle(compress(entries, self._block, self._epsilon))
+
+    def finish(self) -> list[Entry]:
+        """The summary of everything."""
+        self._push_buffer()
+        whole: list[Entry] = []
+        for level in self._levels:
+            whole = merge(whole, level)
+        self._levels = []
+        return whole
+
+    def _push_buffer(self) -> None:
+        pairs, self._buffer = self._buffer, []
+        self._settle(compress(from_values(pairs), self._block, self._epsilon))
+
+    def _settle(self, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        level = 0
+        while True:
+            if len(self._levels) <= level:
+                self._levels.append([])
+            held = self._levels[level]
+            entries = merge(entries, held)
+            if not held or len(entries) <= self._block + 1:
+                self._levels[level] = entries
+                return
+            entries = compress(entries, self._block, self._epsilon)
+            self._levels[level] = []
+            level += 1
+
+
+def _block_size(epsilon: float, most: int) -> int:
+    if epsilon <= _DOUBLE_EPSILON:
+        return max(most, 2)
+    level, size = 1, 2
+    while (1 << level) * size < most:
+        size = math.ceil(level / epsilon) + 1
+        level += 1
+    return max(size, 2)
