@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-# A task has loaded everything and filled its pools after this.
+# A task has loaded everything and filled its pools after so much time and work.
 SETTLE_S = 30.0
+SETTLE_SESSIONS = 8
 REPORT_S = 10.0
 
 
@@ -185,7 +186,7 @@ class Task:
     """A process of the cluster."""
 
     def __init__(self, role: str, index: int, spec: dict[str, list[str]]) -> None:
-        self.name = f"{role} {index}"
+        self.name, self.role = f"{role} {index}", role
         command = [sys.executable, __file__, "--role", role, "--index", str(index)]
         self.process = subprocess.Popen(
             [*command, "--cluster", json.dumps(spec)],
@@ -226,6 +227,15 @@ class Task:
         self.process.stdout.close()
 
 
+def settle(workers: list[Task]) -> None:
+    """Waits until each worker has done everything a few times."""
+    for worker in workers:
+        while worker.figures.get("sessions", 0) < SETTLE_SESSIONS:
+            assert worker.process.poll() is None, f"{worker.name} has ended"
+            time.sleep(0.5)
+            worker.listen()
+
+
 def soak(seconds: float, ps: int, workers: int) -> dict[str, Any]:
     """Runs a cluster; the figures of its tasks."""
     ports = iter(free_ports(ps + workers))
@@ -241,6 +251,7 @@ def soak(seconds: float, ps: int, workers: int) -> dict[str, Any]:
                 stack.callback(tasks[-1].stop)
         started = time.monotonic()
         time.sleep(min(SETTLE_S, seconds / 4))
+        settle([task for task in tasks if task.role == "worker"])
         first = {task.name: task.held() for task in tasks}
         while (passed := time.monotonic() - started) < seconds:
             time.sleep(min(REPORT_S, max(0.1, seconds - passed)))

@@ -162,6 +162,8 @@ class BaseSession(SessionInterface):
         """
         if self._closed:
             raise CancelledError(None, None, "Session has been closed.")
+        if self._handle is None and self._target:
+            self._extend_graph()  # a master knows the device filters with the session
         return [
             DeviceAttributes(d.name, d.device_type, d.memory_limit, d.incarnation)
             for d in self._master.list_devices(self._handle)

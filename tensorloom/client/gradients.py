@@ -129,8 +129,9 @@ def build_gradients(
         )
         # A walk makes much that lives on, and no garbage: collecting finds nothing.
         part = gradient_source.current() if is_part or source_graph else None
-        with collection_paused(), gradient_source.computing(
-            part or _computation(graph, scope)
+        with (
+            collection_paused(),
+            gradient_source.computing(part or _computation(graph, scope)),
         ):
             walk = GradientWalk(
                 tensors, wanted, started, source_graph or graph, options

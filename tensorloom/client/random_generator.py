@@ -64,9 +64,7 @@ def _state_tensor(state: Any) -> Tensor:
 
 def _shape_tensor(shape: Any) -> Tensor:
     empty = isinstance(shape, (tuple, list)) and not shape
-    return convert_to_tensor(
-        shape, dtype=dtypes.int64 if empty else None, name="shape"
-    )
+    return convert_to_tensor(shape, dtype=dtypes.int64 if empty else None, name="shape")
 
 
 @export("random.experimental.Generator")

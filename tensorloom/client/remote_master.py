@@ -137,12 +137,21 @@ class RemoteMaster:
                 None,
                 None,
                 f"The master at {self._target} did not answer within {limit_s:g} s: "
-                f"{found_at(self._channel.address)}",
+                f"{found_at(self._channel.address)}; last answer: {self._answer()}",
             ) from None
         except errors.UnimplementedError:
             return  # it serves no workers: nothing but gRPC is known of it
         if status_of_task.HasField("task_info"):
             self._channel.negotiate(status_of_task.task_info)
+
+    def _answer(self) -> str:
+        """What the task of the master says when it is not waited for."""
+        method = worker_methods()["GetStatus"]
+        try:
+            self._channel.call(method, method.request(), _FINDING_OUT_S / 2)
+        except errors.OpError as error:
+            return error.message
+        return "it is there now"
 
     def extend_session(self, session: str, graph: GraphIR) -> None:
         """Adds nodes and functions; see `MasterInterface`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from tensorloom.client import program_log
 from tensorloom.client.variable_scope import (
     _PureVariableScope,
     _unique_default_name,
+    variable_creator_scope,
     variable_scope,
 )
 from tensorloom.framework import source
@@ -19,6 +21,7 @@ from tensorloom.framework.graph import (
     get_collection,
     get_collection_ref,
 )
+from tensorloom.framework.trackable import Trackable
 
 if TYPE_CHECKING:
     from tensorloom.client.variable_scope_state import VariableScope
@@ -53,7 +56,16 @@ def make_template(
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
 
 
-class Template:
+class _Making(threading.local):
+    """The innermost template that a variable is being made in, with its scope."""
+
+    parent: tuple[Template, str] | None = None
+
+
+_making = _Making()
+
+
+class Template(Trackable):
     """What `make_template` returns."""
 
     def __init__(
@@ -102,7 +114,8 @@ class Template:
                 return self._call_again(args, kwargs)
             first, self._first_call = self._first_call, False
             try:
-                result = self._func(*args, **kwargs)
+                with variable_creator_scope(self._track_made):
+                    result = self._func(*args, **kwargs)
             except BaseException:
                 self._first_call = first
                 raise
@@ -114,6 +127,28 @@ class Template:
             told = f"{text}\n\noriginally defined at:\n{made_at}"
             error.args = (told, *error.args[1:])
             raise
+
+    def _track_made(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        """Makes a variable, and the template depend on it, or on the one inside it."""
+        assert self._variable_scope is not None
+        scope = self._variable_scope.name
+        name = kwargs.get("name") or ""
+        inner = _making.parent
+        if inner is None:
+            _making.parent = self, scope
+        try:
+            if inner is not None and name.startswith(scope):
+                child, child_scope = inner
+                local_name = child_scope[len(scope) + 1 :]
+                self._track_trackable(child, name=local_name, overwrite=True)
+                _making.parent = self, scope
+            variable = next_creator(**kwargs)
+        finally:
+            _making.parent = inner
+        if inner is None and name.startswith(scope) and isinstance(variable, Trackable):
+            local_name = name[len(scope) + 1 :]
+            self._track_trackable(variable, name=local_name, overwrite=True)
+        return variable
 
     def _call_again(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         trainable = get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)

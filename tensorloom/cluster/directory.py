@@ -218,7 +218,12 @@ class ClusterDirectory:
         lost = {task: error for task, error in outcomes.items() if error is not None}
         if lost:
             raise diagnosis.tasks_are_missing(
-                self._own_task, self._addresses, lost, limit_s, is_filtered
+                self._own_task,
+                {w.task: w.channel.address for w in workers},
+                lost,
+                {w.task: w.devices()[0].incarnation for w in workers if w.devices()},
+                limit_s,
+                is_filtered,
             )
 
     # --- for the worker --------------------------------------------------------------

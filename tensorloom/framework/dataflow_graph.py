@@ -29,13 +29,13 @@ from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
-    from tensorloom.framework.source import Stack
     from contextlib import AbstractContextManager
 
     import numpy as np
 
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
+    from tensorloom.framework.source import Stack
     from tensorloom.framework.tensor_shape import TensorShape
 
 

@@ -148,7 +148,9 @@ def _flat_rows(
 def _gather_nd(c: OpKernelConstruction) -> Compute:
     def gather_slices(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
         shape = tuple(params.shape)
-        if not indices.dim() or indices.shape[-1] > len(shape):
+        wanted = math.prod(indices.shape[:-1])
+        is_wrong = not indices.dim() or indices.shape[-1] > len(shape)
+        if is_wrong or (wanted and not math.prod(shape)):
             host.gather_nd_plan(shape, indices.cpu().numpy())
         depth = indices.shape[-1]
         rows, inside = _flat_rows(indices, shape, "params", gathers=True)

@@ -83,8 +83,8 @@ def _check_numerics_v2(c: OpKernelConstruction) -> Compute:
 
     def compute(value: torch.Tensor) -> torch.Tensor:
         if not bool(torch.isfinite((value * 0).sum())):
-            least, most = -value.new_tensor(float("inf")), value.new_tensor(float("inf"))
-            found = (value == least, value == most, value.isnan())
+            most = value.new_tensor(float("inf"))
+            found = (value == -most, value == most, value.isnan())
             raise not_finite_signed(message, *(bool(f.any()) for f in found))
         return value
 

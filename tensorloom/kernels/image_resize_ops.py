@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import torch
 
@@ -20,8 +21,17 @@ _INTEGERS = frozenset(
     [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.int32, dtypes.int64]
 )
 
-# rows, upper and lower rows, downward weights, left and right elements, their weights
-_Plan = tuple[torch.Tensor | None, *tuple[torch.Tensor, ...]]
+
+class _Plan(NamedTuple):
+    """What `bilinear_plan` says, as tensors on the device."""
+
+    rows: torch.Tensor | None  # those that are needed; None for all
+    top: torch.Tensor
+    bottom: torch.Tensor
+    down: torch.Tensor  # how far from the top, [new height, 1]
+    left: torch.Tensor  # elements of a row
+    right: torch.Tensor
+    across: torch.Tensor
 
 
 @kernel("ResizeBilinear", types={"T": _FLOATS}, host_inputs=("size",))
@@ -39,11 +49,10 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
 
     @functools.lru_cache(maxsize=16)
     def plan(shape: tuple[int, ...], height: int, width: int) -> _Plan:
-        arrays = host.bilinear_plan(shape, height, width, align, centers)
-        return tuple(
-            None if x is None else torch.from_numpy(x).to(c.torch_device)
-            for x in arrays
-        )
+        rows, *rest = host.bilinear_plan(shape, height, width, align, centers)
+        tensors = (torch.from_numpy(x).to(c.torch_device) for x in rest)
+        some = None if rows is None else torch.from_numpy(rows).to(c.torch_device)
+        return _Plan(some, *tensors)
 
     def compute(images: torch.Tensor, size: object) -> torch.Tensor:
         height, width = host.check_sizes(images, size)

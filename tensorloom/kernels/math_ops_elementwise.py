@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.host.math_ops_cast import LOW_BITS
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
     FLOATS,
@@ -199,11 +200,23 @@ def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
 @kernel("Cast")
 def _cast(c: OpKernelConstruction) -> Compute:
     source, target = c["SrcT"].base_dtype, c["DstT"].base_dtype
-    to = TORCH_DTYPES[target]
-    if target is dtypes.bfloat16 and c.get("Truncate", False):
-        return _truncate_to_bfloat16
+    truncates = c.get("Truncate", False)
     if source.is_complex and not target.is_complex and not target.is_bool:
-        return lambda x: x.real.to(to, copy=True)
+        inner = _real_cast(source.real_dtype, target, truncates)
+        return lambda x: inner(x.real)
+    if truncates and (source, target) == (dtypes.complex128, dtypes.complex64):
+        inner = _real_cast(dtypes.float64, dtypes.float32, True)
+        return lambda x: torch.view_as_complex(inner(torch.view_as_real(x)))
+    return _real_cast(source, target, truncates)
+
+
+def _real_cast(source: Any, target: Any, truncates: bool) -> Compute:
+    to = TORCH_DTYPES[target]
+    if truncates and (source, target) == (dtypes.float32, dtypes.bfloat16):
+        return _truncate_to_bfloat16
+    if truncates and (source, target) in LOW_BITS:
+        mask = -(1 << LOW_BITS[source, target])
+        return lambda x: _without_low_bits(x, mask).to(to)
     if source.is_floating and target is dtypes.uint32:
         # The low half of the signed conversion, as the CPU's instruction gives it.
         return lambda x: x.to(torch.int64).to(to)
@@ -213,3 +226,9 @@ def _cast(c: OpKernelConstruction) -> Compute:
 def _truncate_to_bfloat16(x: torch.Tensor) -> torch.Tensor:
     bits = x.to(torch.float32).view(torch.int32).bitwise_right_shift(16)
     return bits.to(torch.int16).view(torch.bfloat16)
+
+
+def _without_low_bits(x: torch.Tensor, mask: int) -> torch.Tensor:
+    bits = torch.int64 if x.dtype == torch.float64 else torch.int32
+    kept = x.contiguous().view(bits).bitwise_and(mask).view(x.dtype)
+    return torch.where(torch.isnan(x), x, kept)

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors, graph_def, run_metadata, threads
+from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.cancellation import (
     CancellationManager,
     Deadline,
@@ -216,6 +217,7 @@ class RemoteWorker:
         """Registers a part on the task; see `WorkerInterface.register_graph`."""
         incarnations = {d.name: d.incarnation for d in self._devices}
         part, ends = with_client_ends(graph, incarnations)
+        part.functions = called_functions(part)
         method = worker_methods()["RegisterGraph"]
         request = method.request(
             session_handle=session,
@@ -428,10 +430,13 @@ class GraphReply:
 
     def watch(self, lost: Callable[[errors.OpError], None]) -> None:
         """Calls back with an error when the task is gone before `take`."""
-        error = errors.UnavailableError(
-            None, None, f"{self._worker.task} is gone: its connection broke"
-        )
-        self._reply.watch(lambda: lost(error))
+        task, reply = self._worker.task, self._reply
+
+        def hung_up() -> None:
+            reason = reply.lost or "its connection broke"
+            lost(errors.UnavailableError(None, None, f"{task} is gone: {reason}"))
+
+        reply.watch(hung_up)
 
     def take(self) -> list[Any]:
         """Waits for the end; returns the fetches."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
 
 _VECTOR = TensorShape.of((None,))
-_MATRIX = TensorShape.of((None, None))
 _COLUMN = TensorShape.of((None, 1))
 
 
@@ -35,23 +34,24 @@ def _aggregate_shape(c: InferenceContext) -> TensorShape:
     numbers = [_size(c, index, 1) for index in (1, 2)]
     total = None if None in numbers else sum(n for n in numbers if n is not None)
     return TensorShape.of(
-        (c.attrs["max_splits"], _size(c, 3, 1), c.attrs["num_buckets"], total)
+        # In this order, which is not that of the values: it is TensorFlow's.
+        (c.attrs["max_splits"], c.attrs["num_buckets"], _size(c, 3, 1), total)
     )
 
 
 def _bucketize_shape(c: InferenceContext) -> list[TensorShape]:
     count = c.attrs["num_features"]
-    values = TensorShape.of((None,)) if not count else c.with_rank(0, 1)
     for index in range(count):
-        c.merge(c.with_rank(index, 1), values)
+        c.merge(c.with_rank(index, 1), c.with_rank(0, 1))
         c.with_rank(count + index, 1)
-    return [values] * count
+    return [c.with_rank(index, 1) for index in range(count)]
 
 
 def _split_outputs(c: InferenceContext, features: bool) -> list[TensorShape]:
+    if not features:
+        return [_VECTOR] * 7  # of the contributions too, as TensorFlow says
     contribs = TensorShape.of((None, c.attrs["logits_dimension"]))
-    vectors = [_VECTOR] * (5 if features else 4)
-    return [*vectors, contribs, contribs, _VECTOR]
+    return [*[_VECTOR] * 5, contribs, contribs, _VECTOR]
 
 
 def _range_and_scalars(c: InferenceContext, scalars: int) -> None:
@@ -110,11 +110,11 @@ def _debug_shape(c: InferenceContext) -> TensorShape:
 
 
 def _examples(c: InferenceContext, first: int) -> int | None:
-    """The number of examples, on which all features agree."""
-    shape = c.with_rank_at_least(first, 1)
+    """The number of examples, on which all features agree, as the last one says."""
     for index in range(first, c.num_inputs):
+        c.with_rank_at_least(index, 1)
         c.merge_dim(_size(c, index, 0), _size(c, first, 0))
-    return None if shape.dims_tuple is None else shape.dims_tuple[0]
+    return _size(c, c.num_inputs - 1, 0)
 
 
 def _predict_shape(c: InferenceContext) -> TensorShape:
@@ -164,9 +164,9 @@ def _add_summaries_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _handle_only_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    for index in range(1, c.num_inputs):
-        c.with_rank(index, 1)
+    # Boundaries are vectors; TensorFlow lets them pass when their shape is unknown.
+    for index in range(c.num_inputs):
+        c.with_rank(index, 0)
     return []
 
 
@@ -187,7 +187,7 @@ def _serialize_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _sparse_aggregate_shape(c: InferenceContext) -> list[TensorShape]:
     _ranks(c, 1, 2, 2, 2, 1, 1)
-    return [_MATRIX, _VECTOR, TensorShape.of((4,))]
+    return [TensorShape.of((None, 4)), _VECTOR, TensorShape.of((4,))]
 
 
 def _update_shape(c: InferenceContext) -> list[TensorShape]:

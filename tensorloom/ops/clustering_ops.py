@@ -85,7 +85,7 @@ register_op(
     ],
     shape_fn=unknown_shapes,
     stateful=True,
-    deprecated="Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result",
+    deprecated="word2vec moved into tensorflow_models/tutorials",
     doc="Pairs of words that stand near each other in a text file.",
 )
 

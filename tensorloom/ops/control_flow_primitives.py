@@ -2,8 +2,9 @@
 
 Graphs that TensorFlow's v1 clients make have these in place of `If` and `While`. The
 master turns structured ones into functions (`master/functionalize/`); the rest runs on
-the worker's dataflow interpreter. Their gradients need the contexts of the client that
-built them, which a GraphDef does not carry, so they have none here.
+the worker's dataflow interpreter. The gradient of a loop needs the contexts of the
+client that built it, which a GraphDef does not carry: as in TensorFlow asking for it is
+an error. That of Switch and Merge is made of Merge and Switch.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
     InferenceContext,
@@ -19,7 +21,9 @@ from tensorloom.framework.shape_inference import (
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
     from tensorloom.framework.shape_inference import HandleData
+    from tensorloom.framework.tensor import Tensor
 
 _SCALAR = TensorShape.of(())
 
@@ -93,6 +97,29 @@ def _loop_cond_shape(c: InferenceContext) -> TensorShape:
     return c.with_rank(0, 0)
 
 
+def _switch_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    pred = op.inputs[1]
+    from_false = apply_op("Switch", data=grads[0], pred=pred)[0]
+    from_true = apply_op("Switch", data=grads[1], pred=pred)[1]
+    return [apply_op("Merge", inputs=[from_false, from_true])[0], None]
+
+
+def _merge_grad(op: Operation, grad: Tensor, unused_index_grad: object) -> list[Tensor]:
+    taken = [
+        apply_op("Equal", x=op.outputs[1], y=i, name="Equal")
+        for i in range(len(op.inputs))
+    ]
+    return [apply_op("Switch", data=grad, pred=pred)[1] for pred in taken]
+
+
+def _loop_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
+    raise LookupError(
+        f"No gradient defined for operation '{op.name}' (op type: {op.type}): the loop "
+        "came in a GraphDef, which does not say what it is made of. Build the loop and "
+        "its gradient in one program, and export both."
+    )
+
+
 _LOOP_ATTRS = [
     "T: type",
     "frame_name: string",
@@ -108,7 +135,7 @@ for _ref in (False, True):
         outputs=[f"output_false: {_type}", f"output_true: {_type}"],
         attrs=["T: type"],
         shape_fn=_switch_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=_switch_grad,
         allows_uninitialized_input=_ref,
         doc="Passes data to the output that pred names; the other output is dead.",
     )
@@ -118,7 +145,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}", "value_index: int32"],
         attrs=["T: type", "N: int >= 1"],
         shape_fn=_merge_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=_merge_grad,
         doc="Passes the first input that is there and not dead, and its index.",
     )
     register_op(
@@ -127,7 +154,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=_LOOP_ATTRS,
         shape_fn=_passed_shape if _ref else _enter_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=_loop_grad,
         doc=(
             "Passes data into a frame: to its first iteration, or if is_constant to "
             "every one."
@@ -139,7 +166,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=["T: type"],
         shape_fn=_passed_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=_loop_grad,
         doc="Passes data out of its frame, to where the frame was entered.",
     )
     register_op(
@@ -148,7 +175,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=["T: type"],
         shape_fn=_passed_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=_loop_grad,
         doc="Passes data to the next iteration of its frame.",
     )
 

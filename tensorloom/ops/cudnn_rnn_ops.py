@@ -77,7 +77,7 @@ def _gradient(op: Operation, *grads: Tensor) -> list[Any]:
         )
     version = op.type.removeprefix("CudnnRNN")
     names = ["input", "input_h", "input_c", "params"]
-    given = dict(zip(names, op.inputs, strict=False))
+    given: dict[str, Any] = dict(zip(names, op.inputs, strict=False))
     given |= dict(zip(("output", "output_h", "output_c"), op.outputs, strict=False))
     backward = ("output_backprop", "output_h_backprop", "output_c_backprop")
     given |= dict(zip(backward, grads, strict=False))

@@ -57,7 +57,8 @@ def _eig_grad(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Tensor:
             turned = adjoint(vectors)
             middle = array_ops.matrix_diag(grad_e)
         result = matrix_solve(turned, math_ops.matmul(middle, turned))
-        return math_ops.cast(result, source.dtype)
+        cast: Tensor = math_ops.cast(result, source.dtype)
+        return cast
 
 
 register_op(

@@ -12,7 +12,12 @@ from tensorloom.framework.shape_inference import broadcast_shapes, unchanged_sha
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.counter_random_ops import _counter_shape
-from tensorloom.ops.random_ops import _SEEDS, _seed_attrs, _shape_from_input, _shape_tensor
+from tensorloom.ops.random_ops import (
+    _SEEDS,
+    _seed_attrs,
+    _shape_from_input,
+    _shape_tensor,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -188,9 +193,7 @@ def parameterized_truncated_normal(
       means, stddevs, minvals, maxvals: of `dtype`, scalars or [batch].
     """
     given = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
-    with name_scope(
-        name, "parameterized_truncated_normal", [shape, *given.values()]
-    ):
+    with name_scope(name, "parameterized_truncated_normal", [shape, *given.values()]):
         shape_tensor = _shape_tensor(shape)
         values = [
             convert_to_tensor(value, dtype=dtype, name=key)

@@ -57,7 +57,8 @@ register_op(
         "out_delta_dense_weights: num_dense_features * float",
     ],
     attrs=[
-        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'}",
+        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', "
+        "'smooth_hinge_loss', 'poisson_loss'}",
         "adaptative: bool = false",
         "num_sparse_features: int >= 0",
         "num_sparse_features_with_values: int >= 0",
@@ -92,7 +93,8 @@ register_op(
         "out_delta_dense_weights: num_dense_features * float",
     ],
     attrs=[
-        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'}",
+        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', "
+        "'smooth_hinge_loss', 'poisson_loss'}",
         "adaptive: bool = false",
         "num_sparse_features: int >= 0",
         "num_sparse_features_with_values: int >= 0",

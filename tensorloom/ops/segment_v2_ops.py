@@ -18,8 +18,10 @@ def _counted_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(2, 0)
     value = c.input_value(2)
     if value is not None and value < 0:
-        c.fail("Dimension size, given by scalar input 2, must be non-negative but is "
-               f"{int(value)}")
+        c.fail(
+            "Dimension size, given by scalar input 2, must be non-negative but is "
+            f"{int(value)}"
+        )
     if data.dims_tuple is None:
         return UNKNOWN
     count = None if value is None else int(value)

@@ -53,7 +53,7 @@ _register(
         "run_name: string",
         "user_name: string",
     ],
-    "Would write to a database, which no TensorBoard reads any more; an error here.",
+    "Opens an SQLite database and a run in it, unless the writer is open.",
 )
 _register(
     "FlushSummaryWriter", [], "What was written can be read by others afterwards."

@@ -321,12 +321,15 @@ class TreeMetadata(_message.Message):
         NEW_NODE_ID_FIELD_NUMBER: _builtins.int
         LOGIT_CHANGE_FIELD_NUMBER: _builtins.int
         new_node_id: _builtins.int
-        logit_change: _builtins.float
+        @_builtins.property
+        def logit_change(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+            """of each dimension"""
+
         def __init__(
             self,
             *,
             new_node_id: _builtins.int = ...,
-            logit_change: _builtins.float = ...,
+            logit_change: _abc.Iterable[_builtins.float] | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

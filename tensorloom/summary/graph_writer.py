@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +25,7 @@ from tensorloom.framework.graph import (
     get_default_session,
 )
 from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import math_ops, placeholder_ops
 from tensorloom.ops.constant_op import constant
 from tensorloom.ops.control_flow_ops import no_op
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from tensorloom.client.base_session import BaseSession
 
 _INITIALIZERS: Final = "_SUMMARY_WRITER_V2"
+_EXPERIMENT_NAME: Final = re.compile(r"^[^\x00-\x1F<>]{0,256}$")
+_RUN_NAME: Final = re.compile(r"^[^\x00-\x1F<>]{0,512}$")
+_USER_NAME: Final = re.compile(r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$", re.I)
 
 
 class _Defaults(threading.local):
@@ -153,6 +159,65 @@ def create_file_writer(
                 "CreateSummaryFileWriter", writer=handle, logdir=directory, **arguments
             ),
         )
+
+
+@export("contrib.summary.create_db_writer")
+def create_db_writer(
+    db_uri: Any,
+    experiment_name: str | None = None,
+    run_name: str | None = None,
+    user_name: str | None = None,
+    name: str | None = None,
+) -> SummaryWriter:
+    """A writer, in the graph, to an SQLite database on the local disk.
+
+    Args:
+      db_uri: the file, or its URI ("file:/tmp/runs.sqlite").
+      experiment_name: the date when None; "" for none.
+      run_name: the time when None; "" for none.
+      user_name: the system's when None.
+      name: under which it is shared.
+
+    Raises:
+      ValueError: a name has characters that are not allowed.
+    """
+    if experiment_name is None:
+        experiment_name = time.strftime("%Y-%m-%d")
+    if run_name is None:
+        run_name = time.strftime("%H:%M:%S")
+    if user_name is None:
+        import getpass
+
+        user_name = getpass.getuser()
+    with device("cpu:0"):
+        names = [
+            _checked_name("experiment_name", _EXPERIMENT_NAME, experiment_name),
+            _checked_name("run_name", _RUN_NAME, run_name),
+            _checked_name("user_name", _USER_NAME, user_name),
+        ]
+        return ResourceSummaryWriter(
+            name or "",
+            lambda handle: writer_op(
+                "CreateSummaryDbWriter",
+                writer=handle,
+                db_uri=db_uri,
+                experiment_name=names[0],
+                run_name=names[1],
+                user_name=names[2],
+            ),
+        )
+
+
+def _checked_name(what: str, pattern: re.Pattern[str], value: Any) -> Any:
+    if isinstance(value, str) and not pattern.search(value):
+        raise ValueError(f"{what} ({value}) must match {pattern.pattern}")
+    return convert_to_tensor(value, dtypes.string)
+
+
+@export("contrib.summary.create_summary_db_writer")
+def create_summary_db_writer(*args: Any, **kwargs: Any) -> SummaryWriter:
+    """The old name of `create_db_writer`."""
+    return create_db_writer(*args, **kwargs)
 
 
 @export("contrib.summary.create_summary_file_writer")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.transport import shared_memory
+from tensorloom.transport import media
 
 if TYPE_CHECKING:
     from tensorloom.transport.packing import Buffer
@@ -71,8 +71,7 @@ class FrameWriter:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        is_local = connection.family == socket.AF_UNIX
-        self._outbox = shared_memory.Outbox() if is_local else None
+        self._outbox = media.outbox_of(connection)
 
     def write(
         self,
@@ -138,8 +137,7 @@ class FrameReader:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._left = b""  # what came behind the last frame
-        is_local = connection.family == socket.AF_UNIX
-        self._inbox = shared_memory.Inbox() if is_local else None
+        self._inbox = media.inbox_of(connection)
         self._files: list[int] = []  # that came with the last bytes
 
     def read(self, max_body: int = _MAX_BODY, max_header: int = MAX_HEADER) -> Frame:
@@ -194,7 +192,7 @@ class FrameReader:
     def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any]:
         if self._inbox is None:
             raise errors.InvalidArgumentError(
-                None, None, "Shared memory is only for connections on one machine"
+                None, None, "Shared memory does not reach over this connection"
             )
         return self._inbox.take(reference, self._files)
 

@@ -13,6 +13,7 @@ import tensorloom as tf
 from tensorloom.framework import dtypes, errors
 from tensorloom.kernels.host import example_columns as columns
 from tensorloom.kernels.host import example_wire as wire
+from tensorloom.kernels.host.example_buffer import Irregular
 from tensorloom.protos import example_pb2, feature_pb2
 
 _DTYPES = (dtypes.int64, dtypes.float32, dtypes.string)
@@ -202,7 +203,7 @@ def test_keys_that_differ_in_their_middle_only() -> None:
     keys = ["12345678" + middle + "12345678" for middle in "xy"]
     feature = feature_pb2.Feature(int64_list=feature_pb2.Int64List(value=[3]))
     texts = [_text({keys[0]: feature})] * 20
-    with pytest.raises(wire.Irregular):
+    with pytest.raises(Irregular):
         wire.KeyTable([k.encode() for k in keys])
     found = columns.Examples(
         texts, [k.encode() for k in keys], columns.Where(()), _refuse

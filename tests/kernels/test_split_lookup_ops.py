@@ -23,7 +23,9 @@ from tensorloom.kernels.host.string_spans import (
 # Words that differ in a byte anywhere, of all the lengths that are read differently.
 _ALPHABET = st.sampled_from([b"a", b"b", b"\0", b"\xff"])
 _WORDS = st.lists(_ALPHABET, max_size=40).map(b"".join)
-_TEXTS = st.lists(st.lists(st.sampled_from([b"a", b"b", b" ", b",", b"\0"])), max_size=9)
+_TEXTS = st.lists(
+    st.lists(st.sampled_from([b"a", b"b", b" ", b",", b"\0"])), max_size=9
+)
 
 
 def _spans_of(words: list[bytes]) -> Spans:
@@ -139,8 +141,9 @@ def test_ids(
 
 
 def test_errors_are_those_of_the_two_ops() -> None:
-    text, table = tf.placeholder(tf.string), tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1
+    text, table = (
+        tf.placeholder(tf.string),
+        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1),
     )
     ids = table.lookup(tf.string_split(text).values)
     with tf.Session() as session:

@@ -30,6 +30,8 @@ MIXES = [
 # Where TensorFlow's own two versions differ, or a client cannot write the program.
 DIFFERENT: dict[str, str] = {
     "updates_in_loop_of_resource_v2": "1.15 cannot place it, 2.21 and tensorloom can",
+    "loops_on_resources": "2.21 cannot place it, 1.15 and tensorloom can",
+    "rnn_over_tasks": "2.21 has no cells",
 }
 # What a master of TensorFlow cannot do with the functional loops of our clients.
 DIFFERENT_AT: dict[tuple[str, str], str] = {

@@ -69,5 +69,7 @@ def _solve(matrices: _Array, right: _Array) -> _Array:
     result = np.zeros(right.shape, _F)
     for index in np.ndindex(*right.shape[:-1]):
         if matrices[index].any():
-            result[index] = np.linalg.lstsq(matrices[index], right[index], rcond=None)[0]
+            result[index] = np.linalg.lstsq(matrices[index], right[index], rcond=None)[
+                0
+            ]
     return result

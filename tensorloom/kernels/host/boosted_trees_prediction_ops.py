@@ -13,7 +13,6 @@ from tensorloom.kernels.host.boosted_trees_resource import (
     Ensemble,
     Forest,
     node_logits,
-    split_of,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +87,11 @@ def training_predict(c: OpKernelConstruction) -> Compute:
 
 
 def _follow(
-    ensemble: Ensemble, dimensions: int, tree_ids: _Array, node_ids: _Array, features: Any
+    ensemble: Ensemble,
+    dimensions: int,
+    tree_ids: _Array,
+    node_ids: _Array,
+    features: Any,
 ) -> tuple[_Array, _Array, _Array]:
     forest = Forest(ensemble, dimensions)
     count, last = len(tree_ids), len(forest.trees) - 1
@@ -104,7 +107,7 @@ def _follow(
         if len(pruned):
             moved = pruned[node]
             node = moved.new_node_id
-            pending[example, 0] += np.float32(moved.logit_change)
+            pending[example] += np.array(moved.logit_change, np.float32)
         pending[example] -= forest.trees[tree_id].logits[node]
         nodes[example] = node
     for number, (tree, weight) in enumerate(
@@ -154,7 +157,8 @@ def _path(proto: Any, arrays: Any, example: int, features: Any, output: Any) -> 
     for number, (tree, weight) in enumerate(zip(proto.trees, weights, strict=True)):
         node = 0
         while tree.nodes[node].WhichOneof("node") != "leaf":
-            output.feature_ids.append(split_of(tree.nodes[node]).feature_id)
+            # TensorFlow reads the field of bucketized splits, 0 for other kinds.
+            output.feature_ids.append(tree.nodes[node].bucketized_split.feature_id)
             node = int(arrays[number].children(np.array([node]), at, features)[0])
             logit = weight * node_logits(tree.nodes[node])[0]
             output.logits_path.append(past + logit)

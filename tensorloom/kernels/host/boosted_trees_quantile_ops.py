@@ -11,7 +11,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host import weighted_quantiles
-from tensorloom.kernels.host.waiting import node_resource
+from tensorloom.kernels.host.boosted_trees_resource import named_resource
 from tensorloom.kernels.host.weighted_quantiles import Entry, QuantileStream
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class QuantileStreams(Resource):
 @host_kernel("BoostedTreesQuantileStreamResourceHandleOp", large=True)
 def handle(c: OpKernelConstruction) -> Compute:
     """The streams of this node, or of its shared name; not made yet."""
-    return node_resource(c, QuantileStreams, QuantileStreams)
+    return named_resource(c, QuantileStreams)
 
 
 @host_kernel("IsBoostedTreesQuantileStreamResourceInitialized", large=True)
@@ -132,11 +132,12 @@ def add_summaries(c: OpKernelConstruction) -> Compute:
 @host_kernel("BoostedTreesQuantileStreamResourceFlush", large=True)
 def flush(c: OpKernelConstruction) -> Compute:
     """Makes boundaries, and begins the streams anew."""
-    make = (
-        weighted_quantiles.quantiles
-        if c["generate_quantiles"]
-        else weighted_quantiles.boundaries
-    )
+    exactly = c["generate_quantiles"]
+
+    def make(entries: list[Entry], buckets: int) -> list[np.float32]:
+        if exactly:
+            return weighted_quantiles.quantiles(entries, buckets - 1)
+        return weighted_quantiles.boundaries(entries, buckets)
 
     def compute(resource: QuantileStreams, count: Any) -> None:
         resource.boundaries = [

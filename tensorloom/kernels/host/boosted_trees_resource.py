@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from tensorloom.framework.op_kernel import OpKernelConstruction
     from tensorloom.protos.boosted_trees_pb2 import Leaf, Node, Tree, TreeEnsemble
 
 # Leaf values are scaled when a layer is added, so trees have no weights of their own.
 TREE_WEIGHT: Final = 1.0
 _F = np.float32
-_Array = Any if not TYPE_CHECKING else NDArray[Any]
+_Array = NDArray[Any]
+R = TypeVar("R", bound=Resource)
 
 
 class Ensemble(Resource):
@@ -79,6 +80,16 @@ class Ensemble(Resource):
         proto.tree_weights.append(TREE_WEIGHT)
         proto.tree_metadata.add()
         return len(proto.trees) - 1
+
+
+def named_resource(c: OpKernelConstruction, kind: type[R]) -> Callable[[], R]:
+    """Finds the resource of a shared name; the empty name is one like others."""
+    assert c.resources is not None
+    resources, name = c.resources, c["shared_name"].decode()
+    container = c["container"].decode() or "localhost"
+    return lambda: resources.lookup_or_create(
+        container, name, kind, lambda: kind(container, name)
+    )
 
 
 # --- nodes -------------------------------------------------------------------

@@ -31,7 +31,7 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 
 
 def _check(name: str, values: _Array, limit: int) -> None:
-    if values.size and not (0 <= int(values.min()) and int(values.max()) < limit):
+    if values.size and not (int(values.min()) >= 0 and int(values.max()) < limit):
         raise _invalid(f"{name} must be in [0, {limit})")
 
 
@@ -107,9 +107,7 @@ def sparse_aggregate_stats(c: OpKernelConstruction) -> Compute:
                     place = (int(node_ids[example]), dimension, buckets)
                     _add(sums, place, stats[example])
         rows = [
-            (*place, stat)
-            for place in sorted(sums)
-            for stat in range(stats.shape[1])
+            (*place, stat) for place in sorted(sums) for stat in range(stats.shape[1])
         ]
         found = [sums[row[:3]][row[3]] for row in rows]
         return (
@@ -190,7 +188,7 @@ def _best_inequality(
             best, at = gain, bucket
     if not gain_is_larger(best, parent[0] + penalties.complexity):
         return None
-    return best - parent[0], at, left[at], right[at]
+    return best - parent[0] - penalties.complexity, at, left[at], right[at]
 
 
 @host_kernel("BoostedTreesCalculateBestFeatureSplit", large=True)
@@ -223,9 +221,7 @@ def sparse_best_feature_split(c: OpKernelConstruction) -> Compute:
         sizes = tuple(int(size) for size in shape)
         if len(sizes) != 4:
             raise _invalid(f"stats_summary_shape must have 4 elements, got {sizes}")
-        if indices.size and (
-            (indices < 0).any() or (indices >= np.array(sizes)).any()
-        ):
+        if indices.size and ((indices < 0).any() or (indices >= np.array(sizes)).any()):
             raise _invalid(f"stats_summary_indices must be within {sizes}")
         dense = np.zeros(sizes, _F)
         np.add.at(dense, tuple(indices.T), values)
@@ -271,7 +267,9 @@ def _split_nodes(
     rows = []
     first, last = (int(node) for node in node_range)
     if not 0 <= first <= last <= len(summary):
-        raise _invalid(f"node_id_range [{first}, {last}) must be in {len(summary)} nodes")
+        raise _invalid(
+            f"node_id_range [{first}, {last}) must be in {len(summary)} nodes"
+        )
     for node in range(first, last):
         found = _best_split(summary[node], logits, by_value, penalties)
         if found is not None:
@@ -304,13 +302,20 @@ def _best_split(
     )
     best: _Best | None = None
     for dimension, buckets in enumerate(stats):
+        if not by_value:
+            total = buckets.sum(axis=0, dtype=_F)
         for left, threshold, kind in _proposals(buckets, by_value):
             best = _better(
-                best, left, total - left, logits, penalties, (dimension, threshold, kind)
+                best,
+                left,
+                total - left,
+                logits,
+                penalties,
+                (dimension, threshold, kind),
             )
     if best is None or not gain_is_larger(best.gain, parent + penalties.complexity):
         return None
-    return best._replace(gain=best.gain - parent)
+    return best._replace(gain=best.gain - parent - penalties.complexity)
 
 
 def _proposals(buckets: _Array, by_value: bool) -> list[tuple[_Array, int, bytes]]:

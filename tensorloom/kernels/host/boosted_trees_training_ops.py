@@ -18,10 +18,10 @@ from tensorloom.kernels.host.boosted_trees_pruning import prune
 from tensorloom.kernels.host.boosted_trees_resource import (
     Ensemble,
     leaf_logits,
+    named_resource,
     node_logits,
     write_leaf,
 )
-from tensorloom.kernels.host.waiting import node_resource
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -39,7 +39,7 @@ _BIAS_TOLERANCE: Final = 0.01  # centering goes on while the bias moves by more
 @host_kernel("BoostedTreesEnsembleResourceHandleOp", large=True)
 def handle(c: OpKernelConstruction) -> Compute:
     """The ensemble of this node, or of its shared name; not created yet."""
-    return node_resource(c, Ensemble, Ensemble)
+    return named_resource(c, Ensemble)
 
 
 @host_kernel("IsBoostedTreesEnsembleInitialized", large=True)
@@ -95,7 +95,9 @@ def states(c: OpKernelConstruction) -> Compute:
             finished = trees
             if trees and not proto.tree_metadata[trees - 1].is_finalized:
                 finished -= 1
-            span = [growing.last_layer_node_start, growing.last_layer_node_end]
+            # An ensemble without trees grows from the node 0 of its first.
+            end = max(growing.last_layer_node_end, 1)
+            span = [growing.last_layer_node_start, end]
             return (
                 np.int64(ensemble.stamp),
                 np.int32(trees),
@@ -116,6 +118,7 @@ def center_bias(c: OpKernelConstruction) -> Compute:
     ) -> Any:
         with ensemble.lock:
             proto = ensemble.proto
+            ensemble.stamp += 1
             steps, _ = weights_and_gains(
                 gradients.reshape(-1), hessians.reshape(-1), l1, l2
             )
@@ -209,6 +212,7 @@ def _grow(
 ) -> None:
     with ensemble.lock:
         proto = ensemble.proto
+        ensemble.stamp += 1
         logits = _dimensions(candidates)
         _count_attempt(proto)
         current = len(proto.trees) - 1
@@ -257,7 +261,7 @@ def _add_split(tree: Any, number: int, split: _Split, rate: np.float32) -> None:
         raise errors.InvalidArgumentError(None, None, message)
     node = tree.nodes[number]
     before = np.array(node_logits(node), _F)
-    if number:
+    if number or before.any():
         node.metadata.original_leaf.CopyFrom(node.leaf)
     node.metadata.gain = float(split.gain)
     left = len(tree.nodes)

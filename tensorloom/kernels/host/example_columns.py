@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.kernels.host import example_buffer, example_lists
 from tensorloom.kernels.host import example_wire as wire
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 _KINDS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
-_WIRE_KINDS = {dtypes.float32: wire.FLOAT, dtypes.int64: wire.INT64}
+_WIRE_KINDS = {dtypes.float32: example_buffer.FLOAT, dtypes.int64: example_buffer.INT64}
 # Fewer messages than this are quicker one by one.
 _FEW = 12
 
@@ -130,7 +131,7 @@ class Examples:
         if self._walk is not None:
             try:
                 return _wire_column(self._walk, self._keys[key], dtype)
-            except wire.Irregular:
+            except example_buffer.Irregular:
                 pass
         name = key.decode(errors="replace")
         features = [_pick(message, name) for message in self._parse()]
@@ -140,14 +141,14 @@ class Examples:
 
     def _find(self) -> wire.Walk | None:
         try:
-            walk = wire.Walk(wire.Buffer(self._texts), list(self._keys))
+            walk = wire.Walk(example_buffer.Buffer(self._texts), list(self._keys))
             if not walk.bad.any():
                 return walk
             texts = list(self._texts)
             for row in np.flatnonzero(walk.bad).tolist():
                 texts[row] = self._regular(row)
-            walk = wire.Walk(wire.Buffer(texts), list(self._keys))
-        except wire.Irregular:
+            walk = wire.Walk(example_buffer.Buffer(texts), list(self._keys))
+        except example_buffer.Irregular:
             return None
         return None if walk.bad.any() else walk
 
@@ -193,22 +194,22 @@ def _pick(features: Any, key: str) -> Any:
 
 def _wire_column(walk: wire.Walk, index: int, dtype: DType) -> Column:
     spans = walk.spans(index)
-    kind = _WIRE_KINDS.get(dtype, wire.BYTES)
+    kind = _WIRE_KINDS.get(dtype, example_buffer.BYTES)
     present = spans.kind == kind
     everywhere = bool(present.all())
     if not everywhere:
-        if (spans.kind[~present] != wire.MISSING).any():
-            raise wire.Irregular  # of another dtype: the messages tell which
-        spans = wire.Spans(
+        if (spans.kind[~present] != example_buffer.MISSING).any():
+            raise example_buffer.Irregular  # of another dtype: the messages tell which
+        spans = example_buffer.Spans(
             spans.kind[present], spans.start[present], spans.length[present]
         )
     values: Any
     if dtype == dtypes.float32:
-        values, counts = wire.floats(walk.buffer, spans)
+        values, counts = example_lists.floats(walk.buffer, spans)
     elif dtype == dtypes.int64:
-        values, counts = wire.int64s(walk.buffer, spans)
+        values, counts = example_lists.int64s(walk.buffer, spans)
     else:
-        values, counts = wire.strings(walk.buffer, spans)
+        values, counts = example_lists.strings(walk.buffer, spans)
     if not everywhere:
         every_count = np.zeros(len(present), np.int64)
         every_count[present] = counts

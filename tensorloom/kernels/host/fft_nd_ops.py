@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _TRANSFORMS: Final[dict[str, tuple[Any, str]]] = {
     "FFTND": (np.fft.fftn, "Tcomplex"),

@@ -6,9 +6,9 @@ It refuses those with a flaw that libjpeg only warns of, and knows neither parts
 image nor CMYK; these go through Pillow.
 
 Pillow offers the fast transform only together with plain upsampling, which repeats
-chroma samples. So for files with subsampled chroma the planes are decoded plainly, every
-second sample is taken as what the file holds, and the smoothing and the conversion to
-RGB are done here, with libjpeg's arithmetic.
+chroma samples. So for files with subsampled chroma the planes are decoded plainly,
+every second sample is taken as what the file holds, and the smoothing and the
+conversion to RGB are done here, with libjpeg's arithmetic.
 """
 
 from __future__ import annotations

@@ -304,6 +304,9 @@ def _image_size(image_size: Any) -> tuple[int, int, int]:
     if height <= 0 or width <= 0:
         what, value = ("height", height) if height <= 0 else ("width", width)
         raise invalid_argument(f"Image {what} must be positive: {value}")
+    for what, value in (("height", height), ("width", width)):
+        if value >= 2**31 - 1:
+            raise invalid_argument(f"image {what} cannot be >= int32 max")
     return height, width, channels
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,17 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 
 _WIDE_UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
+
+
+# With `Truncate` TensorFlow zeroes the low bits of the source that the target's
+# mantissa has no room for. (For float64 to complex64 it zeroes too many.)
+LOW_BITS: Final = {
+    (dtypes.float64, dtypes.float32): 29,
+    (dtypes.float64, dtypes.float16): 42,
+    (dtypes.float64, dtypes.complex64): 53,
+    (dtypes.float32, dtypes.float16): 13,
+    (dtypes.complex128, dtypes.complex64): 29,
+}
 
 
 def cast_function(
@@ -20,8 +31,11 @@ def cast_function(
     Floats out of an integer's range take what the x86 conversion gives, and NaN too.
     """
     to = target.np_dtype
-    if target is dtypes.bfloat16 and truncate:
+    if truncate and (source, target) == (dtypes.float32, dtypes.bfloat16):
         return _truncate_to_bfloat16
+    if truncate and (source, target) in LOW_BITS:
+        count = LOW_BITS[source, target]
+        return lambda x: _without_low_bits(np.asarray(x), count).astype(to)[()]
     if source.is_complex and not target.is_complex and not target.is_bool:
         inner = cast_function(source.real_dtype, target, truncate)
         return lambda x: inner(x.real)
@@ -45,6 +59,14 @@ def _intermediate(source: dtypes.DType, target: dtypes.DType) -> Any:
 def _truncate_to_bfloat16(x: Any) -> Any:
     bits = np.asarray(x, np.float32).view(np.uint32) >> np.uint32(16)
     return bits.astype(np.uint16).view(dtypes.bfloat16.np_dtype)[()]
+
+
+def _without_low_bits(x: Any, count: int) -> Any:
+    parts = np.ascontiguousarray(x).view(x.real.dtype)
+    unsigned = np.dtype(f"u{parts.dtype.itemsize}")
+    mask = unsigned.type(2 ** (8 * unsigned.itemsize) - 2**count)
+    kept = (parts.view(unsigned) & mask).view(parts.dtype)
+    return np.where(np.isnan(parts), parts, kept).view(x.dtype).reshape(x.shape)
 
 
 @host_kernel("Cast")

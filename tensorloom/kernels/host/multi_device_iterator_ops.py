@@ -78,9 +78,7 @@ class MultiDeviceIterator(Resource):
                     f"{self._incarnation}"
                 )
             if not 0 <= shard < self._devices:
-                raise _invalid(
-                    f"shard_num {shard} is not in [0, {self._devices})"
-                )
+                raise _invalid(f"shard_num {shard} is not in [0, {self._devices})")
             while not self._aside[shard]:
                 element = self._source.next(context)
                 self._aside[self._turn].append(element)

@@ -119,7 +119,9 @@ def _broadcast(
         whole = np.broadcast_shapes(*(np.shape(value) for value in values))
     except ValueError:
         shapes = ", ".join(shape_text(np.shape(value)) for value in values)
-        raise _invalid(f"The parameters do not broadcast, got shapes {shapes}") from None
+        raise _invalid(
+            f"The parameters do not broadcast, got shapes {shapes}"
+        ) from None
     if dims[len(dims) - len(whole) :] != whole:
         raise _invalid(
             "Shape passed in must end with broadcasted shape of the parameters, got "
@@ -198,7 +200,9 @@ def stateless_gamma(c: OpKernelConstruction) -> Compute:
 def counted_gamma(c: OpKernelConstruction) -> Compute:
     """Gamma(alpha, 1) samples of a key and a counter."""
 
-    def compute(shape: _Array, key: _Array, counter: _Array, alg: Any, alpha: Any) -> Any:
+    def compute(
+        shape: _Array, key: _Array, counter: _Array, alg: Any, alpha: Any
+    ) -> Any:
         return _gamma(c, shape, _stream(key, counter, alg), alpha)
 
     return compute

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from tensorloom.kernels.host import string_spans
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
-from tensorloom.kernels.host.string_spans import Spans
 from tensorloom.kernels.host.unicode_scripts import script_ranges
+
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.string_spans import Spans
 
 _Splitter = Callable[[bytes], list[bytes]]
 _WHITE_SPACE = b" \t\n\r\x0b\x0c"
@@ -51,7 +53,7 @@ def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]
 
 
 class Split:
-    """The StringSplit op: at any byte of the delimiter, at every byte if it is empty."""
+    """The StringSplit op: at any byte of the delimiter; at every byte if empty."""
 
     def __init__(self, skip_empty: bool) -> None:
         self.skip_empty = skip_empty

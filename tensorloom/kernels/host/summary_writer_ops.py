@@ -46,15 +46,10 @@ def create_summary_file_writer(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("CreateSummaryDbWriter", large=True)
 def create_summary_db_writer(c: OpKernelConstruction) -> Compute:
-    """Databases of summaries had one reader, which is gone."""
+    """Opens a database."""
 
-    def compute(writer: SummaryWriter, *names: Any) -> None:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            "summaries are not written to databases, which TensorBoard reads no more; "
-            "use a file writer",
-        )
+    def compute(writer: SummaryWriter, uri: Any, *names: Any) -> None:
+        writer.open_database(_text(uri), *map(_text, names))
 
     return compute
 

@@ -1,4 +1,4 @@
-"""Writers of event files as resources of a session."""
+"""Writers of event files and databases as resources of a session."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
 from tensorloom.storage import filesystem
 from tensorloom.storage.event_files import EventFile, make_log_directory
+from tensorloom.storage.summary_database import SummaryDatabase
 
 
 class SummaryWriter(Resource):
@@ -19,7 +20,7 @@ class SummaryWriter(Resource):
     def __init__(self, container: str, name: str) -> None:
         super().__init__(container, name)
         self._lock = threading.Lock()
-        self._file: EventFile | None = None
+        self._file: EventFile | SummaryDatabase | None = None
         self._unflushed = 0
         self._max_queue = 0
         self._flush_seconds = 0.0
@@ -42,6 +43,18 @@ class SummaryWriter(Resource):
             self._flush_seconds = flush_millis / 1000
             self._last_flush = time.monotonic()
 
+    def open_database(self, uri: str, experiment: str, run: str, user: str) -> None:
+        """Opens a database, unless it or a file is open.
+
+        Raises:
+          errors.InvalidArgumentError: it is no database of summaries.
+        """
+        with self._lock:
+            if self._file is None:
+                self._file = SummaryDatabase(uri, experiment, run, user)
+                # Others wait for an open transaction, so none stays open.
+                self._max_queue, self._flush_seconds = 0, 0.0
+
     def write(self, event: Any) -> None:
         """Adds an `Event`.
 
@@ -51,7 +64,10 @@ class SummaryWriter(Resource):
         """
         with self._lock:
             file = self._opened()
-            file.write(event.SerializeToString())
+            if isinstance(file, SummaryDatabase):
+                file.write(event)
+            else:
+                file.write(event.SerializeToString())
             self._unflushed += 1
             waited = time.monotonic() - self._last_flush
             if self._unflushed > self._max_queue or waited > self._flush_seconds:
@@ -86,7 +102,7 @@ class SummaryWriter(Resource):
             if file is not None:
                 file.close()
 
-    def _opened(self) -> EventFile:
+    def _opened(self) -> EventFile | SummaryDatabase:
         if self._file is None:
             raise errors.NotFoundError(
                 None,
@@ -96,7 +112,7 @@ class SummaryWriter(Resource):
             )
         return self._file
 
-    def _flush(self, file: EventFile) -> None:
+    def _flush(self, file: EventFile | SummaryDatabase) -> None:
         file.flush()
         self._unflushed = 0
         self._last_flush = time.monotonic()

@@ -6,6 +6,7 @@ appendix A, and TensorFlow's boosted trees use them. All ranks are float32.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -112,7 +113,7 @@ def compress(entries: list[Entry], size: int, epsilon: float) -> list[Entry]:
 def _error(entries: Sequence[Entry]) -> float:
     """The error of ranks that the summary has already, relative to all weight."""
     gap = _F(0)
-    for before, entry in zip(entries, entries[1:], strict=False):
+    for before, entry in itertools.pairwise(entries):
         inside = _F(_F(entry.max_rank - entry.min_rank) - entry.weight)
         between = _F(entry.previous_max_rank - before.next_min_rank)
         gap = max(gap, inside, between)

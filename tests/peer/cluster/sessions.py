@@ -464,7 +464,7 @@ def file_errors(tf, target):
         image = tf.image.decode_png(b"no image")
         number = tf.string_to_number("x")
         parsed = tf.parse_single_example(
-            b"\xff\xff", {"a": tf.FixedLenFeature([], tf.int64)}
+            b"abc", {"a": tf.FixedLenFeature([], tf.int64)}
         )
     with tf.Session(target) as sess:
         return [
@@ -524,6 +524,16 @@ def rnn_over_tasks(tf, target):
         sess.run(tf.global_variables_initializer())
         losses = [sess.run([loss, train], feed)[0] for _ in range(3)]
         return [losses, sess.run(outputs, feed)[1]]
+
+
+def python_of_another_process(tf, target):
+    with tf.device(PS):
+        x = tf.py_func(lambda a: a + 1, [tf.constant([1.0])], tf.float32)
+    with tf.device(WORKER):
+        y = x * 2.0
+    with tf.Session(target) as sess:
+        error = _error(tf, lambda: sess.run(y))
+        return [error, sess.run(tf.constant(1))]
 
 
 def case_and_switch(tf, target):

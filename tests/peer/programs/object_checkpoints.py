@@ -269,3 +269,30 @@ result = [error(tf.train.VocabInfo, "a", 1, 1, "b", axis=2),
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     result.append(sess.run([tf.convert_to_tensor(emb), out, bias, tf.convert_to_tensor(part)]))
+# program: templates in a checkpoint
+# not in 2.21: ops values error
+import tempfile
+folder = tempfile.mkdtemp()
+def inside(x):
+    return x * tf.get_variable("w", initializer=2.0)
+inner = tf.make_template("inner", inside, create_scope_now_=False)
+def outside(x):
+    with tf.variable_scope("deep"):
+        v = tf.get_variable("v", initializer=[3.0])
+    return inner(x) + v + tf.Variable(1.0, name="plain")
+outer = tf.make_template("outer", outside)
+y = outer(2.0)
+again = inner(1.0)
+third = tf.make_template("third", lambda: tf.get_variable("u", initializer=7.0), create_scope_now_=True)
+u = third()
+root = tf.train.Checkpoint(outer=outer, third=third)
+result = []
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    path = root.save(folder + "/ck")
+    result.append([n for n, _ in tf.train.list_variables(path)])
+    text = tf.train.NewCheckpointReader(path).get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    result.append(text if isinstance(text, bytes) else bytes(text))
+    sess.run([v.assign(v * 0) for v in tf.global_variables()[:3]])
+    root.restore(path).assert_consumed().run_restore_ops()
+    result.append(sess.run([y, again, u]))

@@ -173,9 +173,7 @@ def choose_fastest_branch_dataset(c: OpKernelConstruction) -> Compute:
 # --- into a table, and options -----------------------------------------------
 
 
-@host_kernel(
-    "InitializeTableFromDataset", devices=("CPU",), context=True, large=True
-)
+@host_kernel("InitializeTableFromDataset", devices=("CPU",), context=True, large=True)
 def initialize_table_from_dataset(c: OpKernelConstruction) -> Compute:
     """Fills a table with elements (key, value)."""
 

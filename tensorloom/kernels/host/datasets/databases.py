@@ -114,7 +114,7 @@ def sql_dataset(c: OpKernelConstruction) -> Compute:
 
 
 _SQL_TYPES = frozenset(
-    "string int8 int16 int32 int64 uint8 uint16 bool float64".split()
+    ["string", "int8", "int16", "int32", "int64", "uint8", "uint16", "bool", "float64"]
 )
 
 
@@ -140,7 +140,7 @@ def lmdb_records(name: str) -> Iterator[tuple[bytes, bytes]]:
       errors.InvalidArgumentError: the database cannot be opened.
     """
     try:
-        import lmdb
+        import lmdb  # type: ignore[import-not-found]
     except ImportError:
         message = "LMDB databases need the package lmdb: pip install lmdb"
         raise errors.UnimplementedError(None, None, message) from None

@@ -89,9 +89,7 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
             by_key: dict[bytes, Any] = dict(
                 zip(dense, found[3 * count : ends[0]], strict=True)
             )
-            rows = zip(
-                ragged, found[ends[0] : ends[1]], found[ends[1] :], strict=True
-            )
+            rows = zip(ragged, found[ends[0] : ends[1]], found[ends[1] :], strict=True)
             for key, values, splits in rows:
                 by_key[key] = RaggedVariant((splits,), values)
             for index, key in enumerate(sparse):

@@ -208,9 +208,15 @@ _alone("CSVDatasetV2", _csv)
 def _table(d: Draw) -> Program:
     p = Program()
     table = p.op(
-        "HashTableV2", key_dtype="int64", value_dtype="int64", shared_name="", container=""
+        "HashTableV2",
+        key_dtype="int64",
+        value_dtype="int64",
+        shared_name="",
+        container="",
     )
-    both = p.op("ZipDataset", [numbers(p, 4), numbers(p, 4)], **shaped(["int64"] * 2, [()] * 2))
+    both = p.op(
+        "ZipDataset", [numbers(p, 4), numbers(p, 4)], **shaped(["int64"] * 2, [()] * 2)
+    )
     p.run(p.op("InitializeTableFromDataset", table, both))
     p.run(p.op("LookupTableFindV2", table, p.const([2, 7], "int64"), np.int64(-1)))
     return p
@@ -222,7 +228,12 @@ _alone("InitializeTableFromDataset", _table)
 def _thread_pool(d: Draw) -> Program:
     p = Program()
     old = "Experimental" if d.op.startswith("Experimental") else ""
-    pool = p.op(f"{old}ThreadPoolHandle", num_threads=2, display_name="pool", shared_name=f"p{next(_NUMBERS)}")
+    pool = p.op(
+        f"{old}ThreadPoolHandle",
+        num_threads=2,
+        display_name="pool",
+        shared_name=f"p{next(_NUMBERS)}",
+    )
     made = p.op(f"{old}ThreadPoolDataset", numbers(p), pool, **shaped(*INT))
     return read(p, made, *INT, 3)
 
@@ -238,7 +249,9 @@ def _stats(d: Draw) -> Program:
     p = Program()
     old = "Experimental" if d.op.startswith("Experimental") else ""
     handle = p.op(
-        "StatsAggregatorHandleV2" if d.op.endswith("V2") else f"{old}StatsAggregatorHandle",
+        "StatsAggregatorHandleV2"
+        if d.op.endswith("V2")
+        else f"{old}StatsAggregatorHandle",
         shared_name=f"s{next(_NUMBERS)}",
     )
     if d.op.endswith("V2"):

@@ -86,7 +86,11 @@ def _eig(d: Draw) -> Any:
     n = d.integer(1, 4)
     # Eigenvalues that are far apart, so that their order is certain.
     matrix = np.diag(np.arange(1, n + 1) * 3.0) + d.array((n, n), low=-1, high=1) / 4
-    complex_type = "complex64" if d.dtype.size <= 4 or d.dtype.name == "complex64" else "complex128"
+    complex_type = (
+        "complex64"
+        if d.dtype.size <= 4 or d.dtype.name == "complex64"
+        else "complex128"
+    )
     return call(matrix.astype(d.dtype.np_dtype), compute_v=True, Tout=complex_type)
 
 
@@ -106,7 +110,9 @@ spec(
 
 def _banded(d: Draw) -> Any:
     n = d.integer(1, 5)
-    bands = d.array((*d.shape(0, 1, size=2, empty=0), d.integer(1, n), n), low=-1, high=1)
+    bands = d.array(
+        (*d.shape(0, 1, size=2, empty=0), d.integer(1, n), n), low=-1, high=1
+    )
     lower = d.maybe()
     main = bands[..., 0 if lower else -1, :]
     main += np.asarray(4, main.dtype)

@@ -1,0 +1,41 @@
+"""Resizing over torch tensors gives the host kernel's values, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tensorloom.kernels.host import image_resize_ops as host
+
+SIZES = [
+    ((1, 75, 100, 3), (44, 44)),
+    ((5, 30, 40, 3), (61, 17)),
+    ((70, 50, 60, 3), (20, 90)),
+    ((0, 30, 40, 3), (61, 17)),
+    ((3, 100, 70, 1), (20, 200)),
+    ((2, 9, 9, 40), (9, 9)),
+]
+
+
+class _Node(dict[str, Any]):
+    device = "/device:CPU:0"
+    op = "ResizeBilinear"
+
+
+@pytest.mark.parametrize("flags", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float64])
+def test_bilinear(dtype: Any, flags: tuple[bool, bool]) -> None:
+    random = np.random.RandomState(0)
+    for shape, size in SIZES:
+        images = (random.rand(*shape) * 200).astype(dtype)
+        attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
+        with tf.Graph().as_default(), tf.Session() as session:
+            fed = tf.placeholder(dtype, [None] * 4)
+            resized = tf.raw_ops.ResizeBilinear(images=fed, size=size, **attrs)
+            found = session.run(resized, {fed: images})
+        expected = host.resize_bilinear(_Node(attrs))(images, np.array(size))
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, expected)

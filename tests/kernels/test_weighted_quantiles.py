@@ -1,0 +1,36 @@
+"""Quantile sketches: exact while small, of bounded error when compressed."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorloom.kernels.host import weighted_quantiles as sketches
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=300))
+def test_quantiles_have_ranks_within_the_error(numbers: list[int]) -> None:
+    epsilon = 0.1
+    stream = sketches.QuantileStream(epsilon, 1000)
+    for number in numbers:
+        stream.push_value(np.float32(number), np.float32(1))
+    entries = stream.finish()
+    assert entries[-1].max_rank == len(numbers)
+    ordered = np.sort(numbers)
+    for index, value in enumerate(sketches.quantiles(entries, 4)):
+        low = np.searchsorted(ordered, value, "left")
+        high = np.searchsorted(ordered, value, "right")
+        wanted = index * len(numbers) / 4
+        slack = 2 * epsilon * len(numbers) + 1
+        assert low - slack <= wanted <= high + slack
+
+
+def test_merging_equals_pushing_everything() -> None:
+    first = sketches.from_values([(np.float32(1), np.float32(2))])
+    second = sketches.from_values([(np.float32(v), np.float32(1)) for v in (1, 3)])
+    merged = sketches.merge(first, second)
+    assert [tuple(map(float, entry)) for entry in merged] == [
+        (1.0, 3.0, 0.0, 3.0),
+        (3.0, 1.0, 3.0, 4.0),
+    ]
