@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.shape_inference import HandleData
+    from tensorloom.framework.source import Stack
     from tensorloom.framework.tensor_shape import TensorShape
 
 _NOT_IN_ARG_NAMES = re.compile(r"[^a-z0-9_]")
@@ -191,11 +192,12 @@ class FuncGraph(Graph):
         attrs: dict[str, Any],
         name: str,
         output_types: Sequence[DType] | None = None,
+        stack: Stack | None = None,
     ) -> Operation:
         """`Graph.add_operation`, with inputs from outside captured."""
         if any(t._op._graph is not self for t in inputs):
             inputs = [self.capture(t) for t in inputs]
-        return super().add_operation(op_def, inputs, attrs, name, output_types)
+        return super().add_operation(op_def, inputs, attrs, name, output_types, stack)
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """Dependencies on operations outside become those of the whole call."""
