@@ -30,8 +30,8 @@ MIN_BYTES: Final = 256 * 1024
 _BODY_START: Final = 64
 _MAX_SEGMENTS: Final = 8  # of one connection; beyond them the socket carries bodies
 _MIN_SEGMENT: Final = 1 << 20
-# A larger segment gives its pages back after each use: filling fresh pages costs several
-# times more, but idle connections must not hold gigabytes.
+# A larger segment gives its pages back after each use: filling fresh pages costs more
+# time, but idle connections must not hold gigabytes.
 _KEPT_BYTES: Final = 512 << 20
 
 #: What stands for the body in the frame: segment number, body bytes, bytes of the file,
