@@ -32,7 +32,7 @@ def test_dense() -> None:
         data = np.random.RandomState(0).randn(5, 4)
         got, (w, b, v) = session.run([z, tf.trainable_variables()], {x: data})
     hidden = np.maximum(data.astype(np.float32) @ w + b, 0)
-    np.testing.assert_allclose(got, np.tanh(hidden @ v), rtol=1e-5)
+    np.testing.assert_allclose(got, np.tanh(hidden @ v), rtol=1e-5, atol=1e-6)
 
 
 def test_dense_over_the_last_axis_of_many() -> None:

@@ -160,6 +160,10 @@ import tensorflow.core.protobuf.trackable_object_graph_pb2
 import tensorflow.core.util.event_pb2, tensorflow.core.util.saved_tensor_slice_pb2
 import tensorflow.core.example.example_pb2
 import tensorflow.core.framework.kernel_def_pb2
+try:
+    import tensorflow.core.kernels.boosted_trees.boosted_trees_pb2
+except ImportError:  # TensorFlow 2 dropped it
+    pass
 pool = descriptor_pool.Default()
 result = {}
 for name, raw in messages.items():
@@ -187,7 +191,8 @@ def _answers(peer: Peer) -> dict[str, tuple[str, str]]:
 
 def test_messages_mean_the_same_to_tensorflow_2(peer221: Peer) -> None:
     filled, answers = _filled(), _answers(peer221)
-    assert len(answers) > 0.95 * len(filled), sorted(set(filled) - set(answers))
+    expected = {n for n in filled if not n.startswith("boosted_trees.")}  # 1.15 only
+    assert len(answers) > 0.95 * len(expected), sorted(expected - set(answers))
     for name, (raw, text) in answers.items():
         assert type(filled[name]).FromString(bytes.fromhex(raw)) == filled[name], name
         if name != "TrackableObjectGraph":  # it has a field of TensorFlow 1 only
