@@ -129,8 +129,14 @@ CLIENTS = 16
 @rows("cluster: null step, 16 clients at once", 0.6, 20 * CLIENTS)
 def many_clients(tf):
     op = tf.no_op()
-    with clusters.running(tf, {"worker": 1}) as (_, cluster):
-        sessions = [tf.Session(target_of(cluster["worker"])) for _ in range(CLIENTS)]
+    with contextlib.ExitStack() as stack:
+        _, cluster = stack.enter_context(clusters.running(tf, {"worker": 1}))
+        target = target_of(cluster["worker"])
+        # Closed before their server ends: TensorFlow 2.21 waits for it without end.
+        sessions = [
+            stack.enter_context(contextlib.closing(tf.Session(target)))
+            for _ in range(CLIENTS)
+        ]
 
         def run(sess):
             for _ in range(20):
@@ -144,5 +150,3 @@ def many_clients(tf):
                 thread.join()
 
         yield steps
-        for sess in sessions:
-            sess.close()
