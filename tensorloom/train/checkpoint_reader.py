@@ -60,6 +60,7 @@ class CheckpointReader:
         return dict(self._names_and_shapes())
 
     def _names_and_shapes(self) -> list[tuple[str, list[int]]]:
+        """In the order of the names, as UTF-8 keeps that of the tables' keys."""
         names, lists = _texts(self._reader.names), self._reader.shape_lists()
         return list(zip(names, lists, strict=True))
 
@@ -94,7 +95,7 @@ class CheckpointReader:
 
 def sorted_shapes(reader: CheckpointReader) -> list[tuple[str, list[int]]]:
     """Name and shape of every tensor, sorted by name."""
-    return sorted(reader._names_and_shapes())
+    return reader._names_and_shapes()
 
 
 @export("train.NewCheckpointReader")
