@@ -37,77 +37,43 @@ register_op(
     doc="The 128-bit fingerprints of strings.",
 )
 
-register_op(
-    "SdcaOptimizer",
-    inputs=[
-        "sparse_example_indices: num_sparse_features * int64",
-        "sparse_feature_indices: num_sparse_features * int64",
-        "sparse_feature_values: num_sparse_features_with_values * float",
-        "dense_features: num_dense_features * float",
-        "example_weights: float",
-        "example_labels: float",
-        "sparse_indices: num_sparse_features * int64",
-        "sparse_weights: num_sparse_features * float",
-        "dense_weights: num_dense_features * float",
-        "example_state_data: float",
-    ],
-    outputs=[
-        "out_example_state_data: float",
-        "out_delta_sparse_weights: num_sparse_features * float",
-        "out_delta_dense_weights: num_dense_features * float",
-    ],
-    attrs=[
-        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', "
-        "'smooth_hinge_loss', 'poisson_loss'}",
-        "adaptative: bool = false",
-        "num_sparse_features: int >= 0",
-        "num_sparse_features_with_values: int >= 0",
-        "num_dense_features: int >= 0",
-        "l1: float",
-        "l2: float",
-        "num_loss_partitions: int >= 1",
-        "num_inner_iterations: int >= 1",
-    ],
-    shape_fn=_optimizer_shape,
-    gradient=NOT_DIFFERENTIABLE,
-    doc="A round of dual coordinate ascent over a batch of examples.",
-)
-
-register_op(
-    "SdcaOptimizerV2",
-    inputs=[
-        "sparse_example_indices: num_sparse_features * int64",
-        "sparse_feature_indices: num_sparse_features * int64",
-        "sparse_feature_values: num_sparse_features_with_values * float",
-        "dense_features: num_dense_features * float",
-        "example_weights: float",
-        "example_labels: float",
-        "sparse_indices: num_sparse_features * int64",
-        "sparse_weights: num_sparse_features * float",
-        "dense_weights: num_dense_features * float",
-        "example_state_data: float",
-    ],
-    outputs=[
-        "out_example_state_data: float",
-        "out_delta_sparse_weights: num_sparse_features * float",
-        "out_delta_dense_weights: num_dense_features * float",
-    ],
-    attrs=[
-        "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', "
-        "'smooth_hinge_loss', 'poisson_loss'}",
-        "adaptive: bool = false",
-        "num_sparse_features: int >= 0",
-        "num_sparse_features_with_values: int >= 0",
-        "num_dense_features: int >= 0",
-        "l1: float",
-        "l2: float",
-        "num_loss_partitions: int >= 1",
-        "num_inner_iterations: int >= 1",
-    ],
-    shape_fn=_optimizer_shape,
-    gradient=NOT_DIFFERENTIABLE,
-    doc="A round of dual coordinate ascent over a batch of examples.",
-)
+# The second version spells an attr right, and nothing else is new.
+for _op, _flag in (("SdcaOptimizer", "adaptative"), ("SdcaOptimizerV2", "adaptive")):
+    register_op(
+        _op,
+        inputs=[
+            "sparse_example_indices: num_sparse_features * int64",
+            "sparse_feature_indices: num_sparse_features * int64",
+            "sparse_feature_values: num_sparse_features_with_values * float",
+            "dense_features: num_dense_features * float",
+            "example_weights: float",
+            "example_labels: float",
+            "sparse_indices: num_sparse_features * int64",
+            "sparse_weights: num_sparse_features * float",
+            "dense_weights: num_dense_features * float",
+            "example_state_data: float",
+        ],
+        outputs=[
+            "out_example_state_data: float",
+            "out_delta_sparse_weights: num_sparse_features * float",
+            "out_delta_dense_weights: num_dense_features * float",
+        ],
+        attrs=[
+            "loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', "
+            "'smooth_hinge_loss', 'poisson_loss'}",
+            f"{_flag}: bool = false",
+            "num_sparse_features: int >= 0",
+            "num_sparse_features_with_values: int >= 0",
+            "num_dense_features: int >= 0",
+            "l1: float",
+            "l2: float",
+            "num_loss_partitions: int >= 1",
+            "num_inner_iterations: int >= 1",
+        ],
+        shape_fn=_optimizer_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc="A round of dual coordinate ascent over a batch of examples.",
+    )
 
 register_op(
     "SdcaShrinkL1",
