@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorloom.client.graph_util import extract_sub_graph
+from tensorloom.client.import_problems import used_functions
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor_proto import make_tensor_proto
@@ -318,20 +319,8 @@ class _Freezer:
 
 def _drop_unused_functions(graph_def: Any) -> None:
     """Leaves the functions that are called, and their gradients."""
-    functions = {f.signature.name: f for f in graph_def.library.function}
-    gradients = {g.function_name: g.gradient_func for g in graph_def.library.gradient}
-    used: set[str] = set()
-    pending = list(graph_def.node)
-    while pending:
-        node = pending.pop()
-        names = {node.op}
-        for value in node.attr.values():
-            names.update(f.name for f in (value.func, *value.list.func))
-        names.update(gradients[name] for name in names & gradients.keys())
-        for name in (names & functions.keys()) - used:
-            used.add(name)
-            pending.extend(functions[name].node_def)
-    kept = [function for name, function in functions.items() if name in used]
+    used = used_functions(graph_def)
+    kept = [f for f in graph_def.library.function if f.signature.name in used]
     pairs = [g for g in graph_def.library.gradient if g.function_name in used]
     library = type(graph_def.library)(function=kept, gradient=pairs)
     graph_def.library.CopyFrom(library)

@@ -35,9 +35,14 @@ def called_functions(graph: GraphIR) -> dict[str, FunctionIR]:
 
 def _names(nodes: Iterable[Node]) -> Iterator[str]:
     for node in nodes:
-        yield node.op
-        for value in node.attrs.values():
-            yield from _names_in(value)
+        yield from names_of(node)
+
+
+def names_of(node: Node) -> Iterator[str]:
+    """What a node names that may be a function: its op, and those in its attrs."""
+    yield node.op
+    for value in node.attrs.values():
+        yield from _names_in(value)
 
 
 def _names_in(value: Any) -> Iterator[str]:

@@ -206,6 +206,22 @@ def _initialized_shape(c: InferenceContext) -> TensorShape:
 
 # --- ops ---------------------------------------------------------------------
 
+_PENALTIES = [
+    "l1: float",
+    "l2: float",
+    "tree_complexity: float",
+    "min_node_weight: float",
+]
+_BEST_SPLITS = [
+    "node_ids: int32",
+    "gains: float",
+    "feature_dimensions: int32",
+    "thresholds: int32",
+    "left_node_contribs: float",
+    "right_node_contribs: float",
+    "split_with_default_directions: string",
+]
+
 register_op(
     "BoostedTreesAggregateStats",
     inputs=["node_ids: int32", "gradients: float", "hessians: float", "feature: int32"],
@@ -232,20 +248,9 @@ register_op(
     inputs=[
         "node_id_range: int32",
         "stats_summary: float",
-        "l1: float",
-        "l2: float",
-        "tree_complexity: float",
-        "min_node_weight: float",
+        *_PENALTIES,
     ],
-    outputs=[
-        "node_ids: int32",
-        "gains: float",
-        "feature_dimensions: int32",
-        "thresholds: int32",
-        "left_node_contribs: float",
-        "right_node_contribs: float",
-        "split_with_default_directions: string",
-    ],
+    outputs=_BEST_SPLITS,
     attrs=[
         "logits_dimension: int >= 1",
         "split_type: {'inequality', 'equality'} = 'inequality'",
@@ -261,10 +266,7 @@ register_op(
         "stats_summaries_list: num_features * float",
         "split_types: string",
         "candidate_feature_ids: int32",
-        "l1: float",
-        "l2: float",
-        "tree_complexity: float",
-        "min_node_weight: float",
+        *_PENALTIES,
     ],
     outputs=[
         "node_ids: int32",
@@ -286,10 +288,7 @@ register_op(
     inputs=[
         "node_id_range: int32",
         "stats_summary_list: num_features * float",
-        "l1: float",
-        "l2: float",
-        "tree_complexity: float",
-        "min_node_weight: float",
+        *_PENALTIES,
     ],
     outputs=[
         "node_ids_list: num_features * int32",
@@ -530,20 +529,9 @@ register_op(
         "stats_summary_indices: int32",
         "stats_summary_values: float",
         "stats_summary_shape: int32",
-        "l1: float",
-        "l2: float",
-        "tree_complexity: float",
-        "min_node_weight: float",
+        *_PENALTIES,
     ],
-    outputs=[
-        "node_ids: int32",
-        "gains: float",
-        "feature_dimensions: int32",
-        "thresholds: int32",
-        "left_node_contribs: float",
-        "right_node_contribs: float",
-        "split_with_default_directions: string",
-    ],
+    outputs=_BEST_SPLITS,
     attrs=["logits_dimension: int >= 1", "split_type: {'inequality'} = 'inequality'"],
     shape_fn=_sparse_best_split_shape,
     doc="The best split of a sparse feature at each node.",

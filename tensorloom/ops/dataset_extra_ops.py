@@ -352,27 +352,6 @@ register_op(
     doc="Elements of several datasets in turn, made ahead.",
 )
 register_op(
-    "ExperimentalParseExampleDataset",
-    inputs=[
-        "input_dataset: variant",
-        "num_parallel_calls: int64",
-        "dense_defaults: Tdense",
-    ],
-    outputs=["handle: variant"],
-    attrs=[
-        "sparse_keys: list(string) >= 0",
-        "dense_keys: list(string) >= 0",
-        "sparse_types: list({float, int64, string}) >= 0",
-        "Tdense: list({float, int64, string}) >= 0",
-        "dense_shapes: list(shape) >= 0",
-        "output_types: list(type) >= 1",
-        "output_shapes: list(shape) >= 1",
-        "sloppy: bool = false",
-    ],
-    shape_fn=scalar_shape,
-    doc="Batches of serialized Examples, parsed.",
-)
-register_op(
     "ExperimentalPrivateThreadPoolDataset",
     inputs=["input_dataset: variant", "num_threads: int64"],
     outputs=["handle: variant"],

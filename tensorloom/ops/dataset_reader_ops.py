@@ -94,24 +94,40 @@ register_op(
     stateful=True,
     doc="The names of the files that match patterns.",
 )
+_EXAMPLES = [
+    "input_dataset: variant",
+    "num_parallel_calls: int64",
+    "dense_defaults: Tdense",
+]
+_PARSED = [
+    "sparse_keys: list(string) >= 0",
+    "dense_keys: list(string) >= 0",
+    "sparse_types: list({float, int64, string}) >= 0",
+    "Tdense: list({float, int64, string}) >= 0",
+    "dense_shapes: list(shape) >= 0",
+    "output_types: list(type) >= 1",
+    "output_shapes: list(shape) >= 1",
+]
+for _op in ("ParseExampleDataset", "ExperimentalParseExampleDataset"):
+    register_op(
+        _op,
+        inputs=_EXAMPLES,
+        outputs=["handle: variant"],
+        attrs=[*_PARSED, "sloppy: bool = false"],
+        shape_fn=scalar_shape,
+        doc="Batches of serialized Examples, parsed.",
+    )
 register_op(
-    "ParseExampleDataset",
-    inputs=[
-        "input_dataset: variant",
-        "num_parallel_calls: int64",
-        "dense_defaults: Tdense",
-    ],
+    "ParseExampleDatasetV2",
+    inputs=_EXAMPLES,
     outputs=["handle: variant"],
     attrs=[
-        "sparse_keys: list(string) >= 0",
-        "dense_keys: list(string) >= 0",
-        "sparse_types: list({float, int64, string}) >= 0",
-        "Tdense: list({float, int64, string}) >= 0",
-        "dense_shapes: list(shape) >= 0",
-        "output_types: list(type) >= 1",
-        "output_shapes: list(shape) >= 1",
-        "sloppy: bool = false",
+        *_PARSED,
+        "deterministic: string = 'default'",
+        "ragged_keys: list(string) >= 0 = []",
+        "ragged_value_types: list({float, int64, string}) >= 0 = []",
+        "ragged_split_types: list({int32, int64}) >= 0 = []",
     ],
     shape_fn=scalar_shape,
-    doc="Batches of serialized Examples, parsed.",
+    doc="Batches of serialized Examples, parsed; ragged features too.",
 )

@@ -289,31 +289,6 @@ register_op(
 )
 
 register_op(
-    "ParseExampleDatasetV2",
-    inputs=[
-        "input_dataset: variant",
-        "num_parallel_calls: int64",
-        "dense_defaults: Tdense",
-    ],
-    outputs=["handle: variant"],
-    attrs=[
-        "sparse_keys: list(string) >= 0",
-        "dense_keys: list(string) >= 0",
-        "sparse_types: list({float, int64, string}) >= 0",
-        "Tdense: list({float, int64, string}) >= 0",
-        "dense_shapes: list(shape) >= 0",
-        "output_types: list(type) >= 1",
-        "output_shapes: list(shape) >= 1",
-        "deterministic: string = 'default'",
-        "ragged_keys: list(string) >= 0 = []",
-        "ragged_value_types: list({float, int64, string}) >= 0 = []",
-        "ragged_split_types: list({int32, int64}) >= 0 = []",
-    ],
-    shape_fn=scalar_shape,
-    doc="Batches of serialized Examples, parsed; ragged features too.",
-)
-
-register_op(
     "RebatchDatasetV2",
     inputs=["input_dataset: variant", "batch_sizes: int64", "drop_remainder: bool"],
     outputs=["handle: variant"],

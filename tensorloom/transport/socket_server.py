@@ -18,6 +18,8 @@ from tensorloom.transport.hangups import hangups
 PROTOCOL: Final = b"tensorloom-1"
 _HELLO_S: Final = 10.0  # a stranger who says nothing is not waited for longer
 MAX_HELLO: Final = 4096
+#: What a stranger hears.
+NO_PEER: Final = b"The hello is not one of this task's peers"
 
 
 class SocketServer:
@@ -105,11 +107,7 @@ class SocketServer:
         hello = reader.read(0, MAX_HELLO)
         is_known = hello.kind == frames.HELLO and _same(hello.header, self._hello)
         if not is_known:
-            writer.write(
-                frames.ERROR,
-                header=b"The hello is not one of this task's peers",
-                code=errors.UNAUTHENTICATED,
-            )
+            writer.write(frames.ERROR, header=NO_PEER, code=errors.UNAUTHENTICATED)
             return False
         connection.settimeout(None)
         writer.write(frames.HELLO, header=PROTOCOL)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, message_frames, value_methods
 from tensorloom.transport.frame_answers import FrameAnswers, FrameCall, TensorStream
-from tensorloom.transport.socket_server import MAX_HELLO, PROTOCOL
+from tensorloom.transport.socket_server import MAX_HELLO, NO_PEER, PROTOCOL
 from tensorloom.transport.stream_connection import SCHEME
 
 if TYPE_CHECKING:
@@ -73,9 +73,8 @@ class StreamServer:
     ) -> Iterator[bytes]:
         hello = reader.read(0, MAX_HELLO)
         if hello.header != self._hello:
-            message = b"The hello is not one of this task's peers"
             code = errors.UNAUTHENTICATED
-            yield from message_frames.messages(frames.ERROR, header=message, code=code)
+            yield from message_frames.messages(frames.ERROR, header=NO_PEER, code=code)
             return
         yield from message_frames.messages(frames.HELLO, header=PROTOCOL)
         replies: list[Iterator[bytes]] = []

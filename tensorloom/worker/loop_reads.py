@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.called_functions import names_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.worker import memory
 from tensorloom.worker.values import Root, Value
@@ -63,17 +63,9 @@ def _may_assign(emitter: Emitter, names: Iterable[str], seen: set[str]) -> bool:
             op_def = op_registry.find(node.op)
             if op_def is not None and any(arg.is_ref for arg in op_def.inputs):
                 return True
-            if _may_assign(emitter, _called(node), seen):
+            if _may_assign(emitter, names_of(node), seen):
                 return True
     return False
-
-
-def _called(node: Node) -> list[str]:
-    called = [node.op]
-    for attr in node.attrs.values():
-        items = attr if isinstance(attr, list) else (attr,)
-        called += [item.name for item in items if isinstance(item, NameAttrList)]
-    return called
 
 
 def _read(emitter: Emitter, scope: Scope, node: Node, value: Value) -> Value:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_kernel, threads
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.called_functions import names_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
@@ -92,13 +92,7 @@ def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
     """The functions that a node names, as its op or in its attrs."""
     if not functions:
         return []
-    called = [node.op] if node.op in functions else []
-    called += [
-        value.name
-        for value in node.attrs.values()
-        if isinstance(value, NameAttrList) and value.name in functions
-    ]
-    return called
+    return [name for name in names_of(node) if name in functions]
 
 
 @dataclass(slots=True, eq=False)

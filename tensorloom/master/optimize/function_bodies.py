@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.called_functions import names_of
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.master.optimize.target import OptimizeTarget
@@ -58,13 +58,7 @@ def _reached_functions(graph: GraphIR) -> list[str]:
 
 def _called(nodes: Iterable[Node], graph: GraphIR) -> list[str]:
     """The functions that nodes name in attrs, or as their op."""
-    names = []
-    for node in nodes:
-        if node.op in graph.functions:
-            names.append(node.op)
-        for value in node.attrs.values():
-            items = value if type(value) is list else (value,)
-            names += [item.name for item in items if isinstance(item, NameAttrList)]
+    names = (name for node in nodes for name in names_of(node))
     return [name for name in names if name in graph.functions]
 
 
