@@ -56,8 +56,37 @@ def missing(d: Draw) -> Any:
     return p
 
 
-# MergeV2Checkpoints moves files, which both systems would do at once in one folder:
-# tests/peer/test_checkpoints.py compares sharded checkpoints.
+def merged(d: Draw) -> Any:
+    """Two shards saved, merged and read."""
+    p = Program(differentiate=False)
+    place = folder()
+    parts = [text(place / f"part_{d.dtype.name}_{i}") for i in range(2)]
+    target = p.const(text(place / f"merged_{d.dtype.name}"))
+    types = [d.dtype, "int32"]
+    for name, part, dtype in zip((b"a", b"b"), parts, types, strict=True):
+        value = p.feed(d.array(d.shape(0, 3), dtype=dtype))
+        p.run(p.op("SaveV2", part, p.const([name]), p.const([b""]), [value]))
+    prefixes = np.array([part[()] for part in parts], object)
+    p.run(p.op("MergeV2Checkpoints", prefixes, target, delete_old_dirs=d.maybe(0.5)))
+    names, slices = p.const([b"a", b"b"]), p.const([b"", b""])
+    p.run(p.op("RestoreV2", target, names, slices, dtypes=types))
+    return p
+
+
+def merged_nothing(d: Draw) -> Any:
+    p = Program(differentiate=False)
+    none = np.array([str(folder() / "no such shard").encode()], object)
+    p.run(p.op("MergeV2Checkpoints", none, p.const(text(folder() / "merged"))))
+    return p
+
+
+spec(
+    "MergeV2Checkpoints",
+    merged,
+    types=["float32", "string"],
+    bad=(merged_nothing,),
+    mutate=(),
+)
 spec("Save", whole, types=V1_TYPES, mutate=())
 spec(
     "Restore", whole, attr="dt", types=["float32", "string"], bad=(missing,), mutate=()

@@ -21,7 +21,7 @@ _NUMBERS = itertools.count()
 
 
 def _alone(op: str, make: Any, **options: Any) -> None:
-    spec(op, make, types=(), gradient=False, mutate=(), **options)
+    spec(op, make, types=(), gradient=False, mutate=(), alone=True, **options)
 
 
 pipeline(

@@ -386,7 +386,14 @@ def _write_records(d: Draw) -> Program:
     return p
 
 
-spec("DatasetToTFRecord", _write_records, types=(), gradient=False, mutate=())
+spec(
+    "DatasetToTFRecord",
+    _write_records,
+    types=(),
+    gradient=False,
+    mutate=(),
+    alone=True,
+)
 
 
 def _wrapped(d: Draw) -> Program:
