@@ -19,7 +19,7 @@ import ast
 import re
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -186,7 +186,28 @@ class _Unread:
         )
 
 
-_REGISTRY: dict[str, OpDef | _Unread] = {}
+@dataclass(slots=True)
+class _EarlierName:
+    """An op that is another one under the name that older graphs have."""
+
+    name: str
+    op: str
+    shape_fn: ShapeFn | None
+
+    def read(self) -> OpDef:
+        """The op.
+
+        Raises:
+          ValueError: there is no op of the newer name.
+        """
+        op = find(self.op)
+        if op is None:
+            raise ValueError(f"{self.name} is another name of {self.op}: no such op")
+        shape_fn, doc = self.shape_fn or op.shape_fn, f"The earlier name of {self.op}."
+        return replace(op, name=self.name, shape_fn=shape_fn, doc=doc, plan=None)
+
+
+_REGISTRY: dict[str, OpDef | _Unread | _EarlierName] = {}
 
 
 def register_op(
@@ -217,8 +238,7 @@ def register_op(
     Raises:
       ValueError: the name is registered already.
     """
-    if name in _REGISTRY:
-        raise ValueError(f"op '{name}' is registered already")
+    _refuse_twice(name)
     _REGISTRY[name] = _Unread(
         (inputs, outputs, attrs),
         {
@@ -235,6 +255,28 @@ def register_op(
     )
 
 
+def register_earlier_name(
+    name: str, op: str, *, shape_fn: ShapeFn | None = None
+) -> None:
+    """Registers the name that an op had in older graphs.
+
+    Args:
+      name: the earlier op type.
+      op: the op type of today; it may be registered later.
+      shape_fn: where it differs.
+
+    Raises:
+      ValueError: the earlier name is registered already.
+    """
+    _refuse_twice(name)
+    _REGISTRY[name] = _EarlierName(name, op, shape_fn)
+
+
+def _refuse_twice(name: str) -> None:
+    if name in _REGISTRY:
+        raise ValueError(f"op '{name}' is registered already")
+
+
 def find(name: str) -> OpDef | None:
     """The registered op, or None.
 
@@ -242,7 +284,7 @@ def find(name: str) -> OpDef | None:
       ValueError: a signature string of it is bad.
     """
     found = _REGISTRY.get(name)
-    if isinstance(found, _Unread):
+    if isinstance(found, (_Unread, _EarlierName)):
         op_def = _REGISTRY[name] = found.read()
         return op_def
     return found

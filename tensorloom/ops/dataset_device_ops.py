@@ -34,15 +34,6 @@ register_op(
 )
 
 register_op(
-    "ExperimentalStatsAggregatorHandle",
-    outputs=["handle: resource"],
-    attrs=["container: string = ''", "shared_name: string = ''"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of StatsAggregatorHandle.",
-)
-
-register_op(
     "StatsAggregatorHandleV2",
     outputs=["handle: resource"],
     attrs=["container: string = ''", "shared_name: string = ''"],
@@ -69,15 +60,6 @@ register_op(
 )
 
 register_op(
-    "ExperimentalStatsAggregatorSummary",
-    inputs=["iterator: resource"],
-    outputs=["summary: string"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of StatsAggregatorSummary.",
-)
-
-register_op(
     "SetStatsAggregatorDataset",
     inputs=[
         "input_dataset: variant",
@@ -93,21 +75,6 @@ register_op(
 )
 
 register_op(
-    "ExperimentalSetStatsAggregatorDataset",
-    inputs=[
-        "input_dataset: variant",
-        "stats_aggregator: resource",
-        "tag: string",
-        "counter_prefix: string",
-    ],
-    outputs=["handle: variant"],
-    attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of SetStatsAggregatorDataset.",
-)
-
-register_op(
     "ThreadPoolDataset",
     inputs=["input_dataset: variant", "thread_pool: resource"],
     outputs=["handle: variant"],
@@ -115,16 +82,6 @@ register_op(
     shape_fn=scalar_shape,
     stateful=True,
     doc="The same dataset, run by a thread pool.",
-)
-
-register_op(
-    "ExperimentalThreadPoolDataset",
-    inputs=["input_dataset: variant", "thread_pool: resource"],
-    outputs=["handle: variant"],
-    attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of ThreadPoolDataset.",
 )
 
 register_op(
@@ -140,21 +97,6 @@ register_op(
     shape_fn=scalar_shape,
     stateful=True,
     doc="The handle of a thread pool.",
-)
-
-register_op(
-    "ExperimentalThreadPoolHandle",
-    outputs=["handle: resource"],
-    attrs=[
-        "num_threads: int",
-        "max_intra_op_parallelism: int = 1",
-        "display_name: string",
-        "container: string = ''",
-        "shared_name: string = ''",
-    ],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of ThreadPoolHandle.",
 )
 
 register_op(

@@ -108,15 +108,14 @@ _PARSED = [
     "output_types: list(type) >= 1",
     "output_shapes: list(shape) >= 1",
 ]
-for _op in ("ParseExampleDataset", "ExperimentalParseExampleDataset"):
-    register_op(
-        _op,
-        inputs=_EXAMPLES,
-        outputs=["handle: variant"],
-        attrs=[*_PARSED, "sloppy: bool = false"],
-        shape_fn=scalar_shape,
-        doc="Batches of serialized Examples, parsed.",
-    )
+register_op(
+    "ParseExampleDataset",
+    inputs=_EXAMPLES,
+    outputs=["handle: variant"],
+    attrs=[*_PARSED, "sloppy: bool = false"],
+    shape_fn=scalar_shape,
+    doc="Batches of serialized Examples, parsed.",
+)
 register_op(
     "ParseExampleDatasetV2",
     inputs=_EXAMPLES,

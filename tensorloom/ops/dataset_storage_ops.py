@@ -82,20 +82,6 @@ register_op(
 )
 
 register_op(
-    "ExperimentalChooseFastestDataset",
-    inputs=["input_datasets: N * variant"],
-    outputs=["handle: variant"],
-    attrs=[
-        "N: int >= 2",
-        "num_experiments: int",
-        "output_types: list(type) >= 1",
-        "output_shapes: list(shape) >= 1",
-    ],
-    shape_fn=scalar_shape,
-    doc="The earlier name of ChooseFastestDataset.",
-)
-
-register_op(
     "DatasetFromGraph",
     inputs=["graph_def: string"],
     outputs=["handle: variant"],
@@ -122,24 +108,6 @@ register_op(
 )
 
 register_op(
-    "ExperimentalDatasetToTFRecord",
-    inputs=["input_dataset: variant", "filename: string", "compression_type: string"],
-    shape_fn=no_outputs,
-    stateful=True,
-    doc="The earlier name of DatasetToTFRecord.",
-)
-
-register_op(
-    "ExperimentalLMDBDataset",
-    inputs=["filenames: string"],
-    outputs=["handle: variant"],
-    attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The earlier name of LMDBDataset.",
-)
-
-register_op(
     "LMDBDataset",
     inputs=["filenames: string"],
     outputs=["handle: variant"],
@@ -147,16 +115,6 @@ register_op(
     shape_fn=scalar_shape,
     stateful=True,
     doc="The keys and values of LMDB databases.",
-)
-
-register_op(
-    "ExperimentalSqlDataset",
-    inputs=["driver_name: string", "data_source_name: string", "query: string"],
-    outputs=["handle: variant"],
-    attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=_sql_shape,
-    stateful=True,
-    doc="The earlier name of SqlDataset.",
 )
 
 register_op(

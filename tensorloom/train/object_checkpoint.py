@@ -133,10 +133,9 @@ class Checkpoint(AutoTrackable):
         for name, value in sorted(kwargs.items()):
             if not isinstance(value, Trackable):
                 raise ValueError(
-                    "`Checkpoint` was expecting a trackable object (an object derived "
-                    f"from `TrackableBase`), got {value}. If you believe this object "
-                    "should be trackable (i.e. it is part of the TensorFlow Python API "
-                    "and manages state), please open an issue."
+                    f"Checkpoint({name}=...) takes a trackable object (a variable, an "
+                    "optimizer, a layer, a table, an iterator, or an object of these), "
+                    f"not {value!r}"
                 )
             setattr(self, name, value)
         self._save_counter: Any = None  # made when needed: restored, or zero
@@ -182,11 +181,9 @@ class Checkpoint(AutoTrackable):
         """
         if get_default_graph().building_function:
             raise NotImplementedError(
-                "Calling tf.train.Checkpoint.save() from a function is not supported, "
-                "as save() modifies saving metadata in ways not supported by TensorFlow"
-                " Operations. Consider using tf.train.Checkpoint.write(), a lower-level"
-                " API which does not update metadata. tf.train.latest_checkpoint and "
-                "related APIs will not see this checkpoint."
+                "Checkpoint.save() cannot be traced: it numbers the checkpoint and "
+                "writes the state file in Python. Checkpoint.write() can be; "
+                "tf.train.latest_checkpoint does not see what it writes."
             )
         session = given_or_default_session(session)
         prefix = filesystem.path_text(file_prefix)
