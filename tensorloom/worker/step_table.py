@@ -205,6 +205,10 @@ class _Entry:
         return all(step.is_over for step in self.steps)
 
 
+def _cleaned_up(step_id: int) -> errors.OpError:
+    return errors.AbortedError(None, None, f"Cleanup {step_id}")
+
+
 class StepTable:
     """The steps of one task that other tasks take part in. Thread-safe."""
 
@@ -213,7 +217,7 @@ class StepTable:
         self._peers = peers
         self._lock = threading.Lock()
         self._entries: dict[int, _Entry] = {}
-        self._over: OrderedDict[int, errors.OpError] = OrderedDict()
+        self._over: OrderedDict[int, None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -244,9 +248,8 @@ class StepTable:
         with self._lock:
             entry = self._entries.get(step_id)
             if entry is None:
-                over = self._over.get(step_id)
-                if over is not None:
-                    raise over
+                if step_id in self._over:
+                    raise _cleaned_up(step_id)
                 entry = _Entry(StepRendezvous(self._task, step_id, self._peers))
                 self._entries[step_id] = entry
             return entry
@@ -277,14 +280,13 @@ class StepTable:
 
     def cleanup(self, step_id: int) -> None:
         """Forgets a step whose parts have all ended."""
-        error = errors.AbortedError(None, None, f"Cleanup {step_id}")
         with self._lock:
             entry = self._entries.pop(step_id, None)
-            self._over[step_id] = error
+            self._over[step_id] = None
             while len(self._over) > _REMEMBERED:
                 self._over.popitem(last=False)
         if entry is not None:
-            entry.rendezvous.abort(error)
+            entry.rendezvous.abort(_cleaned_up(step_id))
 
     def sweep(self) -> None:
         """Forgets the steps in which nothing has run since the last call.
