@@ -27,6 +27,9 @@ MIXES = [
     Mix(OURS, OURS, OURS),
 ]
 
+# What one process runs, each time on new servers.
+PROGRAMS = ["steps training control_flow", "sessions invalid placements"]
+
 # Where TensorFlow's own two versions differ, or a client cannot write the program.
 DIFFERENT: dict[str, str] = {
     "updates_in_loop_of_resource_v2": "1.15 cannot place it, 2.21 and tensorloom can",
@@ -49,21 +52,21 @@ def is_excused(mix: Mix, name: str) -> bool:
 
 
 @cache
-def reference(version: str, script: str) -> dict[str, dict[str, Any]]:
+def reference(version: str, modules: str) -> dict[str, dict[str, Any]]:
     """What TensorFlow gives, alone."""
-    return mixes.run_programs(Mix(version, version, version), script)
+    return mixes.run_programs(Mix(version, version, version), modules)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("script", ["programs.py", "sessions.py"])
+@pytest.mark.parametrize("modules", PROGRAMS)
 @pytest.mark.parametrize("mix", MIXES, ids=str)
-def test_programs_of_a_mix(mix: Mix, script: str) -> None:
+def test_programs_of_a_mix(mix: Mix, modules: str) -> None:
     if not mix.is_here:
         pytest.skip("a system of the mix is not installed")
     versions = [s for s in (mix.client, mix.worker, mix.ps) if s != OURS] or ["1.15"]
-    expected = reference(versions[0], script)
-    found = mixes.run_programs(mix, script)
+    expected = reference(versions[0], modules)
+    found = mixes.run_programs(mix, modules)
     assert found.keys() == expected.keys()
     assert len(found) >= 30
     wrong = {

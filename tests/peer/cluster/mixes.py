@@ -76,8 +76,8 @@ def running(system: str, cluster: dict[str, list[str]], job: str) -> Iterator[No
             process.stdout.close()
 
 
-def run_programs(mix: Mix, script: str) -> dict[str, dict[str, Any]]:
-    """The outcomes of all programs of a script on a mix, by program."""
+def run_programs(mix: Mix, modules: str) -> dict[str, dict[str, Any]]:
+    """The outcomes of all programs of some modules on a mix, by program."""
     ports = free_ports(2)
     cluster = {
         "ps": [f"localhost:{ports[0]}"],
@@ -89,9 +89,10 @@ def run_programs(mix: Mix, script: str) -> dict[str, dict[str, Any]]:
         done = subprocess.run(
             [
                 python,
-                str(FOLDER / script),
+                str(FOLDER / "running.py"),
                 mix.client,
                 f"grpc://localhost:{ports[1]}",
+                *modules.split(),
             ],
             capture_output=True,
             env=environment(mix.client),

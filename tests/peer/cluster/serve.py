@@ -3,7 +3,7 @@
 import json
 import sys
 
-from programs import load
+from running import load
 
 
 def main():
