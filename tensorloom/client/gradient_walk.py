@@ -44,6 +44,8 @@ _BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 
+_BRANCHING_OPS = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
+
 
 def is_trainable(tensor: Tensor) -> bool:
     """True when gradients with respect to a tensor of this dtype make sense."""
@@ -188,7 +190,7 @@ class GradientWalk:
         # Outputs that an earlier gradient added are read by gradients alone; without
         # one of their own they count for nothing.
         own = graph_mutation.own_output_count(op)
-        for output in op._outputs[:own]:
+        for output in _differentiated(op, op._outputs[:own], received):
             if received[output._value_index] is None and _takes_zeros(output):
                 received[output._value_index] = _zeros_like(output)
         return self._call(op, function, received)
@@ -259,6 +261,26 @@ class GradientWalk:
 
 
 _NOWHERE: AbstractContextManager[None] = nullcontext()
+
+
+def _differentiated(
+    op: Operation, outputs: Sequence[Tensor], received: Sequence[Any]
+) -> Sequence[Tensor]:
+    """The outputs that the gradient function is to get gradients of, zeros if need be.
+
+    Branches and loops are walked through for those outputs alone that the ys depend
+    on: zeros for the others would become NaN at a logarithm of zero.
+    """
+    if op._type in _BRANCHING_OPS:
+        return ()
+    if op._type in _GROWING_OPS:
+        from tensorloom.client import loop_dependencies, while_gradient
+
+        body = while_gradient.loop_graphs(op)[1]
+        given = [i for i, gradient in enumerate(received) if gradient is not None]
+        behind = loop_dependencies.variables_behind(body, given)
+        return [output for output in outputs if output._value_index in behind]
+    return outputs
 
 
 def _takes_zeros(output: Tensor) -> bool:

@@ -85,6 +85,8 @@ class OpError(Exception):
         super().__init__()
         self._node_def = node_def
         self._op = op
+        # What the stack trace is of, if not of `op`: (name, an operation in its body).
+        self._origin: tuple[str, Any] | None = None
         self._message = message
         self._error_code = self._CODE if error_code is None else error_code
 
@@ -113,7 +115,8 @@ class OpError(Exception):
     def __str__(self) -> str:
         if self._op is None:
             return self._message
-        return self._message + _describe_origin(self._op)
+        name, op = self._origin or (self._op.name, self._op)
+        return self._message + _describe_origin(name, op)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The operation stays behind: it belongs to a graph of this process.
@@ -129,9 +132,9 @@ def _rebuild(
     return error
 
 
-def _describe_origin(op: Any) -> str:
+def _describe_origin(name: str, op: Any) -> str:
     """Where the user's program made the operation, and the one it derives from."""
-    lines = [f"\n\nOriginal stack trace for {op.name!r}:\n"]
+    lines = [f"\n\nOriginal stack trace for {name!r}:\n"]
     lines += _format_traceback(op)
     origin = getattr(op, "_original_op", None)
     while origin is not None:

@@ -23,6 +23,8 @@ from tensorloom.framework.tensor_shape import TensorShape
 _CONTROL = -1  # the output index that stands for a control edge
 # On a Send and its Recv: the variable itself goes over, and is read where it is used.
 BY_REFERENCE = "_by_reference"
+# On a Send: the tensor may wait for others, see `master/holdable_sends.py`.
+HOLDABLE = "_holdable"
 
 
 def partition(

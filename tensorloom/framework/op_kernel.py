@@ -115,6 +115,7 @@ class KernelDef:
     any_inputs: frozenset[str] = frozenset()
     context: bool = False  # compute gets an OpKernelContext first
     blocking: bool = False  # may wait: gets a thread of its own
+    patient: bool = False  # blocking, but nobody waits for it to be through
     aliases: bool = False  # an output may share memory with an input
     retains: frozenset[str] = frozenset()  # inputs kept beyond the step
     inline: str = ""  # expression for rank-0 host numbers, "({0} + {1})"
@@ -189,6 +190,7 @@ def host_kernel(
     any_inputs: Sequence[str] = (),
     context: bool = False,
     blocking: bool = False,
+    patient: bool = False,
     aliases: bool = False,
     retains: Sequence[str] = (),
     inline: str = "",
@@ -197,6 +199,7 @@ def host_kernel(
     """Registers a kernel over NumPy values in host memory.
 
     Args beyond those of `kernel`:
+      patient: the kernel may wait, but its end lets no other kernel go on that waits.
       inline: a Python expression over `{0}`, `{1}`, ... used in place of a call where
         all inputs and the output are numbers of rank 0. Names in it: `np`, `math`.
       large: good for values of any size (strings; dtypes that torch cannot compute).
@@ -214,6 +217,7 @@ def host_kernel(
                     any_inputs=frozenset(any_inputs),
                     context=context,
                     blocking=blocking,
+                    patient=patient,
                     aliases=aliases,
                     retains=frozenset(retains),
                     inline=inline,

@@ -42,6 +42,7 @@ SAFE_PATTERNS: Final = (
     "LoadDataset",
     "DatasetFromGraph",  # whose graph no policy has seen
     "Skipgram",
+    "*codeProto*",  # whose descriptors may be a file
     "*SqlDataset*",
     "*LMDB*",
     "*VocabRemapping*",

@@ -25,6 +25,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.master import session_state
 from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
+from tensorloom.master.holdable_sends import mark_holdable
 from tensorloom.master.implied_controls import drop_implied_controls
 from tensorloom.master.lower_functional import lower_functional
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
@@ -201,6 +202,8 @@ class Master:
         pushes = len(graphs) > 1 and all(
             session.workers[task].takes_pushes for task in graphs
         )
+        if pushes:
+            graphs = mark_holdable(graphs)
         numbering = common_numbering(placed, [session.workers[task] for task in graphs])
         for task, graph in graphs.items():
             worker = session.workers[task]

@@ -343,23 +343,24 @@ class StaticHashTable(InitializableLookupTableBase):
         self._value_shape = self._default_value.shape
 
     def _create_resource(self) -> Tensor:
-        return apply_op(  # type: ignore[no-any-return]
+        handle: Tensor = apply_op(
             "HashTableV2",
             shared_name=self._shared_name,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
             name=self._name,
         )
+        self._name = handle.op.name.split("/")[-1]
+        return handle
 
     def export(self, name: str | None = None) -> Any:
         """(keys, values), in no order."""
-        with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as name:
+        with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
             keys, values = apply_op(
                 "LookupTableExportV2",
                 table_handle=self.resource_handle,
                 Tkeys=self._key_dtype,
                 Tvalues=self._value_dtype,
-                name=name,
             )
         values.set_shape(keys.shape.concatenate(self._value_shape))
         return keys, values

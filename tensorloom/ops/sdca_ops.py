@@ -19,13 +19,11 @@ def _fingerprint_shape(c: InferenceContext) -> TensorShape:
 
 
 def _optimizer_shape(c: InferenceContext) -> list[TensorShape]:
-    """The state of the examples [n, 4], and a change for each weight."""
+    """The state of the examples [?, 4], and a change for each weight."""
     sparse, dense = c.attrs["num_sparse_features"], c.attrs["num_dense_features"]
     first = c.num_inputs - 1 - sparse - dense
-    state = c.with_rank(c.num_inputs - 1, 2).dims_tuple
-    assert state is not None
     weights = [c.input_shape(first + index) for index in range(sparse + dense)]
-    return [TensorShape.of((state[0], 4)), *weights]
+    return [TensorShape.of((None, 4)), *weights]
 
 
 register_op(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.device_name import task_of
-from tensorloom.framework.graph_partition import BY_REFERENCE
+from tensorloom.framework.graph_partition import BY_REFERENCE, HOLDABLE
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
@@ -134,10 +134,22 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     key = emitter.bind(key_of(node), "key")
     source, target = _task(node, "send_device"), _task(node, "recv_device")
     if source != target and scope.parent is None:
-        scope.has_unsent = True
+        if HOLDABLE in node.attrs and _is_small(value):
+            scope.has_held = True
+        else:
+            scope.has_unsent = True
         scope.write(f"context.rendezvous.send_later({key}, {text})", node)
     else:
         scope.write(f"context.rendezvous.send({key}, {text})", node)
+
+
+# Larger tensors, in elements, are sent as soon as they are there.
+_MAX_HELD: Final = 16 * 1024
+
+
+def _is_small(value: Value) -> bool:
+    count = value.shape.num_elements()
+    return count is not None and count <= _MAX_HELD
 
 
 def _task(node: Node, attr: str) -> str:

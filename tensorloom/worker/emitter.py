@@ -190,9 +190,7 @@ class Emitter:
 
     def emit_node(self, scope: Scope, node: Node) -> None:
         """Emits one node, and drops the values that nobody needs after it."""
-        if scope.has_unsent and node.op not in _QUICK:
-            scope.write("context.rendezvous.flush()", None)
-            scope.has_unsent = False
+        self._flush_before(scope, node)
         if self.traced:
             scope.write("t = clock()", None)
         emit = STRUCTURE.get(node.op)
@@ -207,6 +205,18 @@ class Emitter:
             self.traced_nodes.append(node)
             scope.write(f"context.record({len(self.traced_nodes) - 1}, t)", None)
         self._drop(scope, node)
+
+    def _flush_before(self, scope: Scope, node: Node) -> None:
+        """Lets tensors for other tasks go before a node that takes time.
+
+        Those that may be held go only before one that may wait for another task.
+        """
+        if node.op in _QUICK:
+            return
+        may_wait = node.op in STRUCTURE or node.op in self.functions
+        if scope.has_unsent or (scope.has_held and may_wait):
+            scope.write("context.rendezvous.flush()", None)
+            scope.has_unsent = scope.has_held = False
 
     def _drop(self, scope: Scope, node: Node) -> None:
         dying = scope.dying.get(node.name)
@@ -369,7 +379,9 @@ class Emitter:
             for i in range(len(node.output_types))
         ]
         handle = _handle_of(node, inputs)
+        is_returnable = memory.is_returnable(inputs, self.device.kernel_type)
         for value in outputs:
+            value.is_returnable = is_returnable
             value.handle = (
                 handle if value.is_ref or value.dtype.name == "resource" else None
             )

@@ -3,7 +3,12 @@
 A torch call costs about a microsecond, a NumPy operation on a few elements a third of
 that, a Python expression on a NumPy scalar a thirtieth. So shapes, axes, counters,
 predicates and other small values stay in host memory as long as every input of their
-op is there; what has become a tensor stays one.
+op is there; what has become a tensor stays one, unless it was made of nothing but host
+memory on the same CPU: then the next kernel may have it back.
+
+How small is small depends on the op. Where NumPy needs one pass over the elements it
+keeps up until torch divides the work among threads; where it needs several, or computes
+one element at a time, it falls behind as soon as the calls themselves count no more.
 """
 
 from __future__ import annotations
@@ -22,8 +27,25 @@ if TYPE_CHECKING:
 
 # Where NumPy and torch cost the same for one elementwise op on a CPU.
 CPU_ELEMENTS: Final = 4096
+# The same for ops of `_ONE_PASS`: from here on torch uses more than one thread.
+ONE_PASS_ELEMENTS: Final = 32768
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
+# Ops whose NumPy kernels are views, copies, or one vectorized pass, with AVX2 too.
+_ONE_PASS: Final = frozenset(
+    {
+        *("Reshape", "ExpandDims", "Squeeze", "Transpose", "Slice", "StridedSlice"),
+        *("Identity", "StopGradient", "Cast", "ConcatV2", "Pack", "Unpack", "Split"),
+        *("SplitV", "Pad", "Tile", "ReverseV2", "Gather", "GatherV2", "GatherNd"),
+        *("Add", "AddV2", "AddN", "Sub", "Mul", "RealDiv", "Neg", "Square", "Abs"),
+        *("SquaredDifference", "BiasAdd", "Sqrt", "Exp", "Log", "Tanh", "Sin", "Cos"),
+        *("Floor", "Ceil", "Rint", "Round", "Sum", "Mean", "Max", "Min"),
+        *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"),
+        *("LogicalAnd", "LogicalOr", "LogicalNot", "Select", "SelectV2"),
+        *("IsNan", "IsInf", "IsFinite", "Fill", "ZerosLike", "OnesLike", "TanhGrad"),
+        *("_SigmoidCrossEntropy", "_SigmoidCrossEntropyGrad", "_MeanGrad"),
+    }
+)
 
 
 def runs_on_host(
@@ -39,22 +61,44 @@ def runs_on_host(
         return True
     if not all(is_torch_type(t) for t in node.output_types):
         return True
+    if device_type == "CPU" and _reads_rows_of_variable(node, inputs):
+        inputs = inputs[1:]
+    shapes = node.output_shapes or (TensorShape.of(None),) * len(node.output_types)
+    limit = ONE_PASS_ELEMENTS if node.op in _ONE_PASS else CPU_ELEMENTS
+    return (
+        are_at_hand(inputs, device_type)
+        and all(is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs)
+        and all(
+            is_small(shape, dtype.is_integer, device_type, limit)
+            for shape, dtype in zip(shapes, node.output_types, strict=True)
+        )
+    )
+
+
+def _reads_rows_of_variable(node: Node, inputs: Sequence[Value]) -> bool:
+    """True where the first input is a variable that need not be small: it stays put."""
+    return node.op in ("Gather", "GatherV2") and inputs[0].read_of is not None
+
+
+def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:
+    """Whether what a kernel over tensors makes of these may go to host memory."""
+    return (
+        device_type == "CPU"
+        and bool(inputs)
+        and all(is_torch_type(value.dtype) for value in inputs)
+        and are_at_hand(inputs, device_type)
+    )
+
+
+def are_at_hand(inputs: Sequence[Value], device_type: str) -> bool:
+    """Whether all inputs are in host memory, or on a CPU but made of host memory."""
     for value in inputs:
         if value.read_of is not None:
             if not holds_host_value(*value.read_of, device_type):
                 return False
-        elif value.is_ref or not value.is_host:
+        elif value.is_ref or not (value.is_host or value.is_returnable):
             return False
-    return all(
-        is_small(v.shape, v.dtype.is_integer, device_type) for v in inputs
-    ) and all(
-        is_small(shape, dtype.is_integer, device_type)
-        for shape, dtype in zip(
-            node.output_shapes or (TensorShape.of(None),) * len(node.output_types),
-            node.output_types,
-            strict=True,
-        )
-    )
+    return True
 
 
 def _takes_any_memory(node: Node, kernel: KernelDef) -> bool:
@@ -67,12 +111,17 @@ def _takes_any_memory(node: Node, kernel: KernelDef) -> bool:
     )
 
 
-def is_small(shape: TensorShape, is_integer: bool, device_type: str) -> bool:
+def is_small(
+    shape: TensorShape,
+    is_integer: bool,
+    device_type: str,
+    cpu_limit: int = CPU_ELEMENTS,
+) -> bool:
     """True for what is cheaper in host memory, judged by its static shape."""
     dims = shape.dims_tuple
     if dims is None:
         return False
-    limit = CPU_ELEMENTS if device_type == "CPU" else DEVICE_ELEMENTS
+    limit = cpu_limit if device_type == "CPU" else DEVICE_ELEMENTS
     size = 1
     for dim in dims:
         if dim is None:

@@ -12,27 +12,40 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.worker.piece import Code
 
+# The global name under which generated source finds its `Code`s, by file name.
+CODES = "__codes__"
+
 
 def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     """The error as TensorFlow raises it, with node, device and input shapes.
 
-    The client puts the source line where it says `{{node NAME}}`. An error that was
-    annotated already, in a piece inside this one, stays as it is.
+    The client puts the source line where it says `{{node NAME}}`, or
+    `{{function_node FUNCTION NAME}}` of a node in a function that a kernel called, for
+    example of a pipeline's elements. An error that was annotated already, in a piece
+    inside this one, stays as it is. `raised` of the result is `error`.
     """
     if getattr(error, "node_name", None) is not None:
         return error
-    code, node, frame = _failed_node(error, codes)
+    calls = _failed_nodes(error, codes)
     converted = to_op_error(error)
-    if node is None or code is None:
+    if not calls:
         return converted
-    message = f"{converted.message}\n\t [[{{{{node {node.name}}}}}]]"
+    code, node, frame = calls[-1]
+    mark = f"node {node.name}"
+    if code.function_name is not None:
+        mark = f"function_node {code.function_name} {node.name}"
+    message = f"{converted.message}\n\t [[{{{{{mark}}}}}]]"
     message += f" (op {node.op}, on {code.device})"
     shapes = _input_shapes(node, code, frame)
     if shapes:
         message += f"\n\t inputs: {shapes}"
+    outer = next((n for c, n, _ in calls if c.function_name is None), node)
+    if outer is not node:
+        message += f"\n\t [[{{{{node {outer.name}}}}}]]"
     code_number = converted.error_code or errors.UNKNOWN
     result = errors.make_exception(None, None, message, code_number)
-    result.node_name = node.name  # type: ignore[attr-defined]
+    result.node_name = outer.name  # type: ignore[attr-defined]
+    result.raised = error  # type: ignore[attr-defined]
     result.__cause__ = error if converted is not error else error.__cause__
     return result
 
@@ -63,28 +76,31 @@ def to_op_error(error: Exception) -> errors.OpError:
     return errors.InternalError(None, None, f"{type(error).__name__}: {text}")
 
 
-def _failed_node(
+def _failed_nodes(
     error: Exception, codes: Iterable[Code]
-) -> tuple[Code | None, Node | None, FrameType | None]:
-    """The innermost line of generated source in the traceback."""
-    by_file = {code.filename: code for code in codes}
-    found: tuple[Code | None, Node | None, FrameType | None] = (None, None, None)
+) -> list[tuple[Code, Node, FrameType]]:
+    """The nodes whose lines of generated source are in the traceback.
+
+    The first one is of one of `codes`, the piece's own; those after it are in the
+    functions that its kernel called.
+    """
+    own = {code.filename: code for code in codes}
+    found: list[tuple[Code, Node, FrameType]] = []
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        code = by_file.get(frame.f_code.co_filename)
+        name = frame.f_code.co_filename
+        code = own.get(name) or frame.f_globals.get(CODES, {}).get(name)
         if code is not None:
             node = code.node_at(traceback.tb_lineno)
             if node is not None:
-                found = code, node, frame
+                found.append((code, node, frame))
         traceback = traceback.tb_next
     return found
 
 
-def _input_shapes(node: Node, code: Code, frame: FrameType | None) -> str:
+def _input_shapes(node: Node, code: Code, frame: FrameType) -> str:
     """`a:0 float32[2,3], ...` of what the node got, from the failed frame."""
-    if frame is None:
-        return ""
     line = code.source.splitlines()[frame.f_lineno - 1]
     call = line.partition("(")[2]
     names = [n for n in call.rstrip(")").replace(" ", "").split(",") if n]

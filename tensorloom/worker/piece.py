@@ -24,7 +24,7 @@ from tensorloom.worker import (
 )
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import Emitter, with_shapes
-from tensorloom.worker.node_error import annotated
+from tensorloom.worker.node_error import CODES, annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -48,22 +48,33 @@ class Code:
         prologue: Sequence[str],
         lines: Sequence[Line],
         epilogue: Sequence[str],
+        function_name: str | None = None,
     ) -> None:
         self.filename = f"<piece {next(_piece_numbers)}>"
+        self.function_name = function_name  # of a function that kernels call
         text = [f"def piece({head}):", *(f"    {t}" for t in prologue)]
-        self.nodes: list[Node | None] = [None] * len(text)
+        self._nodes: list[tuple[str, Node | None]] = [("", None)] * len(text)
         for line in lines:
             text.append("    " * (line.depth + 1) + line.text)
-            self.nodes.append(line.node)
+            self._nodes.append((line.prefix, line.node))
         text += [f"    {t}" for t in epilogue]
         self.source = "\n".join(text) + "\n"
         exec(compile(self.source, self.filename, "exec"), emitter.names)
         self.function: Callable[..., Any] = emitter.names["piece"]
         self.device = emitter.device.name
+        emitter.names.setdefault(CODES, {})[self.filename] = self
 
     def node_at(self, line: int) -> Node | None:
-        """The node of a source line (from 1)."""
-        return self.nodes[line - 1] if line <= len(self.nodes) else None
+        """The node of a source line (from 1); its name has those of the calls before.
+
+        `while/add` is the node `add` in the body of the node `while`.
+        """
+        if line > len(self._nodes):
+            return None
+        prefix, node = self._nodes[line - 1]
+        if node is None or not prefix:
+            return node
+        return node.replace(name=prefix + node.name)
 
 
 class Piece:
@@ -173,7 +184,7 @@ def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
 
 
 def _assemble(emitter: Emitter, scope: Scope, is_last: bool) -> Code:
-    if scope.has_unsent:
+    if scope.has_unsent or scope.has_held:
         scope.write("context.rendezvous.flush()", None)
     if is_last:
         results = [emitter.results[i][1] for i in sorted(emitter.results)]
@@ -240,6 +251,6 @@ def compile_callable(
             else emitter.host(scope, value)
         )
     ends = [f"return ({', '.join(results)}{',' if results else ''})"]
-    code = Code(emitter, "args, context", (), scope.lines, ends)
+    code = Code(emitter, "args, context", (), scope.lines, ends, name)
     outer.uses_torch = outer.uses_torch or emitter.uses_torch
     return code.function

@@ -153,6 +153,6 @@ def run_pieces(
 
 
 def _is_cause(failure: Exception, cause: Exception) -> bool:
-    return failure is cause or (
-        type(failure) is type(cause) and not isinstance(failure, _FOLLOWS)
-    )
+    if failure is cause or getattr(failure, "raised", None) is cause:
+        return True
+    return type(failure) is type(cause) and not isinstance(failure, _FOLLOWS)

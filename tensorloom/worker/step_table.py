@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # Steps remembered after their end: a late request must not begin them anew.
 _REMEMBERED: Final = 10_000
 
-# Larger tensors are sent at once, in bytes: their time is not that of the call.
+# Larger tensors, in bytes, do not wait for the end of a part: their time is not that of
+# the call.
 _MAX_LATER: Final = 64 * 1024
 
 
@@ -102,20 +103,21 @@ class StepRendezvous(Rendezvous):
             self._push(target, [(key, received_host(value), is_dead)])
 
     def send_later(self, key: str, value: Any) -> None:
-        """As `send`; but a small value for another task waits for `flush`."""
+        """As `send`; but a value for another task waits for `flush`.
+
+        A large one must not change until then.
+        """
         target = _target(key) if self.pushes else self._task
         if target == self._task:
             super().send(key, value)
             return
         value = received_host(value)
-        if getattr(value, "nbytes", 0) > _MAX_LATER:
-            self._push(target, [(key, value, False)])
-            return
-        if type(value) is np.ndarray:
-            value = value.copy()  # it may change before it is sent
-        if target == self._carried_to:
-            self._carried.append((key, value, False))
-            return
+        if getattr(value, "nbytes", 0) <= _MAX_LATER:
+            if type(value) is np.ndarray:
+                value = value.copy()  # it may change before it is sent
+            if target == self._carried_to:
+                self._carried.append((key, value, False))
+                return
         with self._later_lock:
             self._later.setdefault(target, []).append((key, value, False))
 

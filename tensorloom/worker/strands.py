@@ -62,7 +62,38 @@ def split(
     for index, before in enumerate(after):
         before.discard(index)
     blocks = [any(n.name in blocking for n in group) for group in members]
-    return Plan(members, order, after, blocks)
+    return _with_patient_together(Plan(members, order, after, blocks))
+
+
+def _with_patient_together(plan: Plan) -> Plan:
+    """One strand for patient ops that are all waited for by the same strands.
+
+    Nothing can run before the last of them is through, so one thread may wait for one
+    after the other.
+    """
+    groups: dict[tuple[frozenset[int], frozenset[int]], int] = {}
+    into = list(range(len(plan.members)))
+    for index, members in enumerate(plan.members):
+        if all(_is_patient(node) for node in members):
+            users = frozenset(i for i, a in enumerate(plan.after) if index in a)
+            key = frozenset(plan.after[index]), users
+            into[index] = groups.setdefault(key, index)
+    kept = sorted(set(into))
+    if len(kept) == len(into):
+        return plan
+    number = {old: new for new, old in enumerate(kept)}
+    merged = [number[index] for index in into]
+    order = [(node, merged[index]) for node, index in plan.order]
+    return Plan(
+        [[node for node, index in order if index == new] for new in range(len(kept))],
+        order,
+        [{merged[before] for before in plan.after[old]} for old in kept],
+        [plan.blocks[old] for old in kept],
+    )
+
+
+def _is_patient(node: Node) -> bool:
+    return any(kernel.patient for kernel in op_kernel.registered_kernels(node.op))
 
 
 def is_blocking(

@@ -34,6 +34,8 @@ class Value:
     is_scalar: bool = False
     # A loop variable: assigned anew in each iteration, so never deleted.
     pinned: bool = False
+    # A CPU's tensor that was computed of host memory alone: host kernels take it back.
+    is_returnable: bool = False
     is_ref: bool = False  # a variable's holder, read where a value is wanted
     constant: Any = None  # the array of a Const, bound when it is first used
     # What the handle stands for: (dtype, static shape) of a variable.
@@ -58,6 +60,7 @@ class Line:
     text: str
     node: Node | None
     depth: int
+    prefix: str  # of the node's name: the calls that it is in
 
 
 Key = tuple[str, int]  # (node name, output index)
@@ -80,6 +83,7 @@ class Scope:
     drops_values: bool = True  # False where other strands may need them
     functions: tuple[str, ...] = ()  # the calls that led here, against recursion
     has_unsent: bool = False  # whether tensors for other tasks wait to be sent
+    has_held: bool = False  # and whether some may do so until this part waits itself
 
     @property
     def strand(self) -> Scope:
@@ -91,7 +95,7 @@ class Scope:
 
     def write(self, text: str, node: Node | None, depth: int = 0) -> None:
         """Adds a line."""
-        self.lines.append(Line(text, node, depth))
+        self.lines.append(Line(text, node, depth, self.prefix))
 
     def splice(self, body: Scope, depth: int = 1) -> None:
         """Adds the lines of an inner block, indented."""

@@ -64,7 +64,7 @@ class _Background:
 def _wait_for_line(queue: Queue, line: str) -> None:
     """Waits until somebody stands in line and has done what it could."""
     while True:
-        with queue._changed:
+        with queue._lock:
             if getattr(queue, line):
                 return
 

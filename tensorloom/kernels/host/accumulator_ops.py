@@ -115,6 +115,7 @@ def _check_type(accumulator: Accumulator, dtype: Any) -> None:
     types=_TYPES,
     context=True,
     blocking=True,
+    patient=True,
     large=True,
 )
 def take_gradient(c: OpKernelConstruction) -> Compute:

@@ -35,6 +35,8 @@ class Accumulator(WaitableResource):
         self.takes_mean = takes_mean
         self.count = 0
         self.global_step = 0
+        # How many gradients those want that wait; the others need not be woken.
+        self._wanted: list[int] = []
 
     def apply(self, local_step: int, gradient: Any) -> None:
         """Adds a gradient; one of an older step is dropped.
@@ -47,7 +49,8 @@ class Accumulator(WaitableResource):
                 return
             self._add(gradient)
             self.count += 1
-            self.changed.notify_all()
+            if any(self.count >= wanted for wanted in self._wanted):
+                self.changed.notify_all()
 
     def take(self, required: int, context: Any) -> Any:
         """The mean or sum of at least `required` gradients; starts the next step.
@@ -60,7 +63,11 @@ class Accumulator(WaitableResource):
                 f"Argument num_required must be positive, but was {required}"
             )
         with self.changed:
-            self.wait_until(lambda: self.count >= required, context, "TakeGrad")
+            self._wanted.append(required)
+            try:
+                self.wait_until(lambda: self.count >= required, context, "TakeGrad")
+            finally:
+                self._wanted.remove(required)
             result = self._result()
             self.count = 0
             self.global_step += 1

@@ -114,7 +114,7 @@ def fixed_unigram(c: OpKernelConstruction) -> Compute:
     weights = _weights(c)
     _check_range(c, c["range_max"])
     total = float(weights.sum())
-    share, other = _alias_table(weights)
+    share, other = alias_table(weights)
 
     def probability(classes: _Array) -> _Array:
         inside = (classes >= 0) & (classes < len(weights))
@@ -149,7 +149,8 @@ def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
     return own
 
 
-def _alias_table(weights: NDArray[np.float32]) -> tuple[list[float], list[int]]:
+def alias_table(weights: NDArray[np.float32]) -> tuple[list[float], list[int]]:
+    """Walker's table for these weights: what each class keeps, and who has the rest."""
     count = len(weights)
     shares = (weights.astype(np.float64) * count / float(weights.sum())).tolist()
     table, other = [1.0] * count, list(range(count))

@@ -19,6 +19,8 @@ MISSING, BYTES, FLOAT, INT64 = 0, 0x0A, 0x12, 0x1A
 CONTINUED = np.uint64(0x8080808080808080)
 LOW_BITS = np.uint64(0x7F)
 ONE, BYTE, SEVEN, EIGHT = (np.uint64(n) for n in (1, 0xFF, 7, 8))
+# Words of a short value that are read together with what stands before it.
+HEADS = 2
 # Beyond so many steps, a few messages alone are left to protobuf: a hostile message
 # could have a million empty entries.
 PATIENCE, CROWD = 64, 32
@@ -32,7 +34,7 @@ class Buffer:
     """The bytes of a batch, one message after another."""
 
     def __init__(self, texts: list[bytes]) -> None:
-        # Eight bytes can be read at every position, and a little beyond.
+        # An entry's start and its value's can be read at every position.
         self.blob = b"".join([*texts, bytes(200)])
         self.words: Words = np.ndarray(
             len(self.blob) - 8, np.dtype("<u8"), self.blob, strides=(1,)
@@ -84,5 +86,6 @@ class Spans:
     kind: NDArray[np.uint8]
     start: Ints
     length: Ints
-    # Whether each has one string, or numbers packed in one piece, of under 128 bytes.
-    single: bool = False
+    # Where each has one string, or numbers packed in one piece, of under 128 bytes: the
+    # first bytes of that (and what follows, if it is shorter), [messages, HEADS].
+    heads: Words | None = None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tensorloom.kernels.host.example_buffer import (
-    BYTE,
     BYTES,
     FLOAT,
+    HEADS,
     INT64,
+    Buffer,
     Ints,
     Words,
 )
@@ -57,24 +60,28 @@ class EntryForm:
         words = (_words_of(text) for text in (start, bytes(fixed), whole))
         return cls(start[4:-6], start[-4], entry, *words)
 
-    def lengths(self, words: Words, at: Ints) -> Ints | int | None:
-        """The lengths of entries, one number if all are the same.
+    def read(self, buffer: Buffer, at: Ints) -> tuple[Ints | int, Words] | None:
+        """(lengths, one number if all are the same; `Spans.heads`) of entries.
 
-        None if one is not of this form.
+        None if one is not of this form. All is read in one go: from memory comes
+        a line at a time, which holds the start of the value too.
         """
-        found = [words[at + 8 * i if i else at] for i in range(len(self.values))]
-        differs = [w ^ value for w, value in zip(found, self.values, strict=True)]
+        count, size = len(at), len(self.key) + 10
+        width = 8 * len(self.values) + 8 * HEADS
+        found = buffer.items(f"V{width}")[at]
+        words = found.view("<u8").reshape(count, -1)
+        differs = [words[:, i] ^ value for i, value in enumerate(self.values)]
         differs[-1] &= self.whole[-1]
+        heads: Words = np.ndarray((count, HEADS), "<u8", found, size, (width, 8))
         if not any(d.any() for d in differs):
-            return self.entry_length
+            return self.entry_length, heads
         if any((d & mask).any() for d, mask in zip(differs, self.fixed, strict=True)):
             return None
-        size = len(self.key)
-        entry, *inner = (_byte(found, i) for i in (1, size + 5, size + 7, size + 9))
+        entry, *inner = (_bytes(found, i) for i in (1, size - 5, size - 3, size - 1))
         for i, length in enumerate(inner):
-            if (entry - length != size + 4 + 2 * i).any():
+            if (entry - length != size - 6 + 2 * i).any():
                 return None
-        return entry
+        return entry, heads
 
 
 def _words_of(text: bytes) -> tuple[np.uint64, ...]:
@@ -82,6 +89,7 @@ def _words_of(text: bytes) -> tuple[np.uint64, ...]:
     return tuple(np.frombuffer(padded, "<u8"))
 
 
-def _byte(words: list[Words], index: int) -> Ints:
-    shift = np.uint64(8 * (index % 8))
-    return ((words[index // 8] >> shift) & BYTE).view(np.int64)
+def _bytes(found: NDArray[Any], index: int) -> Ints:
+    """The byte at an index of each item."""
+    flat = found.view(np.uint8).reshape(len(found), -1)
+    return flat[:, index].astype(np.int64)

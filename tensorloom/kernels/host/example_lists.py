@@ -11,16 +11,24 @@ from tensorloom.kernels.host.example_buffer import (
     CONTINUED,
     CROWD,
     EIGHT,
+    HEADS,
     LOW_BITS,
     ONE,
     Buffer,
     Ints,
     Irregular,
     Spans,
+    Words,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+# By length in bytes: which bits of a head are the value's.
+_HEAD_MASKS = np.frombuffer(
+    b"".join(b"\xff" * n + bytes(8 * HEADS - n) for n in range(8 * HEADS + 1)),
+    f"V{8 * HEADS}",
+)
 
 
 def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
@@ -29,7 +37,7 @@ def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     Raises:
       Irregular: a list is not packed in one piece.
     """
-    if spans.single:
+    if spans.heads is not None:
         return spans.start + 2, spans.length - 2
     tag, start, length = buffer.field(spans.start)
     stated = spans.length > 0
@@ -42,11 +50,13 @@ def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
 def floats(buffer: Buffer, spans: Spans) -> tuple[NDArray[np.float32], Ints]:
     """(all values, how many each message has) of lists of floats."""
     start, length = packed(buffer, spans)
-    if (length % 4).any():
+    if (length & 3).any():
         raise Irregular
-    counts = length // 4
+    counts = length >> 2
     one = int(counts[0]) if len(counts) else 0
     if 0 < one <= 1 << 16 and (counts == one).all():
+        if spans.heads is not None and one <= 2 * HEADS:
+            return spans.heads.view("<f4")[:, :one].reshape(-1), counts
         rows = buffer.items(f"V{4 * one}")[start]
         return rows.view("<f4"), counts
     view = buffer.items("<f4")
@@ -65,12 +75,14 @@ def _spread(start: Ints, counts: Ints, step: int) -> Ints:
 def int64s(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     """(all values, how many each message has) of lists of integers."""
     start, length = packed(buffer, spans)
+    heads = spans.heads
+    words = buffer.words[start] if heads is None else np.ascontiguousarray(heads[:, 0])
     if (length == 1).all():
-        low = (buffer.words[start] & BYTE).view(np.int64)
+        low = (words & BYTE).view(np.int64)
         if (low > 127).any():
             raise Irregular
         return low, length
-    values, sizes = _long_varints(buffer, start)
+    values, sizes = _long_varints(buffer, start, words)
     if (sizes == length).all():
         return values, np.ones(len(start), np.int64)
     places = _spread(start, length, 1)
@@ -83,15 +95,18 @@ def int64s(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     counts = closed[ends] - closed[ends - length]
     lasts = np.flatnonzero(is_last)
     firsts = places[np.concatenate([[0], lasts + 1])[: len(lasts)]]
-    values, sizes = _long_varints(buffer, firsts)
+    values, sizes = _long_varints(buffer, firsts, buffer.words[firsts])
     if (sizes != places[lasts] - firsts + 1).any():
         raise Irregular
     return values, counts
 
 
-def _long_varints(buffer: Buffer, at: Ints) -> tuple[Ints, Ints]:
-    """(values, sizes) of 64-bit varints; a size of 11 for one that has no end."""
-    words = buffer.words[at]
+def _long_varints(buffer: Buffer, at: Ints, words: Words) -> tuple[Ints, Ints]:
+    """(values, sizes) of 64-bit varints; a size of 11 for one that has no end.
+
+    Args:
+      words: those at their places.
+    """
     stops = ~words & CONTINUED
     mask = stops ^ (stops - ONE)
     masked = words & mask
@@ -124,8 +139,10 @@ def strings(buffer: Buffer, spans: Spans) -> tuple[NDArray[Any], Ints]:
     Raises:
       Irregular: a list has anything else than strings.
     """
-    if spans.single:
-        cut = _cut(buffer, spans.start + 2, spans.start + spans.length)
+    if spans.heads is not None:
+        cut = _cut_heads(spans.heads, spans.length - 2)
+        if cut is None:
+            cut = _cut(buffer, spans.start + 2, spans.start + spans.length)
         return cut, np.ones(len(cut), np.int64)
     counts = np.zeros(len(spans.start), np.int64)
     rows = np.flatnonzero(spans.length > 0)
@@ -156,6 +173,21 @@ def strings(buffer: Buffer, spans: Spans) -> tuple[NDArray[Any], Ints]:
 
 def _most_steps(rows: Ints) -> int:
     return 1 << 30 if len(rows) >= CROWD else 4096
+
+
+def _cut_heads(heads: Words, length: Ints) -> NDArray[Any] | None:
+    """The first bytes of heads, an object array.
+
+    None if some are longer than that, or end with a zero byte, which NumPy's strings
+    do not keep.
+    """
+    if int(length.max()) > 8 * HEADS:
+        return None
+    texts = heads & _HEAD_MASKS[length].view("<u8").reshape(-1, HEADS)
+    last = np.arange(0, texts.nbytes, 8 * HEADS) + (length - 1)
+    if ((texts.view(np.uint8).reshape(-1)[last] == 0) & (length > 0)).any():
+        return None
+    return texts.view(f"S{8 * HEADS}").reshape(-1).astype(object)
 
 
 def _cut(buffer: Buffer, start: Ints, stop: Ints) -> NDArray[Any]:

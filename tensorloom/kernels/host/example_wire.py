@@ -25,6 +25,7 @@ from tensorloom.kernels.host.example_buffer import (
     CROWD,
     EIGHT,
     FLOAT,
+    HEADS,
     INT64,
     LOW_BITS,
     MISSING,
@@ -71,6 +72,7 @@ class Walk:
         self.bad = np.zeros(count, bool)
         self._unlike = 0
         self._kinds: list[set[int]] = [set() for _ in range(len(keys) + 1)]
+        self._heads: list[Words | None] = [None] * (len(keys) + 1)
         # In parts whose vectors stay in the cache.
         for start in range(0, count, _PART):
             self._walk(slice(start, min(start + _PART, count)))
@@ -122,10 +124,11 @@ class Walk:
         if self._unlike > _MOST_UNLIKE:
             return None
         form = EntryForm.at(self.buffer.blob, int(at[0]))
-        lengths = None if form is None else form.lengths(self.buffer.words, at)
-        if form is None or lengths is None:
+        found = None if form is None else form.read(self.buffer, at)
+        if form is None or found is None:
             self._unlike += 1
             return None
+        lengths, heads = found
         after = at + (2 + lengths)
         if not (after <= end).all():
             return None
@@ -138,7 +141,15 @@ class Walk:
         every = int(rows[-1]) - int(rows[0]) + 1 == len(rows)
         where = slice(int(rows[0]), int(rows[-1]) + 1) if every else rows
         self._features[index, where] = at + noted
+        self._note_heads(index, where, heads)
         return after
+
+    def _note_heads(self, index: int, where: slice | Ints, heads: Words) -> None:
+        every = self._heads[index]
+        if every is None:
+            every = np.empty((len(self.bad), HEADS), np.uint64)
+            self._heads[index] = every
+        every[where] = heads
 
     def _short_entries(self, rows: Ints, at: Ints, end: Ints) -> Ints | None:
         """Notes one entry of each message, when all are shorter than 128 bytes.
@@ -201,7 +212,8 @@ class Walk:
             noted = noted - (_ALIKE + (2 << _PLACE_BITS))
             kinds = np.full(len(noted), only, np.uint8)
             start = (noted & _PLACE_MASK) + 2
-            return Spans(kinds, start, noted >> _PLACE_BITS, single=True)
+            length = noted >> _PLACE_BITS
+            return Spans(kinds, start, length, self._heads[index])
         noted = noted & ~_ALIKE
         feature, length = noted & _PLACE_MASK, noted >> _PLACE_BITS
         kind, start, list_length = self.buffer.field(feature)

@@ -1,4 +1,4 @@
-"""FakeParam in host memory."""
+"""Placeholders of functions in host memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
@@ -23,3 +23,15 @@ def fake_param(c: OpKernelConstruction) -> Compute:
     value = np.zeros(dims, dtype.as_numpy_dtype)
     value = value[()] if not dims and dtype != dtypes.string else value
     return lambda: value
+
+
+@host_kernel(["_DeviceArg", "_DeviceRetval"])
+def outside_of_a_function(c: OpKernelConstruction) -> Compute:
+    """An argument or result that was not fed or fetched: it belongs to no function."""
+    verb, index = "GetArg" if c.op == "_DeviceArg" else "SetRetval", c["index"]
+
+    def compute(*_: object) -> None:
+        message = f"{verb} {index} is not within [0, 0)"
+        raise errors.InvalidArgumentError(None, None, message)
+
+    return compute

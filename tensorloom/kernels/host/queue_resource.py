@@ -27,10 +27,12 @@ Element = tuple[Any, ...]
 class _Attempt:
     """One operation in line."""
 
-    __slots__ = ("cancelled",)
+    __slots__ = ("cancelled", "turn")
 
-    def __init__(self) -> None:
+    def __init__(self, lock: threading.Lock) -> None:
         self.cancelled = False  # by a close with cancel_pending_enqueues
+        # Its own: only who can go on is woken.
+        self.turn = threading.Condition(lock)
 
 
 class Queue(Resource):
@@ -53,7 +55,7 @@ class Queue(Resource):
         self.shapes = shapes  # one for each component, or None: any shape
         self.capacity = capacity  # negative: without limit
         self.closed = False
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
         self._enqueuers: deque[_Attempt] = deque()
         self._dequeuers: deque[_Attempt] = deque()
 
@@ -84,7 +86,7 @@ class Queue(Resource):
 
     def size(self) -> int:
         """Number of elements."""
-        with self._changed:
+        with self._lock:
             return self._count()
 
     def enqueue(self, elements: Sequence[Element], context: Any) -> None:
@@ -93,7 +95,7 @@ class Queue(Resource):
         Raises:
           errors.CancelledError: the queue is closed, or the wait was cancelled.
         """
-        attempt = _Attempt()
+        attempt = _Attempt(self._lock)
         done = 0
         with _Waiting(self, self._enqueuers, attempt, context):
             while True:
@@ -108,7 +110,7 @@ class Queue(Resource):
                     done = self._add_while_room(elements, done)
                     if done == len(elements):
                         return
-                self._changed.wait()
+                attempt.turn.wait()
 
     def _add_while_room(self, elements: Sequence[Element], done: int) -> int:
         before = done
@@ -116,7 +118,7 @@ class Queue(Resource):
             self._put(elements[done])
             done += 1
         if done > before:
-            self._changed.notify_all()
+            self._wake_first()
         return done
 
     def dequeue(self, count: int, allow_fewer: bool, context: Any) -> list[Element]:
@@ -129,7 +131,7 @@ class Queue(Resource):
           errors.OutOfRangeError: the queue is closed and has too few elements.
           errors.CancelledError: the wait was cancelled.
         """
-        attempt = _Attempt()
+        attempt = _Attempt(self._lock)
         taken: list[Element] = []
         allow_fewer = allow_fewer and self.gives_fewer
         with _Waiting(self, self._dequeuers, attempt, context):
@@ -140,7 +142,7 @@ class Queue(Resource):
                         taken, count, allow_fewer
                     ):
                         return taken
-                    self._changed.wait()
+                    attempt.turn.wait()
             except BaseException:
                 self._put_back(taken)
                 raise
@@ -162,7 +164,7 @@ class Queue(Resource):
         moved = min(wanted, left if self.closed else self._available())
         taken.extend([self._take() for _ in range(moved)])
         if moved:
-            self._changed.notify_all()
+            self._wake_first()
         return (self.closed and allow_fewer) or len(taken) == count
 
     def close_queue(self, cancel_pending: bool, context: Any) -> None:
@@ -176,20 +178,30 @@ class Queue(Resource):
             cancelled.
         """
         if cancel_pending:
-            with self._changed:
+            with self._lock:
                 self.closed = True
-                for attempt in self._enqueuers:
-                    attempt.cancelled = True
-                self._changed.notify_all()
+                self._cancel_enqueuers()
             return
-        attempt = _Attempt()
+        attempt = _Attempt(self._lock)
         with _Waiting(self, self._enqueuers, attempt, context):
             while self._enqueuers[0] is not attempt:
                 self._check_cancelled(context, "Close")
-                self._changed.wait()
+                attempt.turn.wait()
             self._check_open()
             self.closed = True
-            self._changed.notify_all()
+            self._wake_first()
+
+    def _wake_first(self) -> None:
+        """Only the first of a line moves."""
+        for line in (self._enqueuers, self._dequeuers):
+            if line:
+                line[0].turn.notify()
+
+    def _cancel_enqueuers(self) -> None:
+        for attempt in self._enqueuers:
+            attempt.cancelled = True
+            attempt.turn.notify()
+        self._wake_first()
 
     def _check_open(self) -> None:
         if self.closed:
@@ -207,11 +219,9 @@ class Queue(Resource):
 
     def close(self) -> None:
         """The resource is deleted: wakes everybody."""
-        with self._changed:
+        with self._lock:
             self.closed = True
-            for attempt in self._enqueuers:
-                attempt.cancelled = True
-            self._changed.notify_all()
+            self._cancel_enqueuers()
 
 
 def _cancelled(what: str) -> errors.CancelledError:
@@ -230,18 +240,18 @@ class _Waiting:
         self._cancellation = context.cancellation
 
     def _wake(self) -> None:
-        with self._queue._changed:
-            self._queue._changed.notify_all()
+        with self._queue._lock:
+            self._attempt.turn.notify()
 
     def __enter__(self) -> None:
         self._token = self._cancellation.register(self._wake)
-        self._queue._changed.acquire()
+        self._queue._lock.acquire()
         self._line.append(self._attempt)
 
     def __exit__(self, *exc_info: object) -> None:
         self._line.remove(self._attempt)
-        self._queue._changed.notify_all()
-        self._queue._changed.release()
+        self._queue._wake_first()
+        self._queue._lock.release()
         if self._token is not None:
             self._cancellation.deregister(self._token)
 

@@ -3,55 +3,23 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.op_kernel import OpKernelContext
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelConstruction
 
 
-class Cancellation:
+class Cancellation(CancellationManager):
     """Cancelled when its iterator is dropped or closed, not by a step."""
 
-    def __init__(self) -> None:
-        self.cancelled = False
-        self._lock = threading.Lock()
-        self._callbacks: dict[int, Callable[[], None]] = {}
-        self._next_token = 0
-
-    def cancel(self) -> None:
+    def cancel(self, cause: BaseException | None = None) -> None:
         """Cancels, and calls what was registered."""
-        with self._lock:
-            if self.cancelled:
-                return
-            self.cancelled = True
-            callbacks = list(self._callbacks.values())
-            self._callbacks.clear()
-        for callback in callbacks:
-            callback()
-
-    def register(self, callback: Callable[[], None]) -> int | None:
-        """Calls `callback` on cancellation; None when it has happened already."""
-        with self._lock:
-            if self.cancelled:
-                return None
-            self._next_token += 1
-            self._callbacks[self._next_token] = callback
-            return self._next_token
-
-    def deregister(self, token: int) -> None:
-        """Forgets a callback."""
-        with self._lock:
-            self._callbacks.pop(token, None)
-
-    def check(self) -> None:
-        """Raises CancelledError when cancelled."""
-        if self.cancelled:
-            raise self.error()
+        super().cancel(cause or self.error())
 
     def error(self) -> errors.OpError:
         """What a function raises that was interrupted."""
