@@ -8,11 +8,11 @@ from tensorloom.framework.export import export
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import math_ops
 from tensorloom.ops.training_ops import apply_update
-from tensorloom.train.optimizer import Optimizer
+from tensorloom.train.update_op import UpdateOpOptimizer
 
 
 @export("train.AdadeltaOptimizer")
-class AdadeltaOptimizer(Optimizer):
+class AdadeltaOptimizer(UpdateOpOptimizer):
     """Adadelta (Zeiler, 2012): steps in the units of the variable.
 
     Args:
@@ -56,16 +56,3 @@ class AdadeltaOptimizer(Optimizer):
             **indices,
             use_locking=self._use_locking,
         )
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, grad, var.dtype.base_dtype)
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, grad, grad.dtype.base_dtype)
-
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        dtype = var.dtype.base_dtype
-        return self._build(var, grad.values, dtype, indices=grad.indices)
-
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        return self._build(handle, grad, grad.dtype, indices=indices)

@@ -8,11 +8,11 @@ from tensorloom.framework.export import export
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, init_ops, math_ops
 from tensorloom.ops.training_ops import apply_update
-from tensorloom.train.optimizer import Optimizer
+from tensorloom.train.update_op import UpdateOpOptimizer
 
 
 @export("train.AdagradOptimizer")
-class AdagradOptimizer(Optimizer):
+class AdagradOptimizer(UpdateOpOptimizer):
     """Divides the learning rate by the root of the sum of squared gradients.
 
     Args:
@@ -80,16 +80,3 @@ class AdagradOptimizer(Optimizer):
             **indices,
             use_locking=self._use_locking,
         )
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, grad, var.dtype.base_dtype)
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, grad, grad.dtype.base_dtype)
-
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        dtype = var.dtype.base_dtype
-        return self._build(var, grad.values, dtype, indices=grad.indices)
-
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        return self._build(handle, grad, grad.dtype, indices=indices)

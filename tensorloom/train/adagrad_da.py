@@ -9,11 +9,11 @@ from tensorloom.framework.graph import colocate_with, device
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, constant_op, math_ops
 from tensorloom.ops.training_ops import apply_update
-from tensorloom.train.optimizer import Optimizer
+from tensorloom.train.update_op import UpdateOpOptimizer
 
 
 @export("train.AdagradDAOptimizer")
-class AdagradDAOptimizer(Optimizer):
+class AdagradDAOptimizer(UpdateOpOptimizer):
     """Adagrad by dual averaging (Duchi et al., 2011), for sparse linear models.
 
     Args:
@@ -91,16 +91,3 @@ class AdagradDAOptimizer(Optimizer):
             global_step=global_step,
             use_locking=self._use_locking,
         )
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, grad, var.dtype.base_dtype)
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, grad, grad.dtype.base_dtype)
-
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        dtype = var.dtype.base_dtype
-        return self._build(var, grad.values, dtype, indices=grad.indices)
-
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        return self._build(handle, grad, grad.dtype, indices=indices)

@@ -15,11 +15,11 @@ from tensorloom.framework.graph import (
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import control_flow_ops, math_ops, scatter_ops, state_ops
 from tensorloom.ops.training_ops import apply_update
-from tensorloom.train.optimizer import Optimizer
+from tensorloom.train.update_op import UpdateOpOptimizer
 
 
 @export("train.AdamOptimizer")
-class AdamOptimizer(Optimizer):
+class AdamOptimizer(UpdateOpOptimizer):
     """Adam (Kingma and Ba, 2014), with the epsilon of the paper's "epsilon hat".
 
     Args:
@@ -73,7 +73,7 @@ class AdamOptimizer(Optimizer):
             self._call_if_callable(self._epsilon), name="epsilon"
         )
 
-    def _build(self, var: Any, grad: Any, dtype: Any) -> Any:
+    def _build(self, var: Any, grad: Any, dtype: Any, **indices: Any) -> Any:
         beta1_power, beta2_power = self._get_beta_accumulators()
         return apply_update(
             "Adam",
@@ -85,14 +85,9 @@ class AdamOptimizer(Optimizer):
             beta2=math_ops.cast(self._beta2_t, dtype),
             epsilon=math_ops.cast(self._epsilon_t, dtype),
             grad=grad,
+            **indices,
             use_locking=self._use_locking,
         )
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, grad, var.dtype.base_dtype).op
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, grad, grad.dtype.base_dtype)
 
     def _apply_sparse_shared(
         self, grad: Any, var: Any, indices: Any, scatter_add: Callable[..., Any]

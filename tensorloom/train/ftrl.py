@@ -9,11 +9,11 @@ from tensorloom.framework.graph import colocate_with
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import constant_op, math_ops
 from tensorloom.ops.training_ops import apply_update
-from tensorloom.train.optimizer import Optimizer
+from tensorloom.train.update_op import UpdateOpOptimizer
 
 
 @export("train.FtrlOptimizer")
-class FtrlOptimizer(Optimizer):
+class FtrlOptimizer(UpdateOpOptimizer):
     """Follow the regularized leader, proximal (McMahan et al., 2013).
 
     Args:
@@ -109,16 +109,3 @@ class FtrlOptimizer(Optimizer):
             **scalars,
             use_locking=self._use_locking,
         )
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, grad, var.dtype.base_dtype)
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, grad, handle.dtype.base_dtype)
-
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        dtype = var.dtype.base_dtype
-        return self._build(var, grad.values, dtype, indices=grad.indices)
-
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        return self._build(handle, grad, grad.dtype, indices=indices)
