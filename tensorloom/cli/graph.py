@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.cli.actions import FINE, Action, group, show, table
+
+if TYPE_CHECKING:
+    from tensorloom.inspect.model_files import GraphInFile
 
 _PATH_HELP = "a GraphDef or MetaGraph, binary or text, or a SavedModel's directory"
 
@@ -29,17 +32,25 @@ def _add_rewrite(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _open(options: argparse.Namespace) -> Any:
+def _open(options: argparse.Namespace) -> GraphInFile:
     from tensorloom.inspect.model_files import open_model
 
     return open_model(options.path).choose(options.tag_set)
 
 
-def _write(options: argparse.Namespace, graph_def: Any) -> None:
-    from tensorloom.train.meta_graph import write_message
+def _write(options: argparse.Namespace, graph_def: Any, source: GraphInFile) -> None:
+    """Writes a GraphDef; constants that lay beside its source lie beside it, too."""
+    from tensorloom.storage.bundle_reader import BundleReader
+    from tensorloom.train import graph_io, large_graph
 
     as_text = options.as_text or options.output.endswith(".pbtxt")
-    write_message(graph_def, options.output, as_text)
+    if source.constants:
+        with BundleReader(source.constants) as reader:
+            large_graph.write_large_message(
+                graph_def, options.output, reader, as_text=as_text
+            )
+    else:
+        graph_io.write_graph(graph_def, "", options.output, as_text)
     data = {"path": options.output, "nodes": len(graph_def.node)}
     show(options, data, iter([f"{options.output}: {len(graph_def.node)} nodes"]))
 
@@ -50,8 +61,18 @@ def _write(options: argparse.Namespace, graph_def: Any) -> None:
 def _summary(options: argparse.Namespace) -> int:
     graph = _open(options)
     data = _summarized(graph.graph_def)
+    if graph.constants:
+        data["constant_bytes"] += _bytes_beside(graph)
     show(options, data, _summary_lines(data))
     return FINE
+
+
+def _bytes_beside(graph: GraphInFile) -> int:
+    from tensorloom.storage.bundle_reader import BundleReader
+    from tensorloom.train import large_graph
+
+    with BundleReader(graph.constants) as reader:
+        return large_graph.outside_bytes(graph.graph_def, reader)
 
 
 def _summarized(graph_def: Any) -> dict[str, Any]:
@@ -150,12 +171,14 @@ def _freeze(options: argparse.Namespace) -> int:
     names = _output_names(options, graph)
     with Graph().as_default() as target, Session(graph=target) as session:
         _restore(options, graph, session)
-        frozen = convert_variables_to_constants(session, target.as_graph_def(), names)
-    _write(options, frozen)
+        # What lies beside the file stays there.
+        nodes = graph.graph_def if graph.constants else target.as_graph_def()
+        frozen = convert_variables_to_constants(session, nodes, names)
+    _write(options, frozen, graph)
     return FINE
 
 
-def _restore(options: argparse.Namespace, graph: Any, session: Any) -> None:
+def _restore(options: argparse.Namespace, graph: GraphInFile, session: Any) -> None:
     """Puts a file's graph and the values of its variables into a session."""
     from tensorloom.saved_model.loader import load, maybe_saved_model_directory
     from tensorloom.train.meta_graph_import import import_meta_graph
@@ -169,9 +192,11 @@ def _restore(options: argparse.Namespace, graph: Any, session: Any) -> None:
     if graph.meta_graph_def is not None:
         saver = import_meta_graph(graph.meta_graph_def, clear_devices=True)
     else:
-        from tensorloom.client.importer import import_graph_def
+        from tensorloom.train.large_graph import import_with_constants
 
-        import_graph_def(graph.graph_def, name="")
+        copy = type(graph.graph_def)()
+        copy.CopyFrom(graph.graph_def)
+        import_with_constants(copy, graph.constants, name="")
         saver = _saver_of_nodes(session.graph)
     (saver or Saver()).restore(session, options.checkpoint)
 
@@ -188,7 +213,7 @@ def _saver_of_nodes(graph: Any) -> Any:
     return Saver(variables) if variables else None
 
 
-def _output_names(options: argparse.Namespace, graph: Any) -> list[str]:
+def _output_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
     if options.output_node_names:
         return [name for name in options.output_node_names.split(",") if name]
     meta = graph.meta_graph_def
@@ -219,7 +244,8 @@ def _strip(options: argparse.Namespace) -> int:
     from tensorloom.protos import meta_graph_pb2
     from tensorloom.train.meta_graph import strip_default_valued_attrs
 
-    graph_def = _open(options).graph_def
+    graph = _open(options)
+    graph_def = graph.graph_def
     names = [n for n in (options.output_node_names or "").split(",") if n]
     if names:
         graph_def = extract_sub_graph(graph_def, names)
@@ -234,7 +260,7 @@ def _strip(options: argparse.Namespace) -> int:
         node.attr.pop("_output_shapes", None)
         if not options.keep_devices:
             node.device = ""
-    _write(options, meta.graph_def)
+    _write(options, meta.graph_def, graph)
     return FINE
 
 

@@ -65,12 +65,16 @@ def _audit_programs(
 
 def _audit_model(path: str, progress: Callable[[str], None]) -> Audit:
     from tensorloom.inspect.audit_graph import audit_graph, graph_facts
+    from tensorloom.inspect.outside_constants import completed
 
     model = open_model(path)
     findings: list[Finding] = []
     facts: dict[str, Any] = {}
     for graph in model.graphs:
         progress(graph.label or path)
+        if graph.constants:
+            graph, found = completed(graph)
+            findings += found
         findings += audit_graph(graph)
         if len(model.graphs) == 1:
             facts = graph_facts(graph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tensorloom.framework import errors
@@ -24,6 +24,8 @@ class GraphInFile:
     label: str  # its tags, "" where a file has one graph only
     graph_def: Any
     meta_graph_def: Any  # None for a plain GraphDef
+    #: The bundle of its constants that are too large for the file, "" without any.
+    constants: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,19 @@ def _open_file(path: str, file: str) -> ModelFile:
     for kind, parse in _READERS.items():
         graphs = parse(data)
         if graphs is not None:
-            return ModelFile(path, kind, graphs)
+            found = tuple(_with_constants(graph, file) for graph in graphs)
+            return ModelFile(path, kind, found)
     raise errors.InvalidArgumentError(
         None, None, f"{file}: not a GraphDef, MetaGraphDef or SavedModel, or damaged"
     )
+
+
+def _with_constants(graph: GraphInFile, file: str) -> GraphInFile:
+    from tensorloom.train import large_graph
+
+    if not large_graph.has_outside_constants(graph.graph_def):
+        return graph
+    return replace(graph, constants=large_graph.constants_prefix(file))
 
 
 def _as_graph_def(data: bytes) -> tuple[GraphInFile, ...] | None:

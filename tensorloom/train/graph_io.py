@@ -35,5 +35,15 @@ def write_graph(
         if not as_text and large_graph.constant_bytes(message) >= _MAX_BYTES:
             return large_graph.write_large_graph(message, path)
         message = message.as_graph_def()
+    elif not as_text and _is_large_graph_def(message):
+        return large_graph.write_large_message(message, path)
     write_message(message, path, as_text)
     return path
+
+
+def _is_large_graph_def(message: Any) -> bool:
+    from tensorloom.protos.graph_pb2 import GraphDef
+
+    if not isinstance(message, GraphDef):
+        return False
+    return large_graph.message_constant_bytes(message) >= _MAX_BYTES

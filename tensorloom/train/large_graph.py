@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.client.importer import import_graph_def
-from tensorloom.framework import dtypes, errors, graph_def
+from tensorloom.framework import dtypes, errors, graph_def, tensor_proto
 from tensorloom.storage import filesystem
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.train.meta_graph import write_message
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -61,7 +62,7 @@ def write_large_graph(
     with BundleWriter(file + _SUFFIX) as writer:
         slim = split_constants(graph, writer, threshold_bytes=threshold_bytes)
         writer.finish()
-    filesystem.write_file(file, slim.SerializeToString())
+    write_message(slim, file, as_text=False)
     return file
 
 
@@ -103,6 +104,68 @@ def split_constants(
     return proto
 
 
+def write_large_message(
+    proto: Any,
+    path: Any,
+    source: BundleReader | None = None,
+    threshold_bytes: int = _THRESHOLD,
+    as_text: bool = False,
+) -> str:
+    """Writes a GraphDef of any size, as `write_large_graph` does a graph.
+
+    Args:
+      source: where constants of it lie that are outside already.
+
+    Returns:
+      The path.
+
+    Raises:
+      NotFoundError: a constant is not in `source`.
+      DataLossError: it is damaged.
+    """
+    file: str = filesystem.path_text(path)
+    slim = type(proto)(versions=proto.versions, library=proto.library)
+    if filesystem.parent(file):
+        filesystem.make_directories(filesystem.parent(file))
+    with BundleWriter(file + _SUFFIX) as writer:
+        for node in proto.node:
+            value = _outside_value(node, source, threshold_bytes)
+            if value is None:
+                slim.node.add().CopyFrom(node)
+                continue
+            key = node.name.encode()
+            writer.add(key, dtypes.as_dtype(node.attr["dtype"].type), value)
+            copy = slim.node.add(name=node.name, op=node.op, device=node.device)
+            copy.input.extend(node.input)  # what the constant waits for
+            for name in node.attr:
+                if name != "value":
+                    copy.attr[name].CopyFrom(node.attr[name])
+            copy.attr[_KEY].s = key
+        writer.finish()
+    write_message(slim, file, as_text)
+    return file
+
+
+def _outside_value(node: Any, source: BundleReader | None, threshold_bytes: int) -> Any:
+    """What is to lie outside a message; None where the node stays as it is."""
+    if node.op != "Const":
+        return None
+    if is_outside(node) and source is not None:
+        return source.read(node.attr[_KEY].s)
+    tensor = node.attr["value"].tensor
+    is_large = len(tensor.tensor_content) >= threshold_bytes
+    return tensor_proto.decode_tensor(tensor) if is_large else None
+
+
+def message_constant_bytes(proto: Any) -> int:
+    """How many bytes the constants of a GraphDef have, but for small ones."""
+    return sum(
+        len(node.attr["value"].tensor.tensor_content)
+        for node in proto.node
+        if node.op == "Const"
+    )
+
+
 def _is_large(node: Node, threshold_bytes: int) -> bool:
     value = node.attrs.get("value")
     return (
@@ -138,9 +201,25 @@ def import_large_graph(
     """
     path = filesystem.path_text(path)
     proto = graph_def.parse(filesystem.read_file(path))
-    if not has_outside_constants(proto):
+    prefix = constants_prefix(path) if has_outside_constants(proto) else ""
+    return import_with_constants(proto, prefix, input_map, return_elements, name)
+
+
+def import_with_constants(
+    proto: Any,
+    prefix: str,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+) -> list[Any] | None:
+    """Adds a GraphDef whose large constants lie in a bundle; it is changed.
+
+    Args:
+      prefix: the bundle; empty when no constant is outside.
+    """
+    if not prefix:
         return import_graph_def(proto, dict(input_map or {}), return_elements, name)
-    with BundleReader(constants_prefix(path)) as reader:
+    with BundleReader(prefix) as reader:
         keys = put_zeros(proto, reader)
         wanted = list(return_elements or ())
         elements = [*wanted, *keys]
@@ -153,7 +232,22 @@ def import_large_graph(
 
 def has_outside_constants(proto: Any) -> bool:
     """Whether constants of a GraphDef lie beside its file."""
-    return any(node.op == "Const" and _KEY in node.attr for node in proto.node)
+    return any(map(is_outside, proto.node))
+
+
+def is_outside(node: Any) -> bool:
+    """Whether a NodeDef is a constant whose value lies beside the file."""
+    return node.op == "Const" and _KEY in node.attr
+
+
+def outside_bytes(proto: Any, reader: BundleReader) -> int:
+    """How many bytes lie beside the file of a GraphDef.
+
+    Raises:
+      NotFoundError: a value is not there.
+    """
+    keys = [node.attr[_KEY].s for node in proto.node if is_outside(node)]
+    return sum(reader.entry(key).size for key in keys)
 
 
 def put_zeros(proto: Any, reader: BundleReader) -> dict[str, bytes]:
@@ -168,10 +262,8 @@ def put_zeros(proto: Any, reader: BundleReader) -> dict[str, bytes]:
     """
     keys = {}
     for node in proto.node:
-        if node.op == "Const" and _KEY in node.attr:
-            keys[node.name] = key = node.attr[_KEY].s
-            _put_zero(node, reader, key)
-            del node.attr[_KEY]
+        if is_outside(node):
+            keys[node.name] = put_zero(node, reader)
     return keys
 
 
@@ -186,8 +278,14 @@ def put_value(op: Any, reader: BundleReader, key: bytes) -> None:
     op._attrs["value"] = value
 
 
-def _put_zero(node: Any, reader: BundleReader, key: bytes) -> None:
-    """A value of the right dtype and shape that takes no memory."""
+def put_zero(node: Any, reader: BundleReader) -> bytes:
+    """Gives one such constant a zero of its dtype and shape; returns its key.
+
+    Raises:
+      NotFoundError: its value is not in the bundle.
+      InvalidArgumentError: it has another dtype.
+    """
+    key: bytes = node.attr[_KEY].s
     dtype, shape = reader.dtype(key), reader.shape(key)
     if dtype != dtypes.as_dtype(node.attr["dtype"].type):
         raise errors.InvalidArgumentError(
@@ -197,3 +295,5 @@ def _put_zero(node: Any, reader: BundleReader, key: bytes) -> None:
     tensor.dtype = dtype.as_datatype_enum
     for size in shape:
         tensor.tensor_shape.dim.add(size=size)
+    del node.attr[_KEY]
+    return key

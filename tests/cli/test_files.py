@@ -12,6 +12,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.cli.main import main
 from tensorloom.storage.tfrecord import RecordWriter
+from tensorloom.train import large_graph
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +140,33 @@ def test_frozen_and_stripped_graphs_run(
             tf.import_graph_def(proto, name="")
             assert sess.run("y:0", {"x:0": [[1.0, 1.0]]}).tolist() == [[3.0]]
     assert "CheckNumerics" not in (tmp_path / "s.pbtxt").read_text()
+
+
+def test_constants_beside_a_graph_stay_beside_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        v = tf.get_variable("v", initializer=[1.0])
+        tf.add(x @ tf.constant([[1.0], [2.0]], name="w"), v, name="y")
+        sess.run(v.initializer)
+        tf.train.Saver().save(sess, str(tmp_path / "c"))
+        path = large_graph.write_large_graph(graph, tmp_path / "g.pb", 1)
+    made = ["--output_node_names", "y", "-o"]
+    frozen, stripped = str(tmp_path / "f.pb"), str(tmp_path / "s.pb")
+    assert as_json(capsys, "graph", "summary", path)["constant_bytes"] >= 8
+    point = ["--checkpoint", str(tmp_path / "c")]
+    as_json(capsys, "graph", "freeze", path, *point, *made, frozen)
+    as_json(capsys, "graph", "strip", frozen, *made, stripped)
+    for name in (path, frozen, stripped):
+        assert as_json(capsys, "audit", name)[0]["will_run"]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        large_graph.import_large_graph(stripped, name="")
+        assert sess.run("y:0", {"x:0": [[1.0, 1.0]]}).tolist() == [[4.0]]
+    data = tmp_path / "s.pb.constants.data-00000-of-00001"
+    data.write_bytes(b"\xff" * data.stat().st_size)
+    assert main(["audit", stripped]) == 1
+    assert "checksum" in capsys.readouterr().out.lower()
 
 
 def test_outputs_are_not_overwritten(

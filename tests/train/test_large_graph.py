@@ -61,3 +61,23 @@ def test_write_graph_splits_when_it_must(
         tf.constant(np.zeros(1 << 18, np.float32), name="w")
         tf.train.write_graph(graph, tmp_path, "g.pb", as_text=False)
     assert (tmp_path / "g.pb.constants.index").exists()
+
+
+def test_a_large_graph_def_is_split_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_io, "_MAX_BYTES", 1 << 20)
+    with tf.Graph().as_default() as graph:
+        tf.constant(np.arange(1 << 19, dtype=np.float32), name="w")
+        with tf.control_dependencies([tf.no_op(name="first")]):
+            tf.constant(np.arange(1 << 18, dtype=np.int32), name="v")
+    proto = graph.as_graph_def()
+    path = tf.train.write_graph(proto, str(tmp_path), "g.pb", as_text=False)
+    assert Path(path).stat().st_size < 2000
+    assert proto == graph.as_graph_def(), "the argument has changed"
+    with tf.Graph().as_default() as again, tf.Session() as sess:
+        large_graph.import_large_graph(path, name="")
+        assert sess.run("w:0").sum() == np.arange(1 << 19, dtype=np.float32).sum()
+        assert [op.name for op in again.get_operation_by_name("v").control_inputs] == [
+            "first"
+        ]
