@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tensorloom.client import program_log
 from tensorloom.client.partitioned_variable import PartitionedVariable
-from tensorloom.client.variable_store import PartitionInfo
+from tensorloom.client.variable_partitions import PartitionInfo
 from tensorloom.client.variables import Variable
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
