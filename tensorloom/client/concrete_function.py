@@ -171,11 +171,13 @@ def trace(
     make_arguments: Callable[[FuncGraph], tuple[list[Any], dict[str, Any]]],
     python_function: Callable[..., Any],
     arg_names: Sequence[str],
+    kind: type[ConcreteFunction] = ConcreteFunction,
 ) -> ConcreteFunction:
     """Calls a Python function over placeholders, once.
 
     Args:
       make_arguments: makes the arguments in the graph: (positional, by keyword).
+      kind: the class of the result.
     """
     graph = FuncGraph(f"__inference_{name}_{uid()}")
     with graph.as_default():
@@ -194,7 +196,7 @@ def trace(
         _order_effects(graph)
     graph.inputs = [*declared, *graph.internal_captures]
     graph.structured_outputs = structure
-    return ConcreteFunction(graph, structure, (tuple(args), kwargs), arg_names)
+    return kind(graph, structure, (tuple(args), kwargs), arg_names)
 
 
 def _as_result(value: Any) -> Any:

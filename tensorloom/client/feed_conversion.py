@@ -130,8 +130,11 @@ def _to_array(value: Any, numpy_type: Any) -> np.ndarray[Any, Any]:
         try:
             return np.asarray(value, dtype=numpy_type)
         except OverflowError:
+            array = np.asarray(value)
+            if array.dtype.kind == "f":  # infinity for an integer
+                raise
             # Integers inside of a list wrap around, as with TensorFlow's NumPy.
-            return np.asarray(value).astype(numpy_type)
+            return array.astype(numpy_type)
 
 
 def _not_a_tensor(value: Any, tensor: Tensor) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.data import nest
 from tensorloom.framework import dtypes
@@ -52,6 +52,9 @@ class TypeSpec(abc.ABC):
     @abc.abstractmethod
     def unbatch(self) -> TypeSpec:
         """The spec of one of a batch."""
+
+    # Whether each row of a batch is serialized for itself, so that one can be taken.
+    serializes_rows = False
 
     @property
     def legacy_types(self) -> Any:
@@ -232,6 +235,8 @@ class TensorSpec(_ShapedSpec):
 class SparseTensorSpec(_ShapedSpec):
     """A sparse tensor: in datasets, a vector of three variants."""
 
+    serializes_rows = True
+
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
         """The spec of a SparseTensor or a SparseTensorValue.
@@ -292,6 +297,19 @@ class SparseTensorSpec(_ShapedSpec):
 # --- the values of specs -------------------------------------------------------
 
 
+_SPEC_OF: Final[dict[type, Callable[[Any], TypeSpec]]] = {}
+
+
+def register_value(kind: type, spec_of: Callable[[Any], TypeSpec]) -> None:
+    """Says which spec the values of a class have."""
+    _SPEC_OF[kind] = spec_of
+
+
+def is_registered(value: Any) -> bool:
+    """Whether values of this class have a spec of their own."""
+    return type(value) in _SPEC_OF
+
+
 def spec_of_value(value: Any) -> TypeSpec:
     """The spec of a tensor, sparse tensor, dataset, optional, array or number.
 
@@ -302,6 +320,9 @@ def spec_of_value(value: Any) -> TypeSpec:
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, (SparseTensor, SparseTensorValue)) or is_sparse(value):
         return SparseTensorSpec.from_value(value)
+    registered = _SPEC_OF.get(type(value))
+    if registered is not None:
+        return registered(value)
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         return spec

@@ -82,6 +82,8 @@ def _as_value(value: Any) -> Any:
     """A component: what is no tensor yet becomes one, once."""
     if isinstance(value, Tensor) or hasattr(value, "_type_spec"):
         return value
+    if specs.is_registered(value):
+        return value
     if is_sparse(value):
         return SparseTensor.from_value(value)
     return convert_to_tensor(value)

@@ -265,9 +265,9 @@ def unbatch(dataset: Dataset) -> Dataset:
 
 
 def normalized_to_dense(dataset: Dataset) -> Dataset:
-    """The dataset with sparse tensors as vectors of variants for each row."""
+    """The dataset with sparse and ragged tensors as variants for each row."""
     structure = dataset.element_spec
-    if not any(isinstance(s, specs.SparseTensorSpec) for s in nest.flatten(structure)):
+    if not any(spec.serializes_rows for spec in nest.flatten(structure)):
         return dataset
 
     def to_batched(*arguments: Any) -> Any:

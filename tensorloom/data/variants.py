@@ -27,7 +27,7 @@ def _normalized(value: Any, name: str) -> Any:
         return SparseTensor.from_value(value)
     if isinstance(getattr(value, "_type_spec", None), specs.TypeSpec):
         return value
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or specs.is_registered(value):
         return value
     return convert_to_tensor(value, name=name)
 

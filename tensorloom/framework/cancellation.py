@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from tensorloom.framework import errors
 
@@ -67,26 +66,31 @@ class CancellationManager:
         return errors.CancelledError(None, None, "Step was cancelled")
 
 
-@contextmanager
-def following(
-    outer: CancellationManager | None, inner: CancellationManager
-) -> Iterator[None]:
+class following:
     """Cancels `inner` when `outer` is cancelled, within the block."""
-    if outer is None:
-        yield
-        return
 
-    def follow() -> None:
-        inner.cancel(outer.cause or outer.error())
+    __slots__ = ("_inner", "_outer", "_token")
 
-    token = outer.register(follow)
-    if token is None:
-        follow()
-    try:
-        yield
-    finally:
-        if token is not None:
-            outer.deregister(token)
+    def __init__(
+        self, outer: CancellationManager | None, inner: CancellationManager
+    ) -> None:
+        self._outer = outer
+        self._inner = inner
+        self._token: int | None = None
+
+    def __enter__(self) -> None:
+        if self._outer is not None:
+            self._token = self._outer.register(self._follow)
+            if self._token is None:
+                self._follow()
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._token is not None and self._outer is not None:
+            self._outer.deregister(self._token)
+
+    def _follow(self) -> None:
+        assert self._outer is not None
+        self._inner.cancel(self._outer.cause or self._outer.error())
 
 
 class Deadline:

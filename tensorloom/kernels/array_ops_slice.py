@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 
 @kernel("Slice", host_inputs=("begin", "size"), aliases=True)
 def _slice(c: OpKernelConstruction) -> Compute:
+    index_of = checks.keep_last_slice()
+
     def compute(value: torch.Tensor, begin: Any, size: Any) -> torch.Tensor:
-        for axis, (start, stop) in enumerate(
-            checks.slice_bounds(value.shape, begin, size)
-        ):
-            if start or stop != value.shape[axis]:
-                value = value.narrow(axis, start, stop - start)
-        return value
+        index = index_of(value.shape, begin, size)
+        return value[index] if index else value
 
     return compute
 

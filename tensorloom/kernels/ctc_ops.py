@@ -73,7 +73,8 @@ def _sequence(labels: list[int], row: int, classes: int, collapse: bool) -> list
             raise invalid(
                 "Saw a non-null label (index >= num_classes - 1) following a null "
                 f"label, batch: {row} num_classes: {classes} labels: "
-                f"{','.join(map(str, labels))}"
+                f"{','.join(map(str, labels))} labels seen so far: "
+                f"{','.join(map(str, kept))}"
             )
         else:
             kept.append(label)
@@ -101,11 +102,13 @@ class _Loss:
         sequences, skipped = [], np.zeros(batch, bool)
         for row, labels in enumerate(_rows(indices, values, batch)):
             sequence = self._checked(labels, row, classes)
-            if len(sequence) > lengths[row]:
+            # TensorFlow's first version counts labels that it will drop.
+            needed = len(sequence) if self.blank_first else len(labels)
+            if needed > lengths[row]:
                 if not self.ignore_longer:
                     raise invalid(
                         "Not enough time for target transition sequence (required: "
-                        f"{len(sequence)}, available: {lengths[row]}){row}You can turn "
+                        f"{needed}, available: {lengths[row]}){row}You can turn "
                         "this error into a warning by using the flag "
                         "ignore_longer_outputs_than_inputs"
                     )

@@ -13,8 +13,8 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_reductions import (
     arg_axis,
     highest,
+    keep_last_axes,
     lowest,
-    reduction_axes,
     scan_axis,
 )
 from tensorloom.kernels.math_ops_dtypes import (
@@ -31,8 +31,10 @@ _Reduce = Callable[[torch.Tensor, Axes, bool], torch.Tensor]
 
 
 def _compute(reduce: _Reduce, keep: bool) -> Compute:
+    axes_of = keep_last_axes()
+
     def compute(x: torch.Tensor, indices: Any) -> torch.Tensor:
-        axes = reduction_axes(indices, x.dim())
+        axes = axes_of(x.shape, indices)
         # No axes means no reduction here; torch would reduce them all.
         return reduce(x, axes, keep) if axes else x
 

@@ -9,6 +9,7 @@ import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
+from tensorloom.kernels.host.unordered_top_k import correct_rows
 from tensorloom.kernels.math_ops_dtypes import REALS
 
 
@@ -46,10 +47,24 @@ def _largest(
         # Selection does not keep equal elements in order; where one more than asked
         # for shows that there are none, it is much faster than sorting.
         values, indices = torch.topk(value, count + 1)
-        if not bool((values[..., 1:] == values[..., :-1]).any()):
-            return values[..., :count].contiguous(), indices[..., :count].int()
-    values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
-    return values[..., :count].contiguous(), indices[..., :count].int()
+        if bool((values[..., 1:] == values[..., :-1]).any()):
+            values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
+    else:
+        values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
+    values, order = values[..., :count].contiguous(), indices[..., :count].int()
+    # NaN sorts as the largest: where there is one, it comes first.
+    if on_cpu and count and value.is_floating_point() and values[..., 0].isnan().any():
+        return _with_nan(value, order, values)
+    return values, order
+
+
+def _with_nan(
+    value: torch.Tensor, order: torch.Tensor, values: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    wide, tops = value.double().numpy(), values.double().numpy()
+    places = order.contiguous().numpy()
+    correct_rows(wide, places, tops)
+    return torch.from_numpy(tops).to(value.dtype), torch.from_numpy(places)
 
 
 @kernel("InTopKV2", host_inputs=("k",))

@@ -60,8 +60,8 @@ def _scatter(
             whole = whole.reshape(-1, *slice_shape)
         host_scatter_ops.apply_numpy(kind, whole, to_host(indices), to_host(updates))
         return
-    update = to_tensor(updates, held.device)
-    index = to_tensor(indices, held.device)
+    place = None if held.is_cpu else held.device
+    update, index = to_tensor(updates, place), to_tensor(indices, place)
     if slice_shape is None:
         target, slice_shape = held, tuple(held.shape[1:])
         if kind in ("Add", "Sub") and update.dim() == held.dim():

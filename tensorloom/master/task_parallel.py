@@ -86,10 +86,10 @@ class _Run:
         self._waits_at_sockets = waits_at_sockets
         self._timeout_s = asked.options.timeout_s
         self._outer = asked.cancellation
-        # The whole step has one limit, kept here.
-        self._context = StepContext(
-            replace(asked.options, timeout_s=None), asked.metadata, new_step_id()
-        )
+        options = asked.options
+        if options.timeout_s is not None:  # the whole step has one limit, kept here
+            options = replace(options, timeout_s=None)
+        self._context = StepContext(options, asked.metadata, new_step_id())
         self._cancellation = CancellationManager()
         self._changed = threading.Condition()
         self._pending = len(parts)
@@ -107,11 +107,13 @@ class _Run:
             if self._timeout_s
             else nullcontext()
         )
-        self._cancellation.register(self._abort)
+        token = self._cancellation.register(self._abort)
         try:
             with following(self._outer, self._cancellation), limit:
                 self._run_parts(feeds)
         finally:
+            if token is not None:  # or the values stay until garbage is collected
+                self._cancellation.deregister(token)
             for part in self._parts:
                 part.worker.cleanup_step(self._context.step_id)
         if self._errors:
@@ -150,7 +152,10 @@ class _Run:
             self._take(*taken)
         if own is not None:
             self._run_here(own, [feeds[i] for i in own.args])
-        self._take_all(pending)
+        if len(pending) == 1:
+            self._take(*pending[0])
+        else:
+            self._take_all(pending)
         with self._changed:
             while self._pending:
                 self._changed.wait()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.export import export
+from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import no_outputs
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.operation import Operation
     from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor import Tensor
 
 
 def _fingerprint_shape(c: InferenceContext) -> TensorShape:
@@ -81,3 +86,84 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     doc="Shrinks weights toward zero by the L1 penalty.",
 )
+
+
+@export("train.sdca_fprint")
+def sdca_fprint(input: Any, name: str | None = None) -> Tensor:  # noqa: A002
+    """The fingerprints [n, 2] of strings [n], 128 bits as two int64."""
+    return apply_op("SdcaFprint", input=input, name=name)  # type: ignore[no-any-return]
+
+
+@export("train.sdca_shrink_l1")
+def sdca_shrink_l1(
+    weights: Sequence[Any], l1: float, l2: float, name: str | None = None
+) -> Operation:
+    """Moves reference variables toward zero by l1 / l2."""
+    return apply_op(  # type: ignore[no-any-return]
+        "SdcaShrinkL1", weights=weights, l1=l1, l2=l2, name=name
+    )
+
+
+@export("train.sdca_optimizer")
+def sdca_optimizer(
+    sparse_example_indices: Sequence[Any],
+    sparse_feature_indices: Sequence[Any],
+    sparse_feature_values: Sequence[Any],
+    dense_features: Sequence[Any],
+    example_weights: Any,
+    example_labels: Any,
+    sparse_indices: Sequence[Any],
+    sparse_weights: Sequence[Any],
+    dense_weights: Sequence[Any],
+    example_state_data: Any,
+    loss_type: str,
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptative: bool = True,
+    name: str | None = None,
+) -> Any:
+    """A round of stochastic dual coordinate ascent over a batch of n examples.
+
+    Args:
+      sparse_example_indices, sparse_feature_indices: for each group of sparse features
+        int64 vectors: which example has which feature, examples ascending.
+      sparse_feature_values: float vectors beside them; groups at the end that have none
+        count as ones.
+      dense_features: float [n, width] matrices.
+      example_weights, example_labels: float [n].
+      sparse_indices: the features that `sparse_weights` are for.
+      sparse_weights, dense_weights: the weights.
+      example_state_data: float [n, 4], zeros at first.
+      loss_type: "logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss" or
+        "poisson_loss".
+      l1, l2: the regularization.
+      num_loss_partitions: how many such rounds run at the same time elsewhere.
+      num_inner_iterations: accepted; a call is one round.
+      adaptative: whether examples that may help most come more often.
+      name: of the operation.
+
+    Returns:
+      The new state of the examples, and what to add to the weights.
+    """
+    return apply_op(
+        "SdcaOptimizer",
+        sparse_example_indices=sparse_example_indices,
+        sparse_feature_indices=sparse_feature_indices,
+        sparse_feature_values=sparse_feature_values,
+        dense_features=dense_features,
+        example_weights=example_weights,
+        example_labels=example_labels,
+        sparse_indices=sparse_indices,
+        sparse_weights=sparse_weights,
+        dense_weights=dense_weights,
+        example_state_data=example_state_data,
+        loss_type=loss_type,
+        l1=l1,
+        l2=l2,
+        num_loss_partitions=num_loss_partitions,
+        num_inner_iterations=num_inner_iterations,
+        adaptative=adaptative,
+        name=name,
+    )

@@ -94,7 +94,7 @@ def _mat_mul_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     adjoint_a, adjoint_b = op.get_attr("adjoint_a"), op.get_attr("adjoint_b")
     if values.dtype.is_complex:
         raise NotImplementedError(
-            "The gradient of SparseTensorDenseMatMul takes no complex numbers."
+            "SparseTensorDenseMatMul op does not support complex gradients."
         )
     b_grad = apply_op(
         "SparseTensorDenseMatMul",

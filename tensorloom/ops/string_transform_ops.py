@@ -8,6 +8,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.shape_inference import (
     broadcast_shapes,
     no_outputs,
@@ -248,15 +249,16 @@ def reduce_join(
     """Strings along axes joined; all of them when `axis` is None."""
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     axis = either("axis", axis, "reduction_indices", reduction_indices)
-    inputs = convert_to_tensor(inputs, dtypes.string)
-    return apply_op(  # type: ignore[no-any-return]
-        "ReduceJoin",
-        inputs=inputs,
-        reduction_indices=_reversed_axes(inputs, axis),
-        keep_dims=bool(keepdims),
-        separator=separator,
-        name=name,
-    )
+    with name_scope(None, "ReduceJoin", [inputs, axis]):
+        inputs = convert_to_tensor(inputs, dtypes.string)
+        return apply_op(  # type: ignore[no-any-return]
+            "ReduceJoin",
+            inputs=inputs,
+            reduction_indices=_reversed_axes(inputs, axis),
+            keep_dims=bool(keepdims),
+            separator=separator,
+            name=name,
+        )
 
 
 def _reversed_axes(inputs: Tensor, axis: Any) -> Any:

@@ -16,6 +16,7 @@ from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
 from tensorloom.storage.leftovers import hold, temporary_name
 
 _BUFFER = 1 << 18
+_FREED_AFTER_S = 0.1
 
 
 def local_path(path: str) -> str:
@@ -37,10 +38,11 @@ def sync_directory(path: str) -> None:
 
 
 def remove_name(name: str) -> None:
-    """Removes the name of a file; a thread frees its bytes.
+    """Removes the name of a file; a thread frees its bytes a moment later.
 
-    That takes a tenth of a second for half a gigabyte, so large files are held open
-    until somebody has the time. A process that ends leaves nothing behind.
+    Half a gigabyte keeps a disk busy for a tenth of a second. What the caller syncs
+    next, such as the name of the new checkpoint, does not wait for that. A process
+    that ends leaves nothing behind.
     """
     descriptor = -1
     with contextlib.suppress(OSError):
@@ -49,7 +51,7 @@ def remove_name(name: str) -> None:
         os.remove(name)
     finally:
         if descriptor >= 0:
-            io_threads.submit(os.close, descriptor)
+            io_threads.close_later(descriptor, _FREED_AFTER_S)
 
 
 class _LocalStagedFile(StagedFile):

@@ -30,6 +30,8 @@ class FrameCall:
         self._callbacks: list[Callable[[], None]] = []
         self._is_cancelled = False
         self._lock = threading.Lock()
+        #: What is done once the caller has the reply.
+        self.later: Callable[[], None] | None = None
 
     def on_cancel(self, callback: Callable[[], None]) -> None:
         """Calls back when the caller has hung up."""
@@ -46,6 +48,10 @@ class FrameCall:
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback()
+
+    def after_reply(self, callback: Callable[[], None]) -> None:
+        """Has something done that the caller need not wait for; it must not raise."""
+        self.later = callback
 
     def end(self) -> None:
         """The call has ended: nobody is to be called any more."""
@@ -109,6 +115,8 @@ class FrameAnswers:
         finally:
             call.end()
             current.clear()
+            if call.later is not None:
+                call.later()
 
     def _answer(
         self, frame: frames.Frame, call: FrameCall

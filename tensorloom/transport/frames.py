@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _HEAD: Final = struct.Struct("<BBHIQ")
 HEAD_BYTES: Final = _HEAD.size
 _FIRST_READ: Final = 65536
+# Up to so many bytes one copy costs less than several buffers.
+_COPIED: Final = 16384
 _FILE_SPACE: Final = socket.CMSG_SPACE(4)  # of one file's number
 #: Longer headers are no honest peer's: they hold a message without its tensors.
 MAX_HEADER: Final = 2**31 - 1
@@ -93,8 +95,8 @@ class FrameWriter:
                 self._write_shared(kind, method, header, code, *shared)
                 return
         first = head(kind, method, header, body_size, code)
-        if not body:
-            self._connection.sendall(first)
+        if body_size <= _COPIED:
+            self._connection.sendall(b"".join((first, *body)) if body else first)
             return
         buffers = [memoryview(first), *[memoryview(part) for part in body]]
         while buffers:

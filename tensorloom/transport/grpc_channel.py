@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import security, status
+from tensorloom.transport.grpc_stream import GrpcStream
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.stream_connection import PATH
 
 if TYPE_CHECKING:
     import grpc
@@ -153,14 +153,13 @@ class GrpcChannel:
             self._under_way.discard(call)
             done(response, None)
 
-    def open_stream(self, messages: Iterator[bytes]) -> Any:
-        """Opens a stream of messages both ways; see `stream_connection.Open`.
+    def open_stream(self) -> GrpcStream:
+        """Opens a stream of messages both ways.
 
         Raises:
           ValueError: the channel is closed.
         """
-        channel = self._connection.channel
-        return channel.stream_stream(PATH)(messages, metadata=self._metadata)
+        return GrpcStream(self._connection.channel, self._metadata)
 
     @property
     def values(self) -> None:

@@ -15,8 +15,8 @@ from tensorloom.transport.grpc_channel import (
     Options,
     prepare_grpc,
 )
+from tensorloom.transport.grpc_stream import PATH
 from tensorloom.transport.liveness import task_timeout_s
-from tensorloom.transport.stream_connection import PATH
 
 if TYPE_CHECKING:
     import grpc

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.transport import security, socket_address
+from tensorloom.transport import grpc_stream, security, socket_address
 from tensorloom.transport.grpc_channel import GrpcChannel, Options
 from tensorloom.transport.socket_channel import SocketChannel
 from tensorloom.transport.socket_connection import NotConnected
@@ -110,7 +110,7 @@ def _endpoint(task_info: Any) -> str:
     streams = ""
     for endpoint in task_info.endpoint:
         if endpoint.startswith(SCHEME):
-            streams = endpoint
+            streams = endpoint if grpc_stream.is_supported() else ""
         elif (
             socket_address.is_reachable(endpoint)
             and security.may_connect(endpoint)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +30,8 @@ _SIZE: Final = struct.Struct("<Q")
 _ALIGNMENT: Final = 64
 _PADDING: Final = bytes(_ALIGNMENT)
 _MAX_RANK: Final = 254
+# Up to so many bytes a copy costs less than a view.
+_COPIED: Final = 1024
 
 _STRING: Final = dtypes.string.as_datatype_enum
 _RESOURCE: Final = dtypes.resource.as_datatype_enum
@@ -82,6 +85,8 @@ def _content(value: Any) -> tuple[int, tuple[int, ...], Buffer]:
     if array.dtype == object:
         return _STRING, array.shape, _packed_strings(array)
     number = dtypes.as_dtype(array.dtype).as_datatype_enum
+    if array.nbytes <= _COPIED:
+        return number, array.shape, array.tobytes()
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return number, array.shape, flat.data
 
@@ -129,62 +134,65 @@ def unpack(body: np.ndarray[Any, Any]) -> list[Any]:
       errors.InvalidArgumentError: the bytes are malformed.
     """
     try:
-        return _Reader(body).values()
+        return _values(body)
     except (struct.error, ValueError, TypeError, OverflowError) as error:
         raise errors.InvalidArgumentError(
             None, None, f"Malformed values in a message: {error}"
         ) from None
 
 
-class _Reader:
-    def __init__(self, body: np.ndarray[Any, Any]) -> None:
-        self._body = body
-        self._bytes = memoryview(body)  # type: ignore[arg-type]
-        self._position = 0
+@lru_cache
+def _sizes(rank: int) -> struct.Struct:
+    return struct.Struct(f"<{rank}q")
 
-    def values(self) -> list[Any]:
-        (count,) = self._read(_COUNT)
-        if count * (_HEAD.size + _SIZE.size) > len(self._body):
-            raise ValueError(f"{len(self._body)} bytes cannot hold {count} values")
-        heads = [self._head() for _ in range(count)]
-        return [self._value(*head) for head in heads]
 
-    def _read(self, layout: struct.Struct) -> tuple[Any, ...]:
-        found = layout.unpack_from(self._bytes, self._position)
-        self._position += layout.size
-        return found
-
-    def _head(self) -> tuple[int, tuple[int, ...], int]:
-        number, rank = self._read(_HEAD)
-        if rank > _MAX_RANK:
-            raise ValueError(f"a tensor of rank {rank}")
-        sizes = self._read(struct.Struct(f"<{rank}q")) if rank else ()
-        if any(size < 0 for size in sizes):
-            raise ValueError(f"a tensor of shape {list(sizes)}")
-        (length,) = self._read(_SIZE)
-        return number, sizes, length
-
-    def _value(self, number: int, sizes: tuple[int, ...], length: int) -> Any:
-        start = self._position
+def _values(body: np.ndarray[Any, Any]) -> list[Any]:
+    # In one piece: every step passes here, and calls cost more than what they do.
+    content = memoryview(body)  # type: ignore[arg-type]
+    (count,) = _COUNT.unpack_from(content)
+    position = _COUNT.size
+    if count * (_HEAD.size + _SIZE.size) > len(body):
+        raise ValueError(f"{len(body)} bytes cannot hold {count} values")
+    heads: list[tuple[int, tuple[int, ...], int]] = []
+    for _ in range(count):
+        number, rank = _HEAD.unpack_from(content, position)
+        position += _HEAD.size
+        sizes: tuple[int, ...] = ()
+        if rank:
+            if rank > _MAX_RANK:
+                raise ValueError(f"a tensor of rank {rank}")
+            sizes = _sizes(rank).unpack_from(content, position)
+            position += 8 * rank
+            if min(sizes) < 0:
+                raise ValueError(f"a tensor of shape {list(sizes)}")
+        (length,) = _SIZE.unpack_from(content, position)
+        position += _SIZE.size
+        heads.append((number, sizes, length))
+    values = []
+    for number, sizes, length in heads:
         if length:
-            start += -start % _ALIGNMENT
-        end = start + length
-        if end > len(self._body):
+            position += -position % _ALIGNMENT
+        end = position + length
+        if end > len(body):
             raise ValueError(f"a tensor of {length} bytes beyond the end")
-        self._position = end
-        content = self._body[start:end]
-        if number == _RESOURCE:
-            return _handle(content.tobytes())
-        if number == _VARIANT:
-            return _variant(content.tobytes())
-        count = math.prod(sizes)
-        if number == _STRING:
-            return _strings(content.tobytes(), count, sizes)
-        dtype = dtypes.as_dtype(number)
-        if not dtype.is_numpy_compatible or length != count * dtype.size:
-            raise ValueError(f"{length} bytes for {count} elements of {dtype.name}")
-        array = content.view(dtype.np_dtype).reshape(sizes)
-        return array if sizes else array[()]
+        values.append(_value(body[position:end], number, sizes))
+        position = end
+    return values
+
+
+def _value(content: np.ndarray[Any, Any], number: int, sizes: tuple[int, ...]) -> Any:
+    if number == _RESOURCE:
+        return _handle(content.tobytes())
+    if number == _VARIANT:
+        return _variant(content.tobytes())
+    count = math.prod(sizes)
+    if number == _STRING:
+        return _strings(content.tobytes(), count, sizes)
+    dtype = dtypes.as_dtype(number)
+    if not dtype.is_numpy_compatible or len(content) != count * dtype.size:
+        raise ValueError(f"{len(content)} bytes for {count} elements of {dtype.name}")
+    array = content.view(dtype.np_dtype)
+    return array.reshape(sizes) if sizes else array[0]
 
 
 def _variant(content: bytes) -> Any:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tensorloom.transport.value_methods import Sent
 
 _CONNECT_S: Final = 5.0
+_UNLIMITED: Final = nullcontext()
 
 
 AnyConnection = Connection | StreamConnection
@@ -141,15 +142,18 @@ class SocketChannel:
           errors.OpError: the call could not be sent.
         """
         body, size = packing.pack(values) if values else ((), 0)
-        connection = self._take()
-        reply = SocketReply(self, connection)
-        if sending is not None:
-            sending(reply)
-        try:
-            connection.writer.write(frames.VALUES, number, header, body, size)
-        except OSError as error:
-            raise self._broken(connection, error) from None
-        return reply
+        while True:
+            connection, is_idle = self._take()
+            reply = SocketReply(self, connection)
+            if sending is not None:
+                sending(reply)
+            try:
+                connection.writer.write(frames.VALUES, number, header, body, size)
+            except OSError as error:
+                if not self._was_closed(connection, is_idle, error):
+                    raise self._broken(connection, error) from None
+            else:
+                return reply
 
     def hold(self, number: int, header: bytes) -> None:
         """Makes a call whose only reply is that the task hangs up, or is gone.
@@ -219,11 +223,11 @@ class SocketChannel:
     ) -> None:
         with self._push_lock:
             connection = self._pushes
-            if connection is None or connection.lost:
+            if connection is None or connection.lost or not connection.is_alive():
                 if connection is not None:
                     connection.close()
                 connection = self._pushes = self._connect()
-                connection.on_hangup = connection.hang_up
+                connection.write_only()
             self._busy.add(connection)
             try:
                 connection.writer.write(
@@ -283,12 +287,14 @@ class SocketChannel:
         pending: _SocketPending | None,
     ) -> frames.Frame:
         body, size = packing.pack(values) if values else ((), 0)
-        connection = self._take()
+        connection, is_idle = self._take()
         if pending is not None:
             pending.use(connection)
+        is_sent = False
         try:
-            with nullcontext() if timeout_s is None else connection.within(timeout_s):
+            with _UNLIMITED if timeout_s is None else connection.within(timeout_s):
                 connection.writer.write(kind, number, header, body, size)
+                is_sent = True
                 reply = connection.reader.read()
         except TimeoutError:
             self._drop(connection)
@@ -298,6 +304,8 @@ class SocketChannel:
         except (OSError, frames.Closed) as error:
             if pending is not None:
                 pending.use(None)
+            if not is_sent and self._was_closed(connection, is_idle, error):
+                return self._exchange(kind, number, header, values, timeout_s, pending)
             broken = self._broken(connection, error)
             if pending is not None and pending.is_cancelled:
                 broken = errors.CancelledError(None, None, "The call was cancelled")
@@ -316,7 +324,8 @@ class SocketChannel:
             return StreamConnection(self._open_stream, self._endpoint, timeout_s)
         return Connection(self._endpoint, self._token, timeout_s)
 
-    def _take(self) -> AnyConnection:
+    def _take(self) -> tuple[AnyConnection, bool]:
+        """A connection, and whether it was idle: it may have been closed meanwhile."""
         while True:
             with self._lock:
                 if not self._idle:
@@ -324,11 +333,24 @@ class SocketChannel:
                 connection = self._idle.pop()
             if connection.is_alive():
                 self._busy.add(connection)
-                return connection
+                return connection, True
             connection.close()
         connection = self._connect()
         self._busy.add(connection)
-        return connection
+        return connection, False
+
+    def _was_closed(
+        self, connection: AnyConnection, was_idle: bool, error: Exception
+    ) -> bool:
+        """Drops a connection that broke as nothing was sent yet on it; True if so.
+
+        The call is made again on another one.
+        """
+        is_stale = was_idle and isinstance(error, ConnectionError)
+        if not is_stale or connection.lost:
+            return False
+        self._drop(connection)
+        return True
 
     def _give_back(self, connection: AnyConnection) -> None:
         self._busy.discard(connection)

@@ -6,29 +6,34 @@ messages. Everything that gRPC does for calls holds for it: TLS, tokens, proxies
 
 from __future__ import annotations
 
-import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.framework.cancellation import CancellationManager, Deadline
 from tensorloom.transport import frames, message_frames, status
+from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
 from tensorloom.transport.socket_connection import NotConnected
 from tensorloom.transport.socket_server import MAX_HELLO, PROTOCOL
 
 if TYPE_CHECKING:
     from tensorloom.transport.packing import Buffer
 
-#: How gRPC addresses the streams.
-PATH: Final = "/tensorloom.Frames/Connect"
-
 #: Endpoints begin with it; what follows tells the task from one that it replaced.
 SCHEME: Final = "grpc:"
 
-# Opens a stream: from the messages to be sent to gRPC's call.
-Open = Callable[[Iterator[bytes]], Any]
+# Opens a stream to the task.
+Open = Callable[[], GrpcStream]
+
+# A stream that was used so recently is taken for alive.
+_FRESH_S: Final = 0.1
+# What a task takes that is asked for a sign of life, at most.
+_ANSWER_S: Final = 5.0
+# A thread comes to a stream whose user has turned to something else for so long.
+_LATE_S: Final = 0.25
 
 
 class StreamConnection:
@@ -42,24 +47,20 @@ class StreamConnection:
         """
         #: Why the connection was given up, if it was.
         self.lost = ""
-        #: Called when the task hangs up while somebody waits for it elsewhere.
-        self.on_hangup: Callable[[], None] | None = None
-        self._call: Any = None
+        # Called when the task hangs up while somebody waits for it elsewhere.
+        self._on_hangup: Callable[[], None] | None = None
+        self._used = time.monotonic()
         self._is_late = False
-        self._has_ended = False
-        self._sent: threading.Event | None = None  # who waits until all was sent
-        self._outbox: queue.SimpleQueue[bytes | _Large | None] = queue.SimpleQueue()
+        self._stream: GrpcStream | None = None
         self.reader = message_frames.MessageReader(self._receive)
         self.writer = self
         try:
-            self._call = open_stream(self._requests())
+            self._stream = open_stream()
             with self.within(timeout_s):
                 self._greet(endpoint)
         except (OSError, ValueError, frames.Closed, errors.OpError) as error:
             self.close()
             raise NotConnected(f"{endpoint}: {error}") from None
-        if not self._call.add_callback(self._ended):
-            self._ended()
 
     def _greet(self, endpoint: str) -> None:
         name = endpoint.removeprefix(SCHEME).encode()
@@ -82,45 +83,30 @@ class StreamConnection:
         """Sends a frame. One thread at a time.
 
         Raises:
-          OSError: the stream broke while a large body was being sent.
+          OSError: the stream broke.
         """
-        messages = message_frames.messages(kind, method, header, body, body_size, code)
-        if message_frames.is_small(header, body_size):
-            self._outbox.put(next(messages))
-            return
-        sent = self._sent = threading.Event()
-        self._outbox.put(_Large(messages, sent))
-        if self._has_ended:
-            sent.set()
-        sent.wait()
-        self._sent = None
-        if self._has_ended:
-            raise OSError(self.lost or "the stream broke")
-
-    def _requests(self) -> Iterator[bytes]:
-        """What gRPC sends, in a thread of its own."""
-        while True:
-            message = self._outbox.get()
-            if message is None:
-                return
-            if isinstance(message, bytes):
-                yield message
-            else:
-                yield from message.messages
-                message.sent.set()
-            del message
+        stream = self._stream
+        assert stream is not None
+        for message in message_frames.messages(
+            kind, method, header, body, body_size, code
+        ):
+            # While one message is on its way the next is made.
+            stream.wait_sent()
+            stream.send(message)
+        stream.wait_sent()
+        self._used = time.monotonic()
 
     def _receive(self) -> bytes:
-        import grpc
-
+        assert self._stream is not None
+        if self._on_hangup is not None:
+            _late.forget(self)
         try:
-            message: bytes = next(self._call)
-        except StopIteration:
-            raise frames.Closed from None
-        except grpc.RpcError as error:
+            message = self._stream.receive()
+        except StreamEnded:
             if self._is_late:
                 raise TimeoutError from None
-            raise OSError(error.details() or "it hung up") from None
+            raise
+        self._used = time.monotonic()
         return message
 
     @contextmanager
@@ -138,43 +124,113 @@ class StreamConnection:
 
     # --- the end ---------------------------------------------------------------------
 
-    def _ended(self) -> None:
-        """Called by gRPC, in the one thread that serves all streams."""
-        self._has_ended = True
-        self._outbox.put(None)
-        sent, callback = self._sent, self.on_hangup
-        if sent is not None:
-            sent.set()
-        if callback is not None:
-            threads.start(callback)
-
     def fileno(self) -> int:
         """-1: there is no socket to wait at."""
         return -1
 
+    @property
+    def on_hangup(self) -> Callable[[], None] | None:
+        """Called when the task hangs up while somebody waits for it elsewhere."""
+        return self._on_hangup
+
+    @on_hangup.setter
+    def on_hangup(self, callback: Callable[[], None] | None) -> None:
+        self._on_hangup = callback
+        if callback is None:
+            _late.forget(self)
+        else:
+            _late.add(self)
+
+    def write_only(self) -> None:
+        """Says that nothing will be read; a hang-up is found by who writes."""
+
+    def read_ahead(self) -> None:
+        """Polls the stream for who will read from it, until there is something."""
+        assert self._stream is not None
+        try:
+            self._stream.wait_message()
+        except StreamEnded:
+            callback = self._on_hangup
+            if callback is not None:
+                callback()
+
     def is_alive(self) -> bool:
-        """False when the other side has hung up while nothing was said."""
-        alive: bool = self._call.is_active()
-        return alive
+        """False when the other side has hung up while nothing was said.
+
+        Nobody polls a stream that is not used, so after a while the task is asked.
+        """
+        if self.lost:
+            return False
+        if time.monotonic() - self._used < _FRESH_S:
+            return True
+        try:
+            with self.within(_ANSWER_S):
+                self.write(frames.HELLO)
+                self.reader.read(0, MAX_HELLO)
+        except (OSError, frames.Closed, errors.OpError):
+            return False
+        return True
 
     def hang_up(self, reason: str = "it hung up") -> None:
         """Wakes who uses the connection, in another thread; that one closes it."""
         self.lost = self.lost or reason
-        if self._call is not None:
-            self._call.cancel()
+        if self._stream is not None:
+            self._stream.cancel()
+        callback = self._on_hangup
+        if callback is not None:
+            callback()
 
     def close(self) -> None:
         """Hangs up; a call under way is cancelled at the other side."""
         self.on_hangup = None
-        self._outbox.put(None)
-        self.hang_up()
+        self.lost = self.lost or "it hung up"
+        if self._stream is not None:
+            self._stream.close()
 
 
-class _Large:
-    """The messages of a frame, made as they are sent, and who waits for that."""
+class _Late:
+    """Reads ahead where somebody turned to something else for long.
 
-    __slots__ = ("messages", "sent")
+    Who waits for a stream polls it. A thread that did it always would have to be
+    woken, and wake the other, with each message; so it comes only after a while.
+    """
 
-    def __init__(self, messages: Iterator[bytes], sent: threading.Event) -> None:
-        self.messages = messages
-        self.sent = sent
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watched: dict[StreamConnection, float] = {}
+        self._is_running = False
+
+    def add(self, connection: StreamConnection) -> None:
+        """Watches a connection until `forget`."""
+        with self._lock:
+            self._watched[connection] = time.monotonic()
+            if not self._is_running:
+                self._is_running = True
+                threads.start(self._run)
+
+    def forget(self, connection: StreamConnection) -> None:
+        """Somebody reads from it again."""
+        with self._lock:
+            self._watched.pop(connection, None)
+
+    def _run(self) -> None:
+        idle_since = time.monotonic()
+        while True:
+            time.sleep(_LATE_S)
+            now = time.monotonic()
+            with self._lock:
+                late = [
+                    c for c, since in self._watched.items() if now - since > _LATE_S
+                ]
+                for connection in late:
+                    del self._watched[connection]
+                if self._watched or late:
+                    idle_since = now
+                elif now - idle_since > threads.IDLE_SECONDS:
+                    self._is_running = False
+                    return
+            for connection in late:
+                threads.start(connection.read_ahead)
+
+
+_late: Final = _Late()

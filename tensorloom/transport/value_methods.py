@@ -10,9 +10,10 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tensorloom.transport.interface import Call
+
 if TYPE_CHECKING:
     from tensorloom.framework.errors import OpError
-    from tensorloom.transport.interface import Call
 
 #: Header: a RunStepRequest without feeds. Reply: `STEP_NUMBER`.
 PREPARE_STEP: Final = 1
@@ -61,8 +62,17 @@ def unpacked_keys(content: bytes) -> list[tuple[str, bool]]:
     return [(key[1:].decode(), key[:1] == b"1") for key in keys]
 
 
+
+class ValueCall(Call, Protocol):
+    """The server's side of a call with values that is being handled."""
+
+    def after_reply(self, callback: Callable[[], None]) -> None:
+        """Calls back once the reply is sent, or could not be."""
+        ...
+
+
 # (header, values, call) -> (header, values)
-ValueHandler = Callable[[bytes, list[Any], "Call"], tuple[bytes, Sequence[Any]]]
+ValueHandler = Callable[[bytes, list[Any], ValueCall], tuple[bytes, Sequence[Any]]]
 ValueHandlers = Mapping[int, ValueHandler]
 
 # Sends one tensor, or an error, to who asked: (step id, key, value, is_dead, error).

@@ -380,6 +380,8 @@ class Emitter:
         ]
         handle = _handle_of(node, inputs)
         is_returnable = memory.is_returnable(inputs, self.device.kernel_type)
+        if [arg.name for arg in op_def.outputs][-1:] in (["flow"], ["flow_out"]):
+            outputs[-1].is_scalar = True  # of a tensor array: one constant
         for value in outputs:
             value.is_returnable = is_returnable
             value.handle = (

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 CPU_ELEMENTS: Final = 4096
 # The same for ops of `_ONE_PASS`: from here on torch uses more than one thread.
 ONE_PASS_ELEMENTS: Final = 32768
+# Multiplications in a product of matrices up to which OpenBLAS uses one thread.
+LIGHT_PRODUCT: Final = 1 << 18
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
 # Ops whose NumPy kernels are views, copies, or one vectorized pass, with AVX2 too.
@@ -52,22 +54,30 @@ def runs_on_host(
     node: Node, inputs: Sequence[Value], kernel: KernelDef, device_type: str
 ) -> bool:
     """Whether a node that could run on tensors too runs its host kernel."""
+    reads_rows = device_type == "CPU" and _reads_rows_of_variable(node, inputs)
     for value in inputs:
         if value.handle is not None:
-            return holds_host_value(*value.handle, device_type)
+            if holds_host_value(*value.handle, device_type):
+                return True
+            if not reads_rows:
+                return False
     if any(v.dtype.base_dtype.name == "string" for v in inputs):
         return True
     if _takes_any_memory(node, kernel):
         return True
     if not all(is_torch_type(t) for t in node.output_types):
         return True
-    if device_type == "CPU" and _reads_rows_of_variable(node, inputs):
+    if reads_rows:
         inputs = inputs[1:]
     shapes = node.output_shapes or (TensorShape.of(None),) * len(node.output_types)
-    limit = ONE_PASS_ELEMENTS if node.op in _ONE_PASS else CPU_ELEMENTS
+    limit = CPU_ELEMENTS
+    if node.op in _ONE_PASS or _is_light_product(node, inputs):
+        limit = ONE_PASS_ELEMENTS
     return (
         are_at_hand(inputs, device_type)
-        and all(is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs)
+        and all(
+            is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs
+        )
         and all(
             is_small(shape, dtype.is_integer, device_type, limit)
             for shape, dtype in zip(shapes, node.output_types, strict=True)
@@ -77,7 +87,24 @@ def runs_on_host(
 
 def _reads_rows_of_variable(node: Node, inputs: Sequence[Value]) -> bool:
     """True where the first input is a variable that need not be small: it stays put."""
+    if node.op == "ResourceGather":
+        return inputs[0].handle is not None
     return node.op in ("Gather", "GatherV2") and inputs[0].read_of is not None
+
+
+def _is_light_product(node: Node, inputs: Sequence[Value]) -> bool:
+    """True for a product of matrices that NumPy's library computes on one thread.
+
+    Of larger ones torch's is used, which knows how many threads are welcome.
+    """
+    if node.op != "MatMul":
+        return False
+    first, second = (value.shape for value in inputs)
+    elements = first.num_elements()
+    if elements is None or second.rank != 2:
+        return False
+    columns = second.as_list()[0 if node.attrs["transpose_b"] else 1]
+    return columns is not None and elements * columns <= LIGHT_PRODUCT
 
 
 def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:

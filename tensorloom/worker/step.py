@@ -120,6 +120,8 @@ def run_pieces(
     Raises:
       errors.OpError: the first error of a piece, or why the step was cancelled.
     """
+    if len(pieces) == 1 and metadata is None:
+        return _run_single(pieces[0], feeds, step)
     results: dict[int, Any] = {}
     failures: list[Exception] = []
     pending = threading.Semaphore(0)
@@ -150,6 +152,26 @@ def run_pieces(
     if failures:
         raise failures[0]
     return results
+
+
+def _run_single(
+    piece: Piece | DataflowPiece, feeds: Sequence[Any], step: Step
+) -> dict[int, Any]:
+    """What `run_pieces` does, for the piece of a step that has only one."""
+    try:
+        values = piece.run(feeds, step.context(piece.device.name))
+    except Exception as error:
+        step.cancellation.cancel(error)
+        cause = step.cancellation.cause
+        if isinstance(cause, Exception) and not _is_cause(error, cause):
+            raise cause from None
+        raise
+    finally:
+        step.finish()
+    cause = step.cancellation.cause
+    if isinstance(cause, Exception):
+        raise cause
+    return dict(zip(piece.result_indices, values, strict=True))
 
 
 def _is_cause(failure: Exception, cause: Exception) -> bool:

@@ -20,10 +20,11 @@ from tensorloom.framework.device_name import task_of
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
 from tensorloom.worker.rendezvous import Receiver, Rendezvous
 from tensorloom.worker.runtime import received_host
+from tensorloom.worker.step import Step
 
 if TYPE_CHECKING:
+    from tensorloom.framework.resource import ResourceManager
     from tensorloom.transport.value_methods import Sent
-    from tensorloom.worker.step import Step
 
 # Steps remembered after their end: a late request must not begin them anew.
 _REMEMBERED: Final = 10_000
@@ -181,8 +182,10 @@ class StepRendezvous(Rendezvous):
 
     def deliver(self, key: str, value: Any, is_dead: bool) -> None:
         """Takes what another task sent."""
-        with suppress(errors.OpError):  # the step is over
+        try:
             super().send(key, value, is_dead)
+        except errors.OpError:
+            return  # the step is over
 
     def abort(self, error: errors.OpError) -> None:
         """Ends the step here; requests under way are given up."""
@@ -240,11 +243,16 @@ class StepTable:
         """
         return self._entry(step_id).rendezvous.carry(task)
 
-    def attach(self, step_id: int, step: Step) -> None:
-        """Notes a run that belongs to a step, so that `abort` reaches it."""
+    def begin(self, step_id: int, resources: ResourceManager) -> Step:
+        """A run that belongs to a step, so that `abort` reaches it.
+
+        Raises:
+          errors.AbortedError: the step is over.
+        """
         entry = self._entry(step_id)
-        with self._lock:
-            entry.steps.append(step)
+        step = Step(resources, step_id, entry.rendezvous)
+        entry.steps.append(step)
+        return step
 
     def _entry(self, step_id: int) -> _Entry:
         with self._lock:

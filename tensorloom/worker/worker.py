@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
 from tensorloom.framework.cancellation import Deadline, following
@@ -18,7 +18,7 @@ from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece
 from tensorloom.worker.step import Step, run_pieces
-from tensorloom.worker.step_table import Peers, StepTable
+from tensorloom.worker.step_table import Peers, StepRendezvous, StepTable
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tensorloom.transport.value_methods import Sent
 
 _NO_OPTIONS = StepOptions()
+_UNLIMITED: Final = nullcontext()
 
 
 class WorkerSession:
@@ -184,7 +185,7 @@ class RegisteredGraph:
             asked.metadata.partition_graphs.extend(self.parts.values())
         step = self._new_step(asked.step_id if asked else 0)
         timeout = options.timeout_s
-        limit = Deadline(step.cancellation, timeout) if timeout else nullcontext()
+        limit = Deadline(step.cancellation, timeout) if timeout else _UNLIMITED
         self._session.begin(step)
         outer = asked.cancellation if asked is not None else None
         try:
@@ -204,10 +205,9 @@ class RegisteredGraph:
         resources = self._session.resources
         if not step_id:
             return Step(resources)
-        steps = self._worker.steps
-        rendezvous = steps.rendezvous(step_id)
-        step = Step(resources, step_id, rendezvous)
-        steps.attach(step_id, step)
+        step = self._worker.steps.begin(step_id, resources)
+        rendezvous = step.rendezvous
+        assert isinstance(rendezvous, StepRendezvous)
         if self._pushes:
             rendezvous.pushes = True
         else:
@@ -382,10 +382,12 @@ class Worker:
 
     def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
         """Takes tensors from another task; a step that is over needs them no more."""
-        with suppress(errors.OpError):
+        try:
             rendezvous = self.steps.rendezvous(step_id)
-            for key, value, is_dead in tensors:
-                rendezvous.deliver(key, value, is_dead)
+        except errors.OpError:
+            return
+        for key, value, is_dead in tensors:
+            rendezvous.deliver(key, value, is_dead)
 
     def cleanup_step(self, step_id: int) -> None:
         """Forgets a step whose parts have all ended."""

@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Call, Handlers
-    from tensorloom.transport.value_methods import Push, Sent, ValueHandlers
+    from tensorloom.transport.value_methods import (
+        Push,
+        Sent,
+        ValueCall,
+        ValueHandlers,
+    )
     from tensorloom.worker.rendezvous import Receiver
     from tensorloom.worker.worker import RegisteredGraph, Worker
 
@@ -300,13 +305,13 @@ class WorkerService:
                 self._worker.cleanup_step(step_id)
 
     def _run_graph_values(
-        self, header: bytes, feeds: list[Any], call: Call
+        self, header: bytes, feeds: list[Any], call: ValueCall
     ) -> tuple[bytes, list[Any]]:
         over = header[value_methods.RUN_GRAPH_HEADER.size :]
         return b"", self._run_numbered(header, over, feeds, call)
 
     def _run_source(
-        self, header: bytes, feeds: list[Any], call: Call
+        self, header: bytes, feeds: list[Any], call: ValueCall
     ) -> tuple[bytes, list[Any]]:
         start = value_methods.RUN_GRAPH_HEADER.size + 1
         end = start + header[start - 1]
@@ -320,17 +325,21 @@ class WorkerService:
         ]
 
     def _run_numbered(
-        self, header: bytes, over: bytes, feeds: list[Any], call: Call
+        self, header: bytes, over: bytes, feeds: list[Any], call: ValueCall
     ) -> list[Any]:
         handle, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
-        for (over_id,) in value_methods.STEP_ID.iter_unpack(over):
-            self._worker.cleanup_step(over_id)
-        with self._lock:
-            held = self._graphs.get(f"{handle:016x}")
+        if over:
+            ended = [number for (number,) in value_methods.STEP_ID.iter_unpack(over)]
+            call.after_reply(lambda: self._clean_up(ended))
+        held = self._graphs.get(f"{handle:016x}")
         if held is None:
             raise _no_graph(f"{handle:016x}")
         check_types(feeds, held.ends.feed_types)
         return self._run_held(held, feeds, step_id, _NO_OPTIONS, call)[0]
+
+    def _clean_up(self, step_ids: Sequence[int]) -> None:
+        for step_id in step_ids:
+            self._worker.cleanup_step(step_id)
 
     def send_tensors(self, step_id: int, keys: Sequence[str], push: Push) -> None:
         """Answers a peer that waits for tensors of a step."""

@@ -15,8 +15,9 @@ import pytest
 
 import tensorloom as tf
 
-# Squares of these sides: variables in host memory, other values there, torch tensors.
-TINY, SMALL, LARGE = 3, 8, 128
+# Squares of these sides: variables in host memory, other values there, those there that
+# views are made of, torch tensors.
+TINY, SMALL, MEDIUM, LARGE = 3, 8, 128, 200
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "itself": lambda x: x,
@@ -91,7 +92,7 @@ def _check(
     return kept, kept_after
 
 
-SIDES = pytest.mark.parametrize("side", [TINY, SMALL, LARGE])
+SIDES = pytest.mark.parametrize("side", [TINY, SMALL, MEDIUM, LARGE])
 VIEW = pytest.mark.parametrize("view", sorted(VIEWS))
 
 

@@ -153,6 +153,34 @@ def test_records_of_one_writer(
     assert _columns(texts, few=0) == _columns(texts, few=1000)
 
 
+_SHORT_AND_LONG: dict[str, list[Any]] = {
+    # What is read with the start of an entry are 16 bytes; NumPy drops zeros at ends.
+    "strings": [b"s" * n for n in range(19)],
+    "short strings": [b"", b"s", b"\0s", b"s" * 16],
+    "strings with zeros": [b"s", b"s\0", b"\0", b""],
+    "integers": [*(1 << n for n in range(0, 63, 3)), 0, -1, -(2**63), 127, 128],
+    **{f"{n} floats": [[1.5 * k] * n for k in range(4)] for n in range(1, 7)},
+    "floats": [[2.5] * n for n in range(7)],
+}
+
+
+@pytest.mark.parametrize("name", _SHORT_AND_LONG)
+@pytest.mark.parametrize("count", [1, 9])
+def test_values_of_all_lengths(name: str, count: int) -> None:
+    """Alike entries whose values differ in length, by a few or by many messages."""
+
+    def feature(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return feature_pb2.Feature(bytes_list=feature_pb2.BytesList(value=[value]))
+        if isinstance(value, list):
+            return feature_pb2.Feature(float_list=feature_pb2.FloatList(value=value))
+        return _ints(value)
+
+    values = _SHORT_AND_LONG[name] * count
+    texts = [_written([("b", feature(v)), ("a", _ints(1))]) for v in values]
+    assert _columns(texts, few=0) == _columns(texts, few=1000)
+
+
 def test_irregular_writers() -> None:
     """Values before keys, unpacked lists, unknown fields, repeated keys."""
 

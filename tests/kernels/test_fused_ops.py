@@ -37,7 +37,7 @@ def run_both(build: Callable[[], Any], feeds: Callable[[], dict[Any, Any]]) -> s
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("size", [3, 80])  # in host memory, and as tensors
+@pytest.mark.parametrize("size", [3, 80, 200])  # in host memory, in both, as tensors
 def test_mat_mul(activation: str, dtype: str, size: int) -> None:
     random = np.random.RandomState(1)
     x = tf.placeholder(dtype, [size, size])
@@ -132,3 +132,26 @@ def _arguments(optimizer: Any) -> dict[str, float]:
     if isinstance(optimizer, tf.train.MomentumOptimizer):
         return {"learning_rate": 0.1, "momentum": 0.9}
     return {"learning_rate": 0.1}
+
+
+EXTREMES = [0.0, 1e-9, 0.3, 1.0, 16.0, 17.5, 20.0, 88.0, 104.0, 1e30, np.inf]
+
+
+@pytest.mark.parametrize("count", [1, 400, 40000])  # a row of extremes, many, tensors
+def test_sigmoid_cross_entropy_where_little_is_left(count: int) -> None:
+    x = np.array([*EXTREMES, *(-e for e in EXTREMES)] * count, np.float32)
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        # Labels that fit: nothing but the logarithm is left.
+        z = (x > 0).astype(np.float32)
+        expected = np.log1p(np.exp(-np.abs(wide)))
+    fed = tf.placeholder(tf.float32, x.shape)
+    loss = tf.nn.sigmoid_cross_entropy_with_logits(labels=z, logits=fed)
+    options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    with tf.Session() as sess:
+        found = sess.run(loss, {fed: x}, options, metadata)
+    ops = [node.op for part in metadata.partition_graphs for node in part.node]
+    assert "_SigmoidCrossEntropy" in ops
+    finite = np.isfinite(x)
+    np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-6, atol=1e-44)
+    assert np.isnan(found[~finite]).all()

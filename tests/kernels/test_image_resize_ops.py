@@ -39,3 +39,25 @@ def test_bilinear(dtype: Any, flags: tuple[bool, bool]) -> None:
         expected = host.resize_bilinear(_Node(attrs))(images, np.array(size))
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bilinear_by_any_number_of_threads(threads: int) -> None:
+    import torch
+
+    from tensorloom.kernels.image_resize_ops import resize_bilinear
+
+    class Node(_Node):
+        device_type, torch_device = "CPU", torch.device("cpu")
+
+    attrs = {"align_corners": False, "half_pixel_centers": True}
+    images = np.random.RandomState(0).randint(0, 255, (2, 80, 100, 3), np.uint8)
+    size = np.array([50, 60])
+    expected = host.resize_bilinear(_Node(attrs))(images, size)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        found = resize_bilinear(Node(attrs))(torch.from_numpy(images), size)
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_array_equal(found.numpy(), expected)

@@ -41,7 +41,7 @@ def test_scalars_run_in_line() -> None:
     assert "k" not in step.source.replace("piece", "")  # no kernel call
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (70, 70), (None,), None])
+@pytest.mark.parametrize("shape", [(), (3,), (70, 70), (200, 200), (None,), None])
 def test_values_do_not_depend_on_memory(shape: tuple[int | None, ...] | None) -> None:
     step = register(
         graph(
@@ -176,7 +176,7 @@ def test_endless_loop_meets_its_deadline() -> None:
 
 
 @pytest.mark.parametrize(("x", "expected"), [(1.0, 2.0), (3.0, 9.0)])
-@pytest.mark.parametrize("shape", [(), (70, 70)])
+@pytest.mark.parametrize("shape", [(), (200, 200)])
 def test_if(x: float, expected: float, shape: tuple[int, ...]) -> None:
     functions = {
         "double": function(

@@ -27,7 +27,7 @@ def _gather(c: OpKernelConstruction) -> Compute:
 @host_kernel("GatherV2")
 def _gather_v2(c: OpKernelConstruction) -> Compute:
     batch_dims = c["batch_dims"]
-    takes_rows = not batch_dims and c["Tindices"] == dtypes.int32
+    is_short = c["Tindices"] == dtypes.int32
 
     def compute(params: Any, indices: Any, axis: Any) -> Any:
         at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
@@ -36,10 +36,16 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
     def compute_rows(params: Any, indices: Any, axis: Any) -> Any:
         if axis != 0 or not params.ndim or not indices.ndim:
             return compute(params, indices, axis)
-        try:  # Read as unsigned, negative ones are too large: NumPy finds both.
-            return params.take(indices.view(np.uint32), 0)
-        except IndexError:
-            return compute(params, indices, axis)
+        # Read as unsigned, negative ones are too large.
+        if is_short:
+            try:
+                return params.take(indices.view(np.uint32), 0)
+            except IndexError:
+                return compute(params, indices, axis)
+        unsigned = indices.view(np.uint64)
+        if unsigned.size and unsigned.item(unsigned.argmax()) < len(params):
+            return params.take(indices, 0)
+        return compute(params, indices, axis)
 
     def compute_handles(params: Any, indices: Any, axis: Any) -> Any:
         # A single handle at run time is the object itself.
@@ -50,7 +56,7 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
     is_handle = c["Tparams"] in (dtypes.resource, dtypes.variant)
     if is_handle:
         return compute_handles
-    return compute_rows if takes_rows else compute
+    return compute if batch_dims else compute_rows
 
 
 def gather_axes(

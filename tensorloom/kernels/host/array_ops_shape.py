@@ -74,10 +74,13 @@ def scalar_or_array(array: Any) -> Any:
 
 @host_kernel("ExpandDims", aliases=True)
 def _expand_dims(c: OpKernelConstruction) -> Compute:
-    def compute(value: Any, axis: Any) -> Any:
-        shape = value.shape
+    @checks.keep_last
+    def expanded(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
         at = checks.inserted_axis(axis, len(shape))
-        return value.reshape((*shape[:at], 1, *shape[at:]))
+        return (*shape[:at], 1, *shape[at:])
+
+    def compute(value: Any, axis: Any) -> Any:
+        return value.reshape(expanded(value.shape, axis))
 
     return compute
 

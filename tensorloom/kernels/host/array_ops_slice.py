@@ -25,12 +25,11 @@ Resolver = Callable[[Sequence[int], Any, Any, Any], ResolvedSlice]
 
 @host_kernel("Slice", aliases=True)
 def _slice(c: OpKernelConstruction) -> Compute:
+    index_of = checks.keep_last_slice()
+
     def compute(value: Any, begin: Any, size: Any) -> Any:
-        if not value.ndim:
-            checks.slice_bounds((), begin, size)
-            return value
-        bounds = checks.slice_bounds(value.shape, begin, size)
-        return value[tuple([slice(start, stop) for start, stop in bounds])]
+        index = index_of(value.shape, begin, size)
+        return value[index] if index else value
 
     return compute
 

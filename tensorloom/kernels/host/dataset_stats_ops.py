@@ -1,7 +1,7 @@
 """Thread pools and statistics of datasets, as resources.
 
-A pipeline here has threads of its own and counts nothing: the handles exist, so that
-programs with them run, and a summary of statistics is empty.
+A pipeline here has threads of its own: a pool's handle exists for the programs that
+make one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.datasets.statistics import StatsAggregator
 from tensorloom.kernels.host.waiting import node_resource
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ class ThreadPool(Resource):
     def __init__(self, container: str, name: str, threads: int) -> None:
         super().__init__(container, name)
         self.threads = threads
-
-
-class StatsAggregator(Resource):
-    """Statistics of the datasets that name it."""
 
 
 @host_kernel(["ThreadPoolHandle", "ExperimentalThreadPoolHandle"], large=True)
@@ -61,24 +58,19 @@ def stats_aggregator_handle(c: OpKernelConstruction) -> Compute:
     ["StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"], large=True
 )
 def stats_aggregator_summary(c: OpKernelConstruction) -> Compute:
-    """An empty Summary."""
-    empty = np.array(b"", object)
-
-    def compute(aggregator: Any) -> Any:
-        _check(aggregator)
-        return empty
-
-    return compute
+    """What was counted so far, as a Summary."""
+    return lambda aggregator: np.array(_checked(aggregator).summary(), object)
 
 
 @host_kernel("StatsAggregatorSetSummaryWriter", large=True)
 def stats_aggregator_set_summary_writer(c: OpKernelConstruction) -> Compute:
-    """Nothing is counted, so nothing is written."""
-    return lambda aggregator, writer: _check(aggregator)
+    """What is counted from now on is written as events."""
+    return lambda aggregator, writer: _checked(aggregator).set_writer(writer)
 
 
-def _check(aggregator: Any) -> None:
+def _checked(aggregator: Any) -> StatsAggregator:
     if not isinstance(aggregator, StatsAggregator):
         raise errors.InvalidArgumentError(
             None, None, "Trying to access a handle that is no StatsAggregator."
         )
+    return aggregator

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Heads = NDArray[np.void]  # items of HEAD bytes
 
 MISSING, BYTES, FLOAT, INT64 = 0, 0x0A, 0x12, 0x1A
 
 CONTINUED = np.uint64(0x8080808080808080)
 LOW_BITS = np.uint64(0x7F)
 ONE, BYTE, SEVEN, EIGHT = (np.uint64(n) for n in (1, 0xFF, 7, 8))
-# Words of a short value that are read together with what stands before it.
-HEADS = 2
+# Bytes at the start of a value that are read together with what stands before it.
+HEAD = 16
 # Beyond so many steps, a few messages alone are left to protobuf: a hostile message
 # could have a million empty entries.
 PATIENCE, CROWD = 64, 32
@@ -87,5 +88,5 @@ class Spans:
     start: Ints
     length: Ints
     # Where each has one string, or numbers packed in one piece, of under 128 bytes: the
-    # first bytes of that (and what follows, if it is shorter), [messages, HEADS].
-    heads: Words | None = None
+    # first bytes of that, and what follows if it is shorter.
+    heads: Heads | None = None

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tensorloom.kernels.host.example_buffer import (
     BYTES,
     FLOAT,
-    HEADS,
+    HEAD,
     INT64,
     Buffer,
+    Heads,
     Ints,
-    Words,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _KINDS = (BYTES, FLOAT, INT64)
 
@@ -60,19 +62,19 @@ class EntryForm:
         words = (_words_of(text) for text in (start, bytes(fixed), whole))
         return cls(start[4:-6], start[-4], entry, *words)
 
-    def read(self, buffer: Buffer, at: Ints) -> tuple[Ints | int, Words] | None:
+    def read(self, buffer: Buffer, at: Ints) -> tuple[Ints | int, Heads] | None:
         """(lengths, one number if all are the same; `Spans.heads`) of entries.
 
         None if one is not of this form. All is read in one go: from memory comes
         a line at a time, which holds the start of the value too.
         """
         count, size = len(at), len(self.key) + 10
-        width = 8 * len(self.values) + 8 * HEADS
+        width = 8 * len(self.values) + HEAD
         found = buffer.items(f"V{width}")[at]
         words = found.view("<u8").reshape(count, -1)
         differs = [words[:, i] ^ value for i, value in enumerate(self.values)]
         differs[-1] &= self.whole[-1]
-        heads: Words = np.ndarray((count, HEADS), "<u8", found, size, (width, 8))
+        heads: Heads = np.ndarray(count, f"V{HEAD}", found, size, (width,))
         if not any(d.any() for d in differs):
             return self.entry_length, heads
         if any((d & mask).any() for d, mask in zip(differs, self.fixed, strict=True)):

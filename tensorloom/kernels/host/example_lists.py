@@ -11,10 +11,11 @@ from tensorloom.kernels.host.example_buffer import (
     CONTINUED,
     CROWD,
     EIGHT,
-    HEADS,
+    HEAD,
     LOW_BITS,
     ONE,
     Buffer,
+    Heads,
     Ints,
     Irregular,
     Spans,
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 # By length in bytes: which bits of a head are the value's.
 _HEAD_MASKS = np.frombuffer(
-    b"".join(b"\xff" * n + bytes(8 * HEADS - n) for n in range(8 * HEADS + 1)),
-    f"V{8 * HEADS}",
+    b"".join(b"\xff" * n + bytes(HEAD - n) for n in range(HEAD + 1)), f"V{HEAD}"
 )
 
 
@@ -55,8 +55,9 @@ def floats(buffer: Buffer, spans: Spans) -> tuple[NDArray[np.float32], Ints]:
     counts = length >> 2
     one = int(counts[0]) if len(counts) else 0
     if 0 < one <= 1 << 16 and (counts == one).all():
-        if spans.heads is not None and one <= 2 * HEADS:
-            return spans.heads.view("<f4")[:, :one].reshape(-1), counts
+        if spans.heads is not None and 4 * one <= HEAD:
+            heads = spans.heads.view("<f4").reshape(-1, HEAD // 4)
+            return heads[:, :one].reshape(-1), counts
         rows = buffer.items(f"V{4 * one}")[start]
         return rows.view("<f4"), counts
     view = buffer.items("<f4")
@@ -76,7 +77,7 @@ def int64s(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     """(all values, how many each message has) of lists of integers."""
     start, length = packed(buffer, spans)
     heads = spans.heads
-    words = buffer.words[start] if heads is None else np.ascontiguousarray(heads[:, 0])
+    words = buffer.words[start] if heads is None else heads.view("<u8")[:: HEAD // 8]
     if (length == 1).all():
         low = (words & BYTE).view(np.int64)
         if (low > 127).any():
@@ -175,19 +176,20 @@ def _most_steps(rows: Ints) -> int:
     return 1 << 30 if len(rows) >= CROWD else 4096
 
 
-def _cut_heads(heads: Words, length: Ints) -> NDArray[Any] | None:
+def _cut_heads(heads: Heads, length: Ints) -> NDArray[Any] | None:
     """The first bytes of heads, an object array.
 
     None if some are longer than that, or end with a zero byte, which NumPy's strings
     do not keep.
     """
-    if int(length.max()) > 8 * HEADS:
+    if int(length.max()) > HEAD:
         return None
-    texts = heads & _HEAD_MASKS[length].view("<u8").reshape(-1, HEADS)
-    last = np.arange(0, texts.nbytes, 8 * HEADS) + (length - 1)
-    if ((texts.view(np.uint8).reshape(-1)[last] == 0) & (length > 0)).any():
+    texts = heads.view("<u8") & _HEAD_MASKS[length].view("<u8")
+    last = np.arange(-1, texts.nbytes - 1, HEAD) + length
+    if ((texts.view(np.uint8)[last] == 0) & (length > 0)).any():
         return None
-    return texts.view(f"S{8 * HEADS}").reshape(-1).astype(object)
+    cut: NDArray[Any] = texts.view(f"S{HEAD}").astype(object)
+    return cut
 
 
 def _cut(buffer: Buffer, start: Ints, stop: Ints) -> NDArray[Any]:

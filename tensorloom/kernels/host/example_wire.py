@@ -25,12 +25,13 @@ from tensorloom.kernels.host.example_buffer import (
     CROWD,
     EIGHT,
     FLOAT,
-    HEADS,
+    HEAD,
     INT64,
     LOW_BITS,
     MISSING,
     PATIENCE,
     Buffer,
+    Heads,
     Ints,
     Irregular,
     Spans,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 _THREE_BYTES = np.uint64(24)
 _KEY_MASKS = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(9)], np.uint64)
-_PART = 4096
+_PART = 1 << 14
 
 # Entries and features whose lengths take one byte each, and what is fixed in them.
 _SHORT_ENTRY_BITS, _SHORT_ENTRY = np.uint64(0x80FF80FF), np.uint64(0x000A000A)
@@ -72,8 +73,8 @@ class Walk:
         self.bad = np.zeros(count, bool)
         self._unlike = 0
         self._kinds: list[set[int]] = [set() for _ in range(len(keys) + 1)]
-        self._heads: list[Words | None] = [None] * (len(keys) + 1)
-        # In parts whose vectors stay in the cache.
+        self._heads: list[Heads | None] = [None] * (len(keys) + 1)
+        # In parts whose vectors stay in the cache; each has the cost of the calls.
         for start in range(0, count, _PART):
             self._walk(slice(start, min(start + _PART, count)))
         self._spans = [self._find_spans(i) for i in range(len(keys))]
@@ -144,10 +145,10 @@ class Walk:
         self._note_heads(index, where, heads)
         return after
 
-    def _note_heads(self, index: int, where: slice | Ints, heads: Words) -> None:
+    def _note_heads(self, index: int, where: slice | Ints, heads: Heads) -> None:
         every = self._heads[index]
         if every is None:
-            every = np.empty((len(self.bad), HEADS), np.uint64)
+            every = np.empty(len(self.bad), f"V{HEAD}")
             self._heads[index] = every
         every[where] = heads
 

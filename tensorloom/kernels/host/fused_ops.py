@@ -44,7 +44,19 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
 @host_kernel("_SigmoidCrossEntropy")
 def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
     """max(x, 0) - x * z + log(1 + exp(-abs(x)))"""
-    return lambda x, z: np.maximum(x, 0) - x * z + np.log1p(np.exp(-np.abs(x)))
+
+    def compute(x: _Array, z: _Array) -> _Array:
+        tail = np.exp(-np.abs(x))
+        # log1p(tail) for a tail in [0, 1], in vectors on every processor: the logarithm
+        # of the rounded sum, and what the rounding took.
+        whole = tail + 1
+        tail = np.log(whole) + (tail - (whole - 1)) / whole
+        # With an array of zeros, NumPy's maximum is three times as fast as with one.
+        linear = np.maximum(x, np.zeros(x.shape, x.dtype)) - x * z
+        loss: _Array = linear + tail
+        return loss
+
+    return compute
 
 
 @host_kernel("_SigmoidCrossEntropyGrad")

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.array_ops_checks import keep_last
 from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
@@ -51,6 +52,11 @@ def reduction_axes(indices: Any, rank: int) -> Axes:
     return tuple(dict.fromkeys(axis % rank for axis in axes))
 
 
+def keep_last_axes() -> Callable[[Any, Any], Axes]:
+    """`reduction_axes` of (shape, indices), which remembers its last answer."""
+    return keep_last(lambda shape, indices: reduction_axes(indices, len(shape)))
+
+
 def lowest(dtype: DType) -> Any:
     """What a maximum starts from: minus infinity, or the least integer."""
     return -np.inf if dtype.is_floating else dtype.min
@@ -70,9 +76,10 @@ def _reduction(
     def factory(c: OpKernelConstruction) -> Compute:
         keep = c["keep_dims"]
         reduce = build(c[attr] if attr else dtypes.bool)
+        axes = keep_last_axes()
 
         def compute(x: Any, indices: Any) -> Any:
-            return reduce(x, reduction_axes(indices, x.ndim), keep)
+            return reduce(x, axes(x.shape, indices), keep)
 
         return compute
 

@@ -97,14 +97,23 @@ def _bincount(c: OpKernelConstruction) -> Compute:
         flat = arr.ravel()
         if flat.size and flat.min() < 0:
             raise invalid_argument("Input arr must be non-negative!")
+        if 0 < weights.size < flat.size:  # 1.15 would read beyond them
+            raise invalid_argument(_weights_message(weights, arr))
         kept = flat < size
         out = np.zeros(size, to)
-        np.add.at(
-            out, flat[kept], weights.ravel()[kept] if weights.size else to.type(1)
-        )
+        counted = weights.ravel()[: flat.size][kept] if weights.size else to.type(1)
+        np.add.at(out, flat[kept], counted)
         return out
 
     return compute
+
+
+def _weights_message(weights: Any, values: Any) -> str:
+    return (
+        "`weights` must be the same shape as the values or a length-0 tensor, in which "
+        f"case it acts as all weights equal to 1. Received {shape_text(weights.shape)} "
+        f"for values of {shape_text(values.shape)}"
+    )
 
 
 @host_kernel("DenseBincount", large=True)
@@ -125,6 +134,8 @@ def _dense_bincount(c: OpKernelConstruction) -> Compute:
     def compute(values: Any, size: Any, weights: Any) -> Any:
         if values.ndim > 2:
             raise invalid_argument("Shape must be at most rank 2")
+        if weights.size and weights.shape != values.shape:
+            raise invalid_argument(_weights_message(weights, values))
         if values.ndim < 2:
             return count(values.reshape(-1), int(size), weights.reshape(-1))
         rows = weights if weights.size else [weights.reshape(-1)] * len(values)
@@ -165,12 +176,13 @@ _WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 @host_kernel("AddN", types=_NUMBERS, aliases=True)
 def _add_n(c: OpKernelConstruction) -> Compute:
     name, op = c.node_name, c.op
+    known = len(set(c.input_shapes)) == 1 and c.input_shapes[0].is_fully_defined()
 
     def compute(*inputs: Any) -> Any:
         check_same_shapes(name, op, inputs)
         return functools.reduce(operator.add, inputs)
 
-    return compute
+    return operator.add if known and len(c.input_shapes) == 2 else compute
 
 
 host_kernel("AddN", types=_WIDE_UNSIGNED, large=True, aliases=True)(_add_n)

@@ -97,13 +97,27 @@ def _starts_with_nan(matrix: _Array) -> bool:
     return bool(np.isnan(matrix[..., :, :1]).any())
 
 
+def _log_determinant(matrix: _Array) -> tuple[_Array, _Array]:
+    """Signs and logarithms; where no logarithm is finite, TensorFlow's sign is 0."""
+    sign, log = map(np.asarray, np.linalg.slogdet(matrix))
+    endless = ~np.isfinite(log)
+    if endless.any():
+        sign = np.where(endless, 0, sign)
+        log = np.where(endless, np.where(log > 0, np.inf, -np.inf), log)
+    return sign, log
+
+
 @host_kernel("MatrixDeterminant", large=True)
 def matrix_determinant(c: OpKernelConstruction) -> Compute:
     """Determinants."""
 
     def compute(matrix: _Array) -> _Array:
         check_square(matrix)
-        return np.asarray(np.linalg.det(wide(matrix)), matrix.dtype)[()]
+        result = np.asarray(np.linalg.det(wide(matrix)))
+        if not np.isfinite(result).all():
+            sign, log = _log_determinant(wide(matrix))
+            result = np.where(np.isfinite(result), result, sign * np.exp(log))
+        return result.astype(matrix.dtype)[()]
 
     return compute
 
@@ -114,11 +128,8 @@ def log_matrix_determinant(c: OpKernelConstruction) -> Compute:
 
     def compute(matrix: _Array) -> tuple[_Array, _Array]:
         check_square(matrix)
-        sign, log = np.linalg.slogdet(wide(matrix))
-        return (
-            np.asarray(sign, matrix.dtype)[()],
-            np.asarray(log).astype(matrix.dtype)[()],
-        )
+        sign, log = _log_determinant(wide(matrix))
+        return sign.astype(matrix.dtype)[()], log.astype(matrix.dtype)[()]
 
     return compute
 

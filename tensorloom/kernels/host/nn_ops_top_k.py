@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
+from tensorloom.kernels.host.unordered_top_k import correct_rows
 
 _Array = NDArray[Any]
 
@@ -44,7 +45,11 @@ def _largest(value: _Array, count: int) -> tuple[_Array, _Array]:
     size = value.shape[-1]
     ascending = np.argsort(value[..., ::-1], axis=-1, kind="stable")
     order = (size - 1 - ascending)[..., ::-1][..., :count]
-    return np.take_along_axis(value, order, -1), order.astype(np.int32)
+    values, order = np.take_along_axis(value, order, -1), order.astype(np.int32)
+    # NaN sorts as the largest: where there is one, it comes first.
+    if count and values.dtype.kind not in "iub" and np.isnan(values[..., 0]).any():
+        correct_rows(value, order, values)
+    return values, order
 
 
 @host_kernel("InTopKV2")

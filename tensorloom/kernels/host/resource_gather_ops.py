@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.kernels.host.scatter_ops import flatten_index_vectors
+from tensorloom.kernels.host.scatter_ops import are_inside, flatten_index_vectors
 from tensorloom.kernels.variable_value import to_host, uninitialized_resource
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def resource_gather(c: OpKernelConstruction) -> Compute:
     def compute(handle: Variable, indices: Any) -> Any:
         params = np.asarray(to_host(held_value(handle)))
         indices = np.asarray(indices)
+        if not batch_dims and are_inside(indices.reshape(-1), len(params)):
+            return to_host(params.take(indices, 0))
         check_rows(indices, params.shape[batch_dims])
-        if not batch_dims:
-            return to_host(params[indices])
         grid = np.indices(indices.shape[:batch_dims], sparse=True)
         extra = (1,) * (indices.ndim - batch_dims)
         batch = [g.reshape(g.shape + extra) for g in grid]

@@ -106,7 +106,12 @@ def _type_name(dtype: np.dtype[Any]) -> str:
 
 
 def _to_array(value: Any) -> np.ndarray[Any, Any]:
-    array = np.asarray(value, order="C")
+    try:
+        array = np.asarray(value, order="C")
+    except ValueError:  # rows of different lengths
+        array = np.asarray(value, object)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind == "U":
         encoded = np.empty(array.shape, object)
         for index in np.ndindex(array.shape):
@@ -121,7 +126,16 @@ def _to_array(value: Any) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "O":
         encoded = np.empty(array.shape, object)
         for index in np.ndindex(array.shape):
-            item: Any = array[index]
-            encoded[index] = str(item).encode() if isinstance(item, str) else item
+            encoded[index] = _to_bytes(array[index])
         return encoded
     return array
+
+
+def _to_bytes(item: Any) -> bytes:
+    if isinstance(item, str):
+        return item.encode()
+    if not isinstance(item, bytes):
+        raise errors.InternalError(
+            None, None, f"Unsupported object type {type(item).__name__}"
+        )
+    return item

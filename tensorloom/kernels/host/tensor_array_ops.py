@@ -277,6 +277,8 @@ def _empty(handle: TensorArrayResource, declared: TensorShape) -> Any:
 
 def _check_equal_shapes(values: list[Any]) -> None:
     first = values[0].shape
+    if len({value.shape for value in values}) == 1:
+        return
     for index, value in enumerate(values):
         if value.shape != first:
             raise errors.InvalidArgumentError(

@@ -246,9 +246,14 @@ def _sum(held: Any, value: Any, index: int) -> Any:
     return to_tensor(held) + to_tensor(value)
 
 
+def _are_host(values: list[Any]) -> bool:
+    """Whether all are NumPy values; there are fewer types than values."""
+    return all(issubclass(t, np.ndarray | np.generic) for t in set(map(type, values)))
+
+
 def stack_values(values: list[Any]) -> Any:
     """Values of either kind as one, along a new dimension 0."""
-    if all(is_host(v) for v in values):
+    if _are_host(values):
         shape = values[0].shape
         if not shape or values[0].dtype == object:
             return np.stack(values)
@@ -261,7 +266,7 @@ def stack_values(values: list[Any]) -> Any:
 
 def concat_values(values: list[Any]) -> Any:
     """Values of either kind as one, along their dimension 0."""
-    if all(is_host(v) for v in values):
+    if _are_host(values):
         return np.concatenate(values)
     import torch
 

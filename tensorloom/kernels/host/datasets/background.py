@@ -134,6 +134,11 @@ class PrefetchIterator(DatasetIterator):
         close_with(self, channel.close, self._env)
         start_thread(lambda: _produce(source, channel), "tf_data_prefetch")
 
+    @property
+    def buffered(self) -> int:
+        """How many elements are ready."""
+        return 0 if self._channel is None else self._channel.ready.qsize()
+
     def __next__(self) -> Element:
         if self._channel is None or self._kept is not None:
             return self._next_here()

@@ -31,19 +31,49 @@ _AUTOTUNED_BUFFER = 4
 class PrefetchDataset(Dataset):
     """The elements, made ahead."""
 
-    def __init__(self, source: Dataset, buffer_size: int) -> None:
+    def __init__(self, source: Dataset, buffer_size: int, name: str = "") -> None:
         super().__init__(*like(source))
-        self._buffer_size = buffer_size
+        self._buffer_size, self._name = buffer_size, name
 
     @property
     def cardinality(self) -> int:
         return self.inputs[0].cardinality
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        source = self.inputs[0]
-        if not self._buffer_size:
+        source, size = self.inputs[0], self._buffer_size
+        if not size:
             return source.iterate(env)
-        return background.PrefetchIterator(source.iterate, env, self._buffer_size)
+        if env.statistics is None:
+            return background.PrefetchIterator(source.iterate, env, size)
+        # What is counted is how full the buffer is, so it needs one.
+        ahead = background.PrefetchIterator(source.iterate, env, size, eager=True)
+        return _CountingPrefetchIterator(ahead, env.statistics, size, self._name)
+
+
+class _CountingPrefetchIterator(DatasetIterator):
+    """Tells how full the buffer is before each element is taken."""
+
+    def __init__(
+        self,
+        source: background.PrefetchIterator,
+        statistics: Statistics,
+        capacity: int,
+        name: str,
+    ) -> None:
+        self._source, self._statistics = source, statistics
+        self._capacity, self._name = capacity, name
+        self._count = 0
+
+    def __next__(self) -> Element:
+        element = next(self._source)
+        size = min(self._source.buffered + 1, self._capacity)
+        tell, name, step = self._statistics, self._name, self._count
+        share = size / self._capacity
+        tell.add_to_histogram(f"{name}::buffer_utilization", share, step)
+        tell.set_scalar(f"{name}::buffer_capacity", self._capacity, step)
+        tell.set_scalar(f"{name}::buffer_size", size, step)
+        self._count += 1
+        return element
 
 
 @dataset_kernel("PrefetchDataset")
@@ -57,7 +87,7 @@ def prefetch_dataset(c: OpKernelConstruction) -> Compute:
                 "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
             )
         return PrefetchDataset(
-            as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size
+            as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size, c.node_name
         )
 
     return compute

@@ -12,6 +12,7 @@ from tensorloom.framework.op_kernel import OpKernelContext
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelConstruction
+    from tensorloom.kernels.host.datasets.statistics import Statistics
 
 
 class Cancellation(CancellationManager):
@@ -33,11 +34,17 @@ class Environment:
     the running step.
     """
 
-    __slots__ = ("context", "root")
+    __slots__ = ("context", "root", "statistics")
 
-    def __init__(self, context: OpKernelContext, root: Cancellation) -> None:
+    def __init__(
+        self,
+        context: OpKernelContext,
+        root: Cancellation,
+        statistics: Statistics | None = None,
+    ) -> None:
         self.context = context
         self.root = root  # cancelled when the whole iterator is closed
+        self.statistics = statistics  # where datasets count, if anyone wants to know
 
     def own_context(self, cancellation: Cancellation) -> OpKernelContext:
         """A context for a thread that outlives the step."""
@@ -53,7 +60,7 @@ class Environment:
 
     def branch(self) -> Environment:
         """An environment for a part of the pipeline that may go to another thread."""
-        return Environment(self.context, self.root)
+        return Environment(self.context, self.root, self.statistics)
 
 
 class CapturedFunction:

@@ -257,12 +257,15 @@ def _truth(results: tuple[Any, ...], what: str) -> bool:
 class _FilterDataset(Dataset):
     """The elements for which a function is true."""
 
-    def __init__(self, source: Dataset, function: CapturedFunction) -> None:
+    def __init__(self, source: Dataset, function: CapturedFunction, name: str) -> None:
         super().__init__(source.types, source.shapes, source)
-        self._function = function
+        self._function, self._name = function, name
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _FilterIterator(self.inputs[0].iterate(env), self._function, env)
+        source = self.inputs[0].iterate(env)
+        if env.statistics is not None:
+            return _CountingFilterIterator(source, self._function, env, self._name)
+        return _FilterIterator(source, self._function, env)
 
 
 class _FilterIterator(DatasetIterator):
@@ -280,13 +283,44 @@ class _FilterIterator(DatasetIterator):
         raise StopIteration
 
 
+class _CountingFilterIterator(DatasetIterator):
+    """A filter that tells how many elements it let through, and how many not."""
+
+    def __init__(
+        self,
+        source: DatasetIterator,
+        function: CapturedFunction,
+        env: Environment,
+        name: str,
+    ) -> None:
+        self._source, self._function, self._env = source, function, env
+        self._name = name
+        self._counts = {"dropped_elements": 0, "filtered_elements": 0}
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            kept = _truth(self._function(self._env, element), "Filter")
+            self._count("filtered_elements" if kept else "dropped_elements")
+            if kept:
+                return element
+            self._env.context.cancellation.check()
+        raise StopIteration
+
+    def _count(self, what: str) -> None:
+        assert self._env.statistics is not None
+        self._counts[what] += 1
+        self._env.statistics.set_scalar(
+            f"{self._name}::{what}", self._counts[what], sum(self._counts.values())
+        )
+
+
 @dataset_kernel("FilterDataset", "ParallelFilterDataset", retains=("other_arguments",))
 def filter_dataset(c: OpKernelConstruction) -> Compute:
     """The elements for which a function is true."""
     bind = capture(c, "predicate")
     captures = len(c["Targuments"])
     return lambda source, *rest: _FilterDataset(
-        as_dataset(source), bind(rest[:captures])
+        as_dataset(source), bind(rest[:captures]), c.node_name
     )
 
 

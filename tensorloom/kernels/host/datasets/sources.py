@@ -329,22 +329,16 @@ class ElementDataset(Dataset):
     "AssertNextDataset",
     "ExperimentalAssertNextDataset",
     "AssertPrevDataset",
-    "LatencyStatsDataset",
-    "ExperimentalLatencyStatsDataset",
-    "BytesProducedStatsDataset",
-    "ExperimentalBytesProducedStatsDataset",
     "AutoShardDataset",
     "ExperimentalAutoShardDataset",
     "RewriteDataset",
     "ThreadPoolDataset",
     "ExperimentalThreadPoolDataset",
-    "SetStatsAggregatorDataset",
-    "ExperimentalSetStatsAggregatorDataset",
     "WrapDatasetVariant",
     "UnwrapDatasetVariant",
 )
 def pass_through(c: OpKernelConstruction) -> Compute:
-    """The same dataset: tuning, statistics and the shard of a single worker."""
+    """The same dataset: tuning, and the shard of a single worker."""
     if c.op.endswith("AutoShardDataset"):
         return lambda source, workers, index, *_: _auto_shard(source, workers, index)
     return lambda source, *_: as_dataset(source)

@@ -149,7 +149,27 @@ def _greedy(d: Draw) -> Any:
 
 
 _RECURSION = Tolerance(1e-4, 1e-5, reason="TensorFlow sums logarithms in float32")
-spec("CTCLoss", _ctc_loss, tolerance=_RECURSION, mutate=("rank", "dtype"))
+
+
+def _short(d: Draw, labels: list[int], steps: int) -> Any:
+    """One sequence, of as many labels as steps or more; 4 is the blank."""
+    indices = np.array([[0, i] for i in range(len(labels))], np.int64)
+    values, lengths = np.array(labels, np.int32), np.array([steps], np.int32)
+    return d.array((5, 1, 5)), indices, values, lengths
+
+
+spec(
+    "CTCLoss",
+    _ctc_loss,
+    tolerance=_RECURSION,
+    mutate=("rank", "dtype"),
+    bad=(
+        lambda d: _short(d, [1, 4], 1),
+        lambda d: _short(d, [1, 4], 2),
+        lambda d: _short(d, [4, 1], 3),
+        lambda d: _short(d, [4], 0),
+    ),
+)
 spec("CTCGreedyDecoder", _greedy, mutate=("rank", "dtype"))
 
 

@@ -1,0 +1,359 @@
+"""Specs of values that consist of several tensors: ragged, slices, arrays."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.data import specs
+from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import constant_value_as_shape
+from tensorloom.framework.dtypes import DType
+from tensorloom.framework.export import export
+from tensorloom.framework.indexed_slices import IndexedSlices
+from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.scopes import name_scope
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops.ragged_tensor import RaggedTensor
+from tensorloom.ops.tensor_array import TensorArray
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
+
+
+class _CompositeSpec(specs.TypeSpec):
+    """A spec that is known by its arguments."""
+
+    @property
+    @abc.abstractmethod
+    def _arguments(self) -> tuple[Any, ...]:
+        """What the class makes an equal spec of."""
+
+    def _accepts(self, other: Any) -> bool:
+        if not isinstance(other, specs.TypeSpec):
+            try:
+                other = specs.spec_of_value(other)
+            except TypeError:
+                return False
+        return type(self) is type(other) and all(
+            _fit(a, b) for a, b in zip(self._arguments, other._arguments, strict=True)
+        )
+
+    def most_specific_compatible_type(self, other: specs.TypeSpec) -> Any:
+        """The narrowest spec that both fit. Raises ValueError where there is none."""
+        if not isinstance(other, type(self)):
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        pairs = zip(self._arguments, other._arguments, strict=True)
+        return type(self)(*(_common(a, b) for a, b in pairs))
+
+    def batch(self, size: int | None) -> specs.TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__} has no batches")
+
+    def unbatch(self) -> specs.TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__} has no batches")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._arguments!r}"
+
+
+def _fit(a: Any, b: Any) -> bool:
+    if isinstance(a, TensorShape):
+        return bool(a.is_compatible_with(b))
+    return bool(a == b)
+
+
+def _common(a: Any, b: Any) -> Any:
+    if isinstance(a, TensorShape):
+        return a.most_specific_compatible_shape(b)
+    if a != b:
+        raise ValueError(f"Types are not compatible: {a!r} vs {b!r}")
+    return a
+
+
+@export("IndexedSlicesSpec")
+class IndexedSlicesSpec(_CompositeSpec):
+    """Slices of a tensor.
+
+    Args:
+      shape: the static shape of the whole tensor.
+      dtype: of the slices.
+      indices_dtype: of the indices, int32 or int64.
+      dense_shape_dtype: of the whole shape; None for slices that have none.
+      indices_shape: the static shape of the indices, a vector's.
+    """
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = (
+            None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        )
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    @classmethod
+    def _of(cls, value: IndexedSlices) -> IndexedSlicesSpec:
+        whole = value.dense_shape
+        shape = TensorShape([None]).concatenate(value.values.shape[1:])
+        if whole is not None:
+            shape = shape.merge_with(constant_value_as_shape(whole))
+        return cls(
+            shape,
+            value.values.dtype,
+            value.indices.dtype,
+            None if whole is None else whole.dtype,
+            value.indices.shape.merge_with(value.values.shape[:1]),
+        )
+
+    @property
+    def _arguments(self) -> tuple[Any, ...]:
+        return (
+            self._shape,
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape,
+        )
+
+    @property
+    def value_type(self) -> Any:
+        return IndexedSlices
+
+    @property
+    def legacy_shapes(self) -> Any:
+        raise NotImplementedError("IndexedSlicesSpec._to_legacy_output_shapes()")
+
+    @property
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        slices = self._indices_shape.concatenate(self._shape[1:])
+        found = [(self._dtype, slices), (self._indices_dtype, self._indices_shape)]
+        if self._dense_shape_dtype is not None:
+            found.append((self._dense_shape_dtype, TensorShape([self._shape.ndims])))
+        return found
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        parts = [value.values, value.indices]
+        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        return IndexedSlices(*tensors)
+
+
+@export("RaggedTensorSpec")
+class RaggedTensorSpec(_CompositeSpec):
+    """A ragged tensor: in datasets, a variant.
+
+    Args:
+      shape: its static shape.
+      dtype: of its values.
+      ragged_rank: how many dimensions are ragged; None for all that can be.
+      row_splits_dtype: of its partitions, int32 or int64.
+
+    Raises:
+      ValueError: neither rank is known, or they contradict each other.
+      TypeError: `ragged_rank` is no number.
+    """
+
+    serializes_rows = True
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+        rank = self._shape.ndims
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError(
+                    "Must specify ragged_rank or a shape with a known rank."
+                )
+            ragged_rank = rank - 1
+        if not isinstance(ragged_rank, int):
+            raise TypeError("ragged_rank must be an int")
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError("ragged_rank must be less than rank.")
+        self._ragged_rank = ragged_rank
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The spec of a RaggedTensor."""
+        return cls(
+            value.shape, value.values.dtype, value.ragged_rank, value.row_splits.dtype
+        )
+
+    @property
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
+
+    @property
+    def value_type(self) -> Any:
+        return RaggedTensor if self._ragged_rank > 0 else specs.Tensor
+
+    @property
+    def legacy_types(self) -> Any:
+        return self._dtype
+
+    @property
+    def legacy_shapes(self) -> Any:
+        return self._shape
+
+    @property
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        return [(dtypes.variant, TensorShape(None))]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        return [value._to_variant()]
+
+    def to_batched_tensors(self, value: Any) -> list[Any]:
+        return [value._to_variant(batched_input=True)]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        (tensor,) = tensors
+        if self._ragged_rank <= 0:
+            raise ValueError(
+                f"ragged_rank must be non-negative; got {self._ragged_rank}."
+            )
+        result = RaggedTensor._from_variant(
+            tensor, dtype=self._dtype, output_ragged_rank=self._ragged_rank
+        )
+        dims = self._shape.dims_tuple
+        if dims is not None:
+            if dims[0] is not None:
+                result.row_splits.set_shape([dims[0] + 1])
+            inner = self._shape[self._ragged_rank + 1 :]
+            result.flat_values.set_shape(TensorShape([None]).concatenate(inner))
+        return result
+
+    def batch(self, size: int | None) -> specs.TypeSpec:
+        shape = TensorShape([size]).concatenate(self._shape)
+        rank = self._ragged_rank + 1
+        return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
+
+    def unbatch(self) -> specs.TypeSpec:
+        # A rank below 0 is for those who batch again.
+        rank = self._ragged_rank - 1
+        return RaggedTensorSpec(
+            self._shape[1:], self._dtype, rank, self._row_splits_dtype
+        )
+
+
+@export("TensorArraySpec")
+class TensorArraySpec(_CompositeSpec):
+    """A TensorArray: in datasets, a list of tensors.
+
+    Args:
+      element_shape: the static shape of the elements.
+      dtype: of the elements.
+      dynamic_size: whether writes past the end make it grow.
+      infer_shape: whether all elements have one shape.
+    """
+
+    def __init__(
+        self,
+        element_shape: Any = None,
+        dtype: Any = dtypes.float32,
+        dynamic_size: bool = False,
+        infer_shape: bool = True,
+    ) -> None:
+        self._element_shape = TensorShape(element_shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._dynamic_size = dynamic_size
+        self._infer_shape = infer_shape
+
+    @staticmethod
+    def from_value(value: Any) -> TensorArraySpec:
+        """The spec of a TensorArray. Raises TypeError for other values."""
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
+        return TensorArraySpec(
+            value.element_shape, value.dtype, value.dynamic_size, value._infer_shape
+        )
+
+    @property
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self._element_shape, self._dtype, self._dynamic_size, self._infer_shape)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether an array (or the arrays of a spec) fits."""
+        return self._accepts(other)
+
+    def most_specific_compatible_type(self, other: specs.TypeSpec) -> Any:
+        """The narrowest spec that both fit. Raises ValueError where there is none."""
+        if not self.is_compatible_with(other):
+            raise ValueError("Types are not compatible")
+        assert isinstance(other, TensorArraySpec)
+        shape = self._element_shape.most_specific_compatible_shape(other._element_shape)
+        return TensorArraySpec(shape, *self._arguments[1:])
+
+    @property
+    def value_type(self) -> Any:
+        return TensorArray
+
+    @property
+    def legacy_types(self) -> Any:
+        return self._dtype
+
+    @property
+    def legacy_shapes(self) -> Any:
+        # TensorFlow keeps the two flags in front of the shape.
+        flags = TensorShape([self._dynamic_size, self._infer_shape])
+        return flags.concatenate(self._element_shape)
+
+    @property
+    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+        return [(dtypes.variant, TensorShape([]))]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"value must be a TensorArray, but saw: {type(value)}")
+        with name_scope(None, "convert_tensor_array"):
+            return [
+                apply_op(
+                    "TensorListFromTensor",
+                    tensor=value.stack(),
+                    element_shape=_shape_argument(value.element_shape),
+                )
+            ]
+
+    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        (held,) = tensors
+        elements = apply_op(
+            "TensorListStack",
+            input_handle=held,
+            element_shape=_shape_argument(self._element_shape),
+            element_dtype=self._dtype,
+        )
+        array = TensorArray(
+            self._dtype,
+            size=apply_op("TensorListLength", input_handle=held),
+            dynamic_size=self._dynamic_size,
+            infer_shape=self._infer_shape,
+            element_shape=self._element_shape,
+        )
+        return array.unstack(elements)
+
+
+def _shape_argument(shape: TensorShape) -> Any:
+    dims = shape.dims_tuple
+    known: Any = -1 if dims is None else [-1 if dim is None else dim for dim in dims]
+    return np.array(known, np.int32)
+
+
+specs.register_value(IndexedSlices, IndexedSlicesSpec._of)
+specs.register_value(RaggedTensor, RaggedTensorSpec.from_value)
+specs.register_value(TensorArray, TensorArraySpec.from_value)

@@ -1,0 +1,39 @@
+"""Comparisons packed into bits in host memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import shape_text
+
+
+@host_kernel("CompareAndBitpack", large=True)
+def compare_and_bitpack(c: OpKernelConstruction) -> Compute:
+    """Bits [..., n / 8] of values [..., n]; booleans stand for themselves."""
+    takes_bits = c["T"].is_bool
+
+    def compute(values: Any, threshold: Any) -> Any:
+        shape = np.shape(values)
+        if not shape:
+            raise _invalid("Input should be at least a vector, but saw a scalar.")
+        if np.ndim(threshold):
+            raise _invalid(
+                f"Compare must be a scalar, but saw shape: "
+                f"{shape_text(np.shape(threshold))}"
+            )
+        if shape[-1] % 8:
+            raise _invalid(
+                "Inner dimension of input should be divisible by 8, but saw shape: "
+                + shape_text(shape)
+            )
+        return np.packbits(values if takes_bits else values > threshold, axis=-1)
+
+    return compute
+
+
+def _invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)

@@ -1,0 +1,217 @@
+"""Statistics of pipelines: what datasets count, and the aggregator that sums it up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.datasets.dataset import (
+    Dataset,
+    DatasetIterator,
+    Element,
+    as_dataset,
+    dataset_kernel,
+    invalid,
+)
+from tensorloom.kernels.host.summary_ops import fill_histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.environment import Environment
+
+# What TensorFlow counts for a string beside its characters.
+_STRING_BYTES = 8
+
+
+class StatsAggregator(Resource):
+    """Histograms and last values by name. With a writer, changes are also events."""
+
+    def __init__(self, container: str, name: str) -> None:
+        super().__init__(container, name)
+        self._lock = threading.Lock()
+        self._histograms: dict[str, list[float]] = {}
+        self._scalars: dict[str, float] = {}
+        self._writer: Any = None
+
+    def set_writer(self, writer: Any) -> None:
+        """From now on, changes are written as events."""
+        with self._lock:
+            self._writer = writer
+
+    def add_to_histogram(self, name: str, value: float, step: int) -> None:
+        """One more value."""
+        with self._lock:
+            self._histograms.setdefault(name, []).append(value)
+            self._write([name], [], step)
+
+    def set_scalar(self, name: str, value: float, step: int) -> None:
+        """The value of now."""
+        with self._lock:
+            self._scalars[name] = value
+            self._write([], [name], step)
+
+    def summary(self) -> bytes:
+        """All of it as a serialized `Summary`."""
+        with self._lock:
+            made = self._summary(list(self._histograms), list(self._scalars))
+            return bytes(made.SerializeToString())
+
+    def _summary(self, histograms: list[str], scalars: list[str]) -> Any:
+        from tensorloom.protos.summary_pb2 import Summary
+
+        made = Summary()
+        for name in histograms:
+            histogram = made.value.add(tag=name).histo
+            fill_histogram(histogram, np.array(self._histograms[name]), name)
+        for name in scalars:
+            made.value.add(tag=name, simple_value=self._scalars[name])
+        return made
+
+    def _write(self, histograms: list[str], scalars: list[str], step: int) -> None:
+        if self._writer is None:
+            return
+        from tensorloom.protos.event_pb2 import Event
+
+        summary = self._summary(histograms, scalars)
+        self._writer.write(Event(wall_time=time.time(), step=step, summary=summary))
+
+
+class Statistics:
+    """Where the datasets of a pipeline count, under a tag of their own."""
+
+    def __init__(self, aggregator: StatsAggregator, tag: str) -> None:
+        self._aggregator = aggregator
+        self._prefix = f"{tag}::" if tag else ""
+
+    def add_to_histogram(self, name: str, value: float, step: int) -> None:
+        """One more value."""
+        self._aggregator.add_to_histogram(self._prefix + name, value, step)
+
+    def set_scalar(self, name: str, value: float, step: int) -> None:
+        """The value of now."""
+        self._aggregator.set_scalar(self._prefix + name, value, step)
+
+
+class _CountedDataset(Dataset):
+    """A dataset whose iterators count, under a tag."""
+
+    def __init__(self, source: Dataset, aggregator: StatsAggregator, tag: str) -> None:
+        super().__init__(source.types, source.shapes, source)
+        self._statistics = Statistics(aggregator, tag)
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        counting = env.branch()
+        counting.statistics = self._statistics
+        return _CountingIterator(self.inputs[0].iterate(counting), env, counting)
+
+
+class _CountingIterator(DatasetIterator):
+    """Hands the step's context on to an environment of its own."""
+
+    def __init__(
+        self, source: DatasetIterator, env: Environment, inner: Environment
+    ) -> None:
+        self._source, self._env, self._inner = source, env, inner
+
+    def __next__(self) -> Element:
+        self._inner.context = self._env.context
+        return next(self._source)
+
+
+@dataset_kernel("SetStatsAggregatorDataset", "ExperimentalSetStatsAggregatorDataset")
+def set_stats_aggregator_dataset(c: OpKernelConstruction) -> Compute:
+    """The same elements; the datasets before it count into an aggregator."""
+
+    def compute(source: Any, aggregator: Any, tag: Any, *_: Any) -> Dataset:
+        if not isinstance(aggregator, StatsAggregator):
+            raise invalid("Trying to access a handle that is no StatsAggregator.")
+        return _CountedDataset(as_dataset(source), aggregator, tag[()].decode())
+
+    return compute
+
+
+# --- what is counted for each element -----------------------------------------------
+
+
+class _MeasuredDataset(Dataset):
+    """A dataset that adds a number for each element to a histogram."""
+
+    def __init__(
+        self, source: Dataset, tag: str, measure: Callable[[int, Element], float]
+    ) -> None:
+        super().__init__(source.types, source.shapes, source)
+        self._tag, self._measure = tag, measure
+
+    @property
+    def cardinality(self) -> int:
+        return self.inputs[0].cardinality
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        source = self.inputs[0].iterate(env)
+        if env.statistics is None:
+            return source
+        return _MeasuringIterator(source, env.statistics, self._tag, self._measure)
+
+
+class _MeasuringIterator(DatasetIterator):
+    def __init__(
+        self,
+        source: DatasetIterator,
+        statistics: Statistics,
+        tag: str,
+        measure: Callable[[int, Element], float],
+    ) -> None:
+        self._source, self._statistics = source, statistics
+        self._tag, self._measure = tag, measure
+        self._count = 0
+
+    def __next__(self) -> Element:
+        begin = time.perf_counter_ns()
+        element = next(self._source)
+        value = self._measure(time.perf_counter_ns() - begin, element)
+        self._statistics.add_to_histogram(self._tag, value, self._count)
+        self._count += 1
+        return element
+
+
+def _microseconds(nanoseconds: int, element: Element) -> float:
+    return float(nanoseconds // 1000)
+
+
+def _bytes(nanoseconds: int, element: Element) -> float:
+    return float(sum(_size(component) for component in element))
+
+
+def _size(component: Any) -> int:
+    if isinstance(component, bytes):
+        return _STRING_BYTES + len(component)
+    size = getattr(component, "nbytes", 0)
+    if getattr(component, "dtype", None) != object:
+        return int(size)
+    return sum(_STRING_BYTES + len(text) for text in component.ravel().tolist())
+
+
+@dataset_kernel("LatencyStatsDataset", "ExperimentalLatencyStatsDataset")
+def latency_stats_dataset(c: OpKernelConstruction) -> Compute:
+    """The same elements; how long each took, in microseconds, is counted."""
+    return lambda source, tag: _MeasuredDataset(
+        as_dataset(source), tag[()].decode(), _microseconds
+    )
+
+
+@dataset_kernel("BytesProducedStatsDataset", "ExperimentalBytesProducedStatsDataset")
+def bytes_produced_stats_dataset(c: OpKernelConstruction) -> Compute:
+    """The same elements; their sizes are counted."""
+    return lambda source, tag: _MeasuredDataset(
+        as_dataset(source), tag[()].decode(), _bytes
+    )

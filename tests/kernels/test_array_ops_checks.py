@@ -1,0 +1,68 @@
+"""Answers that kernels remember from step to step are those of the step's inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+CASES = [
+    ((4, 5), [1, 2], [2, 3]),
+    ((4, 5), [1, 2], [2, -1]),
+    ((4, 5), [0, 0], [4, 5]),
+    ((4, 5), [0, 1], [-1, 2]),
+    ((6, 5), [0, 1], [-1, 2]),
+    ((6, 5), [5, 0], [0, 5]),
+]
+
+
+@pytest.mark.parametrize("scale", [1, 100])  # in host memory, and as tensors
+def test_slices_with_new_ends_in_each_step(scale: int) -> None:
+    value = tf.placeholder(tf.float32, [None, None] if scale > 1 else None)
+    begin, size = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [2])
+    part = tf.slice(value, begin, size)
+    with tf.Session() as sess:
+        for shape, b, s in [*CASES, *CASES]:
+            x = np.random.rand(*(d * scale for d in shape)).astype(np.float32)
+            wanted = x[
+                tuple(
+                    slice(at, None if n == -1 else at + n)
+                    for at, n in zip(b, s, strict=True)
+                )
+            ]
+            np.testing.assert_array_equal(
+                sess.run(part, {value: x, begin: b, size: s}), wanted
+            )
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Expected size"):
+                sess.run(part, {value: x, begin: b, size: [x.shape[0] + 1, 0]})
+
+
+REDUCTIONS: list[tuple[tuple[int, ...], Any]] = [
+    ((2, 3), [0]),
+    ((2, 3), [1]),
+    ((2, 3, 4), [1]),
+    ((2, 3, 4), [-1]),
+    ((3,), [-1]),
+    ((2, 3, 4), [2, 0]),
+    ((2, 3, 4), [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize("reduce", [tf.reduce_sum, tf.reduce_max])
+def test_axes_that_change_with_each_step(reduce: Any) -> None:
+    value, axes = tf.placeholder(tf.float32), tf.placeholder(tf.int32, [None])
+    reduced = reduce(value, axes)
+    numpy_reduce = np.sum if reduce is tf.reduce_sum else np.max
+    with tf.Session() as sess:
+        for shape, at in [*REDUCTIONS, *REDUCTIONS]:
+            x = np.random.rand(*shape).astype(np.float32)
+            np.testing.assert_allclose(
+                sess.run(reduced, {value: x, axes: at}),
+                numpy_reduce(x, axis=tuple(at)),
+                rtol=1e-5,
+            )
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid reduc"):
+                sess.run(reduced, {value: x, axes: [len(shape)]})

@@ -1,0 +1,131 @@
+"""Which memory a node's values live in, read off the source of its piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tests.worker.small_graphs import arg, graph, node, register, retval
+
+F = np.float32
+SQUARES = {"small": 60, "medium": 128, "large": 200}
+
+
+def _source(op: str, side: int, inputs: int, **attrs: Any) -> str:
+    """The source of a piece with one node over squares that were fed."""
+    shape = (side, side)
+    feeds = [arg(f"x{i}", i, shape) for i in range(inputs)]
+    names = [feed.name for feed in feeds]
+    y = node("y", op, names, shape=shape, **attrs)
+    step = register(graph(*feeds, y, retval("y", 0)))
+    step.run([np.ones(shape, F)] * inputs)
+    return step.source
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "sizes_on_host"),
+    [
+        ("AddV2", 2, ["small", "medium"]),
+        ("Exp", 1, ["small", "medium"]),
+        ("Softmax", 1, ["small"]),  # several passes in NumPy
+        ("Erf", 1, ["small"]),  # one element at a time there
+    ],
+)
+def test_how_large_depends_on_the_op(
+    op: str, inputs: int, sizes_on_host: list[str]
+) -> None:
+    found = [
+        name
+        for name, side in SQUARES.items()
+        if "from_host" not in _source(op, side, inputs)
+    ]
+    assert found == sizes_on_host
+
+
+@pytest.mark.parametrize(("side", "is_on_host"), [(60, True), (63, True), (128, False)])
+def test_products_of_much_work_are_torch_s(side: int, is_on_host: bool) -> None:
+    source = _source("MatMul", side, 2, transpose_a=False, transpose_b=True)
+    assert ("from_host" not in source) == is_on_host
+
+
+def test_work_counts_and_not_the_sizes_alone() -> None:
+    attrs: dict[str, Any] = {"transpose_a": False, "transpose_b": False}
+    step = register(
+        graph(
+            arg("a", 0, (128, 128)),
+            arg("b", 1, (128, 1)),
+            node("y", "MatMul", ["a", "b"], shape=(128, 1), **attrs),
+            retval("y", 0),
+        )
+    )
+    assert "from_host" not in step.source
+    (y,) = step.run([np.full((128, 128), 2, F), np.ones((128, 1), F)])
+    np.testing.assert_array_equal(y, np.full((128, 1), 256))
+
+
+def test_what_was_made_of_host_memory_comes_back() -> None:
+    shape = (100, 100)
+    step = register(
+        graph(
+            arg("x", 0, shape),
+            node("p", "Softmax", ["x"], shape=shape),
+            node("y", "AddV2", ["p", "x"], shape=shape),
+            retval("y", 0),
+        )
+    )
+    assert "to_host(" in step.source
+    x = np.zeros(shape, F)
+    np.testing.assert_allclose(step.run([x])[0], np.full(shape, 0.01), rtol=1e-5)
+    np.testing.assert_array_equal(x, 0)  # the feed is the caller's
+
+
+TYPES = [
+    "float32",
+    "float16",
+    "bfloat16",
+    "int8",
+    "uint16",
+    "int64",
+    "complex64",
+    "bool",
+]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("index_type", ["int32", "int64"])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_of_a_large_variable(
+    dtype: str, index_type: str, use_resource: bool
+) -> None:
+    values = np.arange(3000 * 20).reshape(3000, 20) % 99
+    values = values.astype(tf.as_dtype(dtype).as_numpy_dtype)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        variable = tf.Variable(values, use_resource=use_resource)
+        ids = tf.placeholder(index_type, [3])
+        rows = tf.gather(variable, ids)
+        columns = tf.gather(variable, ids, axis=1)
+        sess.run(variable.initializer)
+        found = sess.run([rows, columns], {ids: [7, 2, 7]})
+        np.testing.assert_array_equal(found[0], values[[7, 2, 7]])
+        np.testing.assert_array_equal(found[1], values[:, [7, 2, 7]])
+        for bad in (-1, 3000):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\]"):
+                sess.run(rows, {ids: [0, bad, 1]})
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_gathered_rows_do_not_change_with_the_variable(use_resource: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        variable = tf.Variable(tf.zeros([1000, 20]), use_resource=use_resource)
+        ids = tf.placeholder(tf.int64, [2])
+        rows = tf.gather(variable, ids)
+        with tf.control_dependencies([rows]):
+            update = tf.scatter_add(variable, ids, tf.ones([2, 20]))
+        sess.run(variable.initializer)
+        before, _ = sess.run([rows, update.op], {ids: [3, 4]})
+        after = sess.run(rows, {ids: [3, 4]})
+    assert before.sum() == 0
+    assert after.sum() == 40
