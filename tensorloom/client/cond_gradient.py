@@ -17,7 +17,13 @@ from tensorloom.framework import dtypes, nest
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import fill_ops, functional_ops
+from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops import (
+    fill_ops,
+    functional_ops,
+    resource_variable_ops,
+    shape_ops,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
@@ -155,7 +161,7 @@ def _match_results(
 ) -> list[int]:
     """Sets the graphs' outputs; returns the indices of the inputs with a gradient.
 
-    A branch that has none where another one has gives zeros.
+    A branch that has none where another one has gives zeros, or no rows.
     """
     wanted = [
         i
@@ -166,8 +172,8 @@ def _match_results(
         with graph.as_default():
             chosen = []
             for i in wanted:
-                is_sparse = all(isinstance(r[i], IndexedSlices) for r in results)
-                chosen.append(_as_result(graph, i, gradients_of_branch[i], is_sparse))
+                rows = _rows_of([r[i] for r in results], graph.forward.inputs[i])
+                chosen.append(_as_result(graph, i, gradients_of_branch[i], rows))
         graph.structured_outputs = chosen
         flat = nest.flatten(chosen, expand_composites=True)
         graph.outputs = [graph.capture(t) for t in flat]
@@ -176,12 +182,56 @@ def _match_results(
     return wanted
 
 
-def _as_result(
-    graph: BranchGradient, index: int, gradient: Any, is_sparse: bool
-) -> Any:
+def _rows_of(gradients_of_branches: Sequence[Any], tensor: Tensor) -> Any:
+    """An IndexedSlices of a branch if all branches can give rows, else None."""
+    given = [g for g in gradients_of_branches if g is not None]
+    if not all(isinstance(g, IndexedSlices) for g in given):
+        return None
+    if len(given) < len(gradients_of_branches) and (
+        row_dims(tensor) is None or any(g.dense_shape is None for g in given)
+    ):
+        return None
+    return given[0]
+
+
+def _as_result(graph: BranchGradient, index: int, gradient: Any, rows: Any) -> Any:
+    tensor = graph.forward.inputs[index]
     if gradient is None:
-        return zeros_for(graph.forward.inputs[index])
-    return gradient if is_sparse else convert_to_tensor(gradient)
+        return zeros_for(tensor) if rows is None else _no_rows(tensor, rows)
+    return gradient if rows is not None else convert_to_tensor(gradient)
+
+
+def _no_rows(tensor: Tensor, rows: IndexedSlices) -> IndexedSlices:
+    """An IndexedSlices without rows, of the dtypes of another branch's."""
+    dims = row_dims(tensor)
+    assert dims is not None
+    return IndexedSlices(
+        fill_ops.zeros([0, *dims], dtype=rows.values.dtype),
+        fill_ops.zeros([0], dtype=rows.indices.dtype),
+        dense_shape_of(tensor, rows.dense_shape.dtype),
+    )
+
+
+def row_dims(tensor: Tensor) -> list[int] | None:
+    """The dimensions of a row of a tensor, or of a variable, if they are known."""
+    shape = tensor.shape
+    if tensor.dtype == dtypes.resource:
+        data = tensor._handle_data
+        shape = data.shape if data is not None else TensorShape.of(None)
+    dims = shape.dims_tuple
+    if not dims or None in dims[1:]:
+        return None
+    return [d for d in dims[1:] if d is not None]
+
+
+def dense_shape_of(tensor: Tensor, dtype: Any = dtypes.int32) -> Tensor:
+    """The shape of a tensor, or of the variable behind a handle."""
+    shape: Tensor
+    if tensor.dtype == dtypes.resource:
+        shape = resource_variable_ops.variable_shape(tensor, dtype)
+    else:
+        shape = shape_ops.shape(tensor, out_type=dtype)
+    return shape
 
 
 def zeros_for(tensor: Tensor) -> Tensor:

@@ -191,7 +191,7 @@ class GradientWalk:
         # one of their own they count for nothing.
         own = graph_mutation.own_output_count(op)
         for output in _differentiated(op, op._outputs[:own], received):
-            if received[output._value_index] is None and _takes_zeros(output):
+            if received[output._value_index] is None and takes_zeros(output):
                 received[output._value_index] = _zeros_like(output)
         return self._call(op, function, received)
 
@@ -279,11 +279,12 @@ def _differentiated(
         body = while_gradient.loop_graphs(op)[1]
         given = [i for i, gradient in enumerate(received) if gradient is not None]
         behind = loop_dependencies.variables_behind(body, given)
+        behind -= loop_dependencies.unchanged_variables(body, given)
         return [output for output in outputs if output._value_index in behind]
     return outputs
 
 
-def _takes_zeros(output: Tensor) -> bool:
+def takes_zeros(output: Tensor) -> bool:
     """Handles of other resources than variables have no gradient, not even zeros."""
     if output._dtype == dtypes.resource:
         return is_of_variable(output)

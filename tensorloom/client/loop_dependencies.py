@@ -34,6 +34,22 @@ def variables_behind(body: FuncGraph, results: Iterable[int]) -> set[int]:
     return behind
 
 
+def unchanged_variables(body: FuncGraph, results: Iterable[int]) -> set[int]:
+    """Those of `variables_behind` that each iteration hands on as they are."""
+    given = set(results)
+    return {
+        i
+        for i in variables_behind(body, given) - given
+        if i < len(body.inputs) and _is_handed_on(body.inputs[i], body.outputs[i])
+    }
+
+
+def _is_handed_on(argument: Tensor, result: Tensor) -> bool:
+    while result is not argument and result.op.type == "Identity":
+        result = result.op._inputs[0]
+    return result is argument
+
+
 class _BackwardWalk:
     """Finds arguments of a function body. Remembers what it has been through."""
 

@@ -10,11 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client import func_graph, gradients, graph_mutation, while_loop
+from tensorloom.client import (
+    func_graph,
+    gradients,
+    graph_mutation,
+    loop_dependencies,
+    while_loop,
+)
 from tensorloom.client.cond_gradient import zeros_for
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradient_walk import TRAINABLE_NAMES, is_trainable
+from tensorloom.client.gradient_walk import (
+    TRAINABLE_NAMES,
+    is_trainable,
+    takes_zeros,
+)
+from tensorloom.client.loop_sums import LoopSum, add_to_sum
 from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.gradient_registry import RegisterGradient
@@ -39,6 +50,12 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
         for i, grad in enumerate(grads)
         if grad is not None and _takes_gradient(body_graph.outputs[i])
     ]
+    own = graph_mutation.own_output_count(op)
+    unchanged = [
+        i
+        for i in sorted(loop_dependencies.unchanged_variables(body_graph, selected))
+        if i < own and takes_zeros(op.outputs[i])
+    ]
     maximum, total = _iterations(op, cond_graph, body_graph)
     counter = convert_to_tensor(0, dtype=total.dtype, name="grad_counter")
     starts = [convert_to_tensor(grads[i]) for i in selected]
@@ -46,7 +63,7 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
     graph = BodyGradient(
         func_graph.unique_gradient_name(body_graph.name), body_graph, op, cond_graph
     )
-    graph.differentiate(selected, leading, starts, gradient_scope())
+    graph.differentiate(selected, unchanged, leading, starts, gradient_scope())
     _rewrite_if_changed(op, cond_graph, body_graph)
     inputs = [*leading, *starts, *graph.external_captures]
     backward = while_loop.add_while_op(
@@ -60,6 +77,12 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
     result: list[Any] = [None] * len(op.inputs)
     for position, i in enumerate(selected):
         result[i] = outputs[len(leading) + position]
+    position_of = {
+        argument: len(leading) + len(selected) + k
+        for k, argument in enumerate(graph.internal_captures)
+    }
+    for i, total_gradient in graph.sums.items():
+        result[i] = total_gradient.result(lambda t: backward.outputs[position_of[t]])
     return result
 
 
@@ -185,19 +208,27 @@ class BodyGradient(GradientGraph):
     ) -> None:
         super().__init__(name, forward, op)
         self._cond_graph = cond_graph
-        # Captured list -> the list without what was popped.
+        # Captured list -> the list without what was popped; argument -> its next value.
         self._popped: dict[Tensor, Tensor] = {}
+        # By loop variable that never changes: the gradient, added up.
+        self.sums: dict[int, LoopSum] = {}
         self._outputs_index = {t: i for i, t in enumerate(forward.outputs)}
         self._inputs_index = {t: i for i, t in enumerate(forward.inputs)}
 
     def differentiate(
         self,
         selected: Sequence[int],
+        unchanged: Sequence[int],
         leading: Sequence[Tensor],
         starts: Sequence[Tensor],
         scope: str,
     ) -> None:
-        """Builds the body of the backward loop."""
+        """Builds the body of the backward loop.
+
+        Args:
+          selected: the loop variables with a gradient; `starts` are the gradients.
+          unchanged: others, which iterations read and do not change.
+        """
         forward = self.forward
         ys = [forward.outputs[i] for i in selected]
         xs = [forward.inputs[i] for i in selected]
@@ -211,19 +242,29 @@ class BodyGradient(GradientGraph):
                 for i, (start, x) in enumerate(zip(starts, xs, strict=True))
             ]
             counter, maximum, total = self.inputs[: len(leading)]
+            read = [forward.inputs[i] for i in unchanged]
             found = gradients.build_gradients(
-                ys, xs, grad_ys, name=scope, source_graph=forward
+                ys, xs + read, grad_ys, name=scope, source_graph=forward
             )
             results = [
                 zeros_for(x) if g is None else convert_to_tensor(g)
-                for x, g in zip(xs, found, strict=True)
+                for x, g in zip(xs, found, strict=False)
             ]
+            self._add_up(dict(zip(unchanged, found[len(xs) :], strict=True)))
             following = apply_op("AddV2", x=counter, y=1, name="add")
             outputs = [following, maximum, total, *map(self.capture, results)]
         self.outputs = outputs + [
             self._popped.get(t, t) for t in self.internal_captures
         ]
         self.structured_outputs = self.outputs
+
+    def _add_up(self, gradients_by_variable: dict[int, Any]) -> None:
+        for i, gradient in gradients_by_variable.items():
+            if gradient is None:
+                continue
+            total = add_to_sum(self, self.op.inputs[i], gradient)
+            self.sums[i], following = total
+            self._popped.update(zip(self.sums[i].arguments, following, strict=True))
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:
         """What is the same in all iterations is there before the loop."""

@@ -279,7 +279,9 @@ class TensorArraySpec(_CompositeSpec):
     def from_value(value: Any) -> TensorArraySpec:
         """The spec of a TensorArray. Raises TypeError for other values."""
         if not isinstance(value, TensorArray):
-            raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
+            raise TypeError(
+                f"Expected value to be a TensorArray, but saw: {type(value)}"
+            )
         return TensorArraySpec(
             value.element_shape, value.dtype, value.dynamic_size, value._infer_shape
         )

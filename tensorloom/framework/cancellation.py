@@ -66,7 +66,7 @@ class CancellationManager:
         return errors.CancelledError(None, None, "Step was cancelled")
 
 
-class following:
+class Following:
     """Cancels `inner` when `outer` is cancelled, within the block."""
 
     __slots__ = ("_inner", "_outer", "_token")

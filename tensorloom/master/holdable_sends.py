@@ -27,7 +27,8 @@ _UPDATES: Final = (
     *("Accumulator", "ResourceAccumulator", "SparseAccumulator", "Queue"),
 )
 _MERGES: Final = frozenset({"Merge", "RefMerge"})
-_LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval"})
+# A control edge leaves its task as a constant behind the node.
+_LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval", "Const"})
 
 
 def mark_holdable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:

@@ -12,7 +12,7 @@ from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.cancellation import (
     CancellationManager,
     Deadline,
-    following,
+    Following,
 )
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.frame_id import (
@@ -471,7 +471,7 @@ class RemoteRegisteredGraph:
         inner.register(lambda: self._worker.abort_step(context.step_id, inner.error()))
         limit = Deadline(inner, timeout_s) if timeout_s else nullcontext()
         try:
-            with following(asked.cancellation, inner), limit:
+            with Following(asked.cancellation, inner), limit:
                 reply = self.begin(feeds, context)
                 if reply is not None:
                     return reply.take()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.framework.cancellation import CancellationManager, Deadline, following
+from tensorloom.framework.cancellation import CancellationManager, Deadline, Following
 from tensorloom.framework.interfaces import (
     RegisteredGraph,
     RemoteGraph,
@@ -109,7 +109,7 @@ class _Run:
         )
         token = self._cancellation.register(self._abort)
         try:
-            with following(self._outer, self._cancellation), limit:
+            with Following(self._outer, self._cancellation), limit:
                 self._run_parts(feeds)
         finally:
             if token is not None:  # or the values stay until garbage is collected

@@ -71,7 +71,7 @@ register_op(
 
 @export("io.decode_proto")
 def decode_proto(
-    bytes: Any,  # noqa: A002 -- TensorFlow's name
+    bytes: Any,
     message_type: str,
     field_names: Sequence[str],
     output_types: Sequence[Any],

@@ -89,7 +89,7 @@ register_op(
 
 
 @export("train.sdca_fprint")
-def sdca_fprint(input: Any, name: str | None = None) -> Tensor:  # noqa: A002
+def sdca_fprint(input: Any, name: str | None = None) -> Tensor:
     """The fingerprints [n, 2] of strings [n], 128 bits as two int64."""
     return apply_op("SdcaFprint", input=input, name=name)  # type: ignore[no-any-return]
 

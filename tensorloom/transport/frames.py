@@ -19,6 +19,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.transport import media
+from tensorloom.transport.body_memory import new_body
 
 if TYPE_CHECKING:
     from tensorloom.transport.packing import Buffer
@@ -182,7 +183,7 @@ class FrameReader:
         if len(there) == size:
             return np.frombuffer(bytearray(there), np.uint8)
         try:
-            body = np.empty(size, np.uint8)
+            body = new_body(size)
         except MemoryError:
             raise errors.ResourceExhaustedError(
                 None, None, f"There is no memory for a frame of {size} bytes"

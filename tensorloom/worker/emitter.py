@@ -209,12 +209,14 @@ class Emitter:
     def _flush_before(self, scope: Scope, node: Node) -> None:
         """Lets tensors for other tasks go before a node that takes time.
 
-        Those that may be held go only before one that may wait for another task.
+        Those that may be held go only before one that may wait for another task: any
+        but a plain computation.
         """
         if node.op in _QUICK:
             return
-        may_wait = node.op in STRUCTURE or node.op in self.functions
-        if scope.has_unsent or (scope.has_held and may_wait):
+        op_def = None if node.op in STRUCTURE else op_registry.find(node.op)
+        computes = op_def is not None and not op_def.is_stateful
+        if scope.has_unsent or (scope.has_held and not computes):
             scope.write("context.rendezvous.flush()", None)
             scope.has_unsent = scope.has_held = False
 

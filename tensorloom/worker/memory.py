@@ -39,6 +39,7 @@ _ONE_PASS: Final = frozenset(
         *("Reshape", "ExpandDims", "Squeeze", "Transpose", "Slice", "StridedSlice"),
         *("Identity", "StopGradient", "Cast", "ConcatV2", "Pack", "Unpack", "Split"),
         *("SplitV", "Pad", "Tile", "ReverseV2", "Gather", "GatherV2", "GatherNd"),
+        "ResourceGather",
         *("Add", "AddV2", "AddN", "Sub", "Mul", "RealDiv", "Neg", "Square", "Abs"),
         *("SquaredDifference", "BiasAdd", "Sqrt", "Exp", "Log", "Tanh", "Sin", "Cos"),
         *("Floor", "Ceil", "Rint", "Round", "Sum", "Mean", "Max", "Min"),

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
-from tensorloom.framework.cancellation import Deadline, following
+from tensorloom.framework.cancellation import Deadline, Following
 from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
@@ -189,7 +189,7 @@ class RegisteredGraph:
         self._session.begin(step)
         outer = asked.cancellation if asked is not None else None
         try:
-            with following(outer, step.cancellation), limit:
+            with Following(outer, step.cancellation), limit:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         except errors.OpError as error:
             if asked is not None and asked.step_id:

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,62 @@ def test_a_server_that_stops_says_so_to_who_waits(service: Service) -> None:
         reply.take()
     service.release.set()
     channel.close()
+
+
+def listener_at(endpoint: str) -> socket.socket:
+    """A new listener at an endpoint whose server is stopping."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            listener.bind("\0" + endpoint.split("@")[1])
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    listener.listen()
+    return listener
+
+
+def test_connections_that_were_closed_while_idle(service: Service) -> None:
+    listener, endpoint = socket_address.listen_locally()
+    server = make_server(listener, service)
+    channel = SocketChannel(endpoint, "/job:a/replica:0/task:0", b"word")
+    replies = [channel.begin_values(RUN, b"", [np.ones(2)]) for _ in range(3)]
+    for reply in replies:
+        reply.take()
+    server.stop()
+    server = make_server(listener_at(endpoint), service)
+    reply = channel.begin_values(RUN, b"", [np.ones(2)])
+    np.testing.assert_array_equal(reply.take()[1][0], [2, 2])
+    for _ in range(3):  # whichever connection it takes
+        channel.call_values(RUN, b"", [])
+    server.stop()
+    with pytest.raises(NotConnected):
+        channel.call_values(RUN, b"", [])
+    channel.close()
+
+
+@pytest.mark.parametrize("header", [b"well", b"fail"])
+def test_what_is_done_after_the_reply(service: Service, header: bytes) -> None:
+    def run(header: bytes, values: list[Any], call: Any) -> tuple[bytes, Any]:
+        call.after_reply(lambda: service.release.wait(20) and service.heard.set())
+        if header == b"fail":
+            raise errors.NotFoundError(None, None, "no such thing")
+        return header, []
+
+    service.run = run  # type: ignore[method-assign]
+    listener, endpoint = socket_address.listen_locally()
+    server = make_server(listener, service)
+    channel = SocketChannel(endpoint, "task", b"word")
+    reply = channel.begin_values(RUN, header, [])
+    with suppress(errors.NotFoundError):
+        assert reply.take() == (header, [])
+    assert not service.heard.is_set()
+    service.release.set()
+    assert service.heard.wait(10)
+    channel.close()
+    server.stop()
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")

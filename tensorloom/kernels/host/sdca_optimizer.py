@@ -263,7 +263,9 @@ def sdca_optimizer(c: OpKernelConstruction) -> Compute:
         weights, labels, state = given[place], given[place + 1], given[-1].copy()
         _check(weights, labels, state)
         groups = _groups(c, given)
-        work = _Round(groups, loss, by, c["num_loss_partitions"], labels, weights, state)
+        work = _Round(
+            groups, loss, by, c["num_loss_partitions"], labels, weights, state
+        )
         if adaptive:
             order: Any = _adaptive_order(work.importances())
         else:

@@ -60,6 +60,36 @@ def _bucket_limits() -> np.ndarray[Any, Any]:
     return np.array([*(-x for x in reversed(limits)), 0.0, *limits])
 
 
+class Histogram:
+    """How many finite values lie in each of TensorFlow's buckets, so far."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(len(_bucket_limits()), np.int64)
+        self._count, self._sum, self._squares = 0, 0.0, 0.0
+        self._least, self._most = sys.float_info.max, -sys.float_info.max
+
+    def add(self, values: np.ndarray[Any, Any]) -> None:
+        """Counts float64 values [n]."""
+        places = np.searchsorted(_bucket_limits(), values, side="right")
+        self._counts += np.bincount(places, minlength=len(self._counts))
+        self._count += len(values)
+        self._sum += float(values.sum())
+        self._squares += float(np.square(values).sum())
+        self._least = min(self._least, float(values.min(initial=self._least)))
+        self._most = max(self._most, float(values.max(initial=self._most)))
+
+    def fill(self, histogram: Any) -> None:
+        """Writes a `HistogramProto`."""
+        limits, counts = _bucket_limits(), self._counts
+        histogram.min, histogram.max = self._least, self._most
+        histogram.num = self._count
+        histogram.sum, histogram.sum_squares = self._sum, self._squares
+        # A run of empty buckets is written as one.
+        kept = (counts > 0) | np.append(counts[1:] > 0, True)
+        histogram.bucket_limit.extend(limits[kept].tolist())
+        histogram.bucket.extend(counts[kept].astype(np.float64).tolist())
+
+
 @host_kernel("HistogramSummary", large=True)
 def histogram_summary(c: OpKernelConstruction) -> Compute:
     """A histogram of the values."""
@@ -90,19 +120,9 @@ def fill_histogram(histogram: Any, tensor: Any, name: str) -> None:
         raise errors.InvalidArgumentError(
             None, None, f"{what} in summary histogram for: {name}"
         )
-    limits = _bucket_limits()
-    counts = np.bincount(
-        np.searchsorted(limits, values, side="right"), minlength=len(limits)
-    )
-    histogram.min = values.min() if len(values) else sys.float_info.max
-    histogram.max = values.max() if len(values) else -sys.float_info.max
-    histogram.num = len(values)
-    histogram.sum = values.sum()
-    histogram.sum_squares = np.square(values).sum()
-    # A run of empty buckets is written as one.
-    kept = (counts > 0) | np.append(counts[1:] > 0, True)
-    histogram.bucket_limit.extend(limits[kept].tolist())
-    histogram.bucket.extend(counts[kept].astype(np.float64).tolist())
+    counted = Histogram()
+    counted.add(values)
+    counted.fill(histogram)
 
 
 @host_kernel("MergeSummary", large=True)

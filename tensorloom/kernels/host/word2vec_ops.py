@@ -239,7 +239,9 @@ def _copied(variable: Variable) -> _Array:
 
 def _hold(variable: Variable, value: _Array) -> None:
     held: Any = variable.value
-    variable.value = value if is_host(held) else to_tensor(value, held.device, copy=True)
+    variable.value = (
+        value if is_host(held) else to_tensor(value, held.device, copy=True)
+    )
 
 
 def _check_training(

@@ -23,6 +23,7 @@ from tensorloom.kernels.host.datasets.sources import ElementIterator
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.datasets.statistics import Statistics
 
 # How far ahead where TensorFlow would tune it.
 _AUTOTUNED_BUFFER = 4

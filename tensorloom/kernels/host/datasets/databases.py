@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +121,11 @@ _SQL_TYPES = frozenset(
 )
 
 
+# A process opens an LMDB database once; whoever reads it keeps it open.
+_OPENED: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+_OPENING = threading.Lock()
+
+
 class _LmdbDataset(Dataset):
     def __init__(self, types: Any, shapes: Any, names: list[str]) -> None:
         super().__init__(types, shapes)
@@ -144,15 +152,18 @@ def lmdb_records(name: str) -> Iterator[tuple[bytes, bytes]]:
     except ImportError:
         message = "LMDB databases need the package lmdb: pip install lmdb"
         raise errors.UnimplementedError(None, None, message) from None
-    import os
-
-    try:
-        database = lmdb.open(
-            name, subdir=os.path.isdir(name), readonly=True, lock=False
-        )
-    except lmdb.Error as error:
-        raise invalid(str(error)) from None
-    with database, database.begin() as transaction:
+    path = os.path.realpath(name)
+    with _OPENING:
+        database = _OPENED.get(path)
+        if database is None:
+            try:
+                database = lmdb.open(
+                    path, subdir=os.path.isdir(path), readonly=True, lock=False
+                )
+            except lmdb.Error as error:
+                raise invalid(str(error)) from None
+            _OPENED[path] = database
+    with database.begin() as transaction:
         yield from ((bytes(k), bytes(v)) for k, v in transaction.cursor())
 
 

@@ -17,7 +17,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     invalid,
 )
-from tensorloom.kernels.host.summary_ops import fill_histogram
+from tensorloom.kernels.host.summary_ops import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ class StatsAggregator(Resource):
     def __init__(self, container: str, name: str) -> None:
         super().__init__(container, name)
         self._lock = threading.Lock()
-        self._histograms: dict[str, list[float]] = {}
+        self._histograms: dict[str, Histogram] = {}
         self._scalars: dict[str, float] = {}
         self._writer: Any = None
 
@@ -47,7 +47,8 @@ class StatsAggregator(Resource):
     def add_to_histogram(self, name: str, value: float, step: int) -> None:
         """One more value."""
         with self._lock:
-            self._histograms.setdefault(name, []).append(value)
+            histogram = self._histograms.setdefault(name, Histogram())
+            histogram.add(np.array([value]))
             self._write([name], [], step)
 
     def set_scalar(self, name: str, value: float, step: int) -> None:
@@ -67,8 +68,7 @@ class StatsAggregator(Resource):
 
         made = Summary()
         for name in histograms:
-            histogram = made.value.add(tag=name).histo
-            fill_histogram(histogram, np.array(self._histograms[name]), name)
+            self._histograms[name].fill(made.value.add(tag=name).histo)
         for name in scalars:
             made.value.add(tag=name, simple_value=self._scalars[name])
         return made
