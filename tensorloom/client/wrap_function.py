@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.concrete_function import ConcreteFunction, trace
-from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.importer import import_graph_def
 from tensorloom.framework import errors, nest
 from tensorloom.framework.default_stack import get_default_graph
@@ -18,6 +17,7 @@ from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import as_shape
 
 if TYPE_CHECKING:
+    from tensorloom.client.func_graph import FuncGraph
     from tensorloom.framework.dtypes import DType
 
 
@@ -39,8 +39,8 @@ class WrappedFunction(ConcreteFunction):
         """
         if kwargs:
             raise NotImplementedError(
-                "Keyword arguments not supported when calling a wrap_function-decorated "
-                "function."
+                "Keyword arguments not supported when calling a "
+                "wrap_function-decorated function."
             )
         given = nest.flatten(list(args), expand_composites=True)
         declared = self.inputs[: len(self._arg_names)]
@@ -89,7 +89,7 @@ class WrappedFunction(ConcreteFunction):
             return made, {}
 
         def body(*arguments: Tensor) -> Any:
-            inner = get_default_graph()
+            inner: Any = get_default_graph()
             mapped = {t.name: arg for t, arg in zip(fed, arguments, strict=True)}
             mapped |= {
                 inside.name: inner.capture(outside)

@@ -11,17 +11,17 @@ import numpy as np
 from tensorloom.data import specs
 from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value_as_shape
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.export import export
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.scopes import name_scope
+from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops.ragged_tensor import RaggedTensor
 from tensorloom.ops.tensor_array import TensorArray
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.dtypes import DType
 
 
 class _CompositeSpec(specs.TypeSpec):
@@ -202,7 +202,7 @@ class RaggedTensorSpec(_CompositeSpec):
 
     @property
     def value_type(self) -> Any:
-        return RaggedTensor if self._ragged_rank > 0 else specs.Tensor
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
 
     @property
     def legacy_types(self) -> Any:

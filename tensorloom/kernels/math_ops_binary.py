@@ -27,6 +27,7 @@ from tensorloom.kernels.math_ops_dtypes import (
     REAL_FLOATS,
     REALS,
 )
+from tensorloom.kernels.quick_select import where
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -143,7 +144,7 @@ def _extreme(op: str, function: _Binary, wins: _Binary) -> None:
     """Maximum or Minimum: y where it `wins` over x, else x; so a NaN in y loses."""
 
     def exact(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.where(wins(y, x), y, x)
+        return where(wins(y, x), y, x)
 
     def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         # torch's own function differs only for a NaN in y. The sum tells of one, and
@@ -235,15 +236,15 @@ def _approximate_equal(c: OpKernelConstruction) -> Compute:
 def _select(c: OpKernelConstruction) -> Compute:
     shapes = [s.dims_tuple for s in c.input_shapes]
     if None not in shapes and len(set(shapes)) == 1 and None not in shapes[0]:  # type: ignore[operator]
-        return torch.where
-    return lambda cond, x, y: select(cond, x, y, torch.where)
+        return where
+    return lambda cond, x, y: select(cond, x, y, where)
 
 
 @kernel("SelectV2")
 def _select_v2(c: OpKernelConstruction) -> Compute:
     def compute(cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         try:
-            return torch.where(cond, x, y)
+            return where(cond, x, y)
         except RuntimeError:
             check_select_v2(cond.shape, x.shape, y.shape)
             raise

@@ -151,14 +151,29 @@ def _euclidean_norm(c: OpKernelConstruction) -> _Reduce:
     return reduce
 
 
+def _as_bytes(reduce: _Reduce, general: _Reduce) -> _Reduce:
+    """The least or greatest byte: torch's own `all` and `any` take 40 times as long."""
+
+    def compute(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        if not x.numel():
+            return general(x, axes, keep)
+        return reduce(x.view(torch.uint8), axes, keep).view(torch.bool)
+
+    return compute
+
+
 @_reduction("All", None)
 def _all(c: OpKernelConstruction) -> _Reduce:
-    return torch.all
+    if c.device_type != "CPU":
+        return torch.all
+    return _as_bytes(torch.amin, torch.all)
 
 
 @_reduction("Any", None)
 def _any(c: OpKernelConstruction) -> _Reduce:
-    return torch.any
+    if c.device_type != "CPU":
+        return torch.any
+    return _as_bytes(torch.amax, torch.any)
 
 
 # --- positions ---------------------------------------------------------------

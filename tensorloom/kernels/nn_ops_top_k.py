@@ -9,6 +9,7 @@ import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
+from tensorloom.kernels.host.packed_top_k import places_of_largest
 from tensorloom.kernels.host.unordered_top_k import correct_rows
 from tensorloom.kernels.math_ops_dtypes import REALS
 
@@ -43,6 +44,12 @@ def _largest(
     value: torch.Tensor, count: int, on_cpu: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     size = value.shape[-1]
+    if on_cpu and value.element_size() <= 4:
+        wide = value.float() if value.is_floating_point() else value
+        places = places_of_largest(wide.numpy(), count)
+        if places is not None:
+            order = torch.from_numpy(places)
+            return value.gather(-1, order.long()), order
     if on_cpu and 4 * count < size:
         # Selection does not keep equal elements in order; where one more than asked
         # for shows that there are none, it is much faster than sorting.

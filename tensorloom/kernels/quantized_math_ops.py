@@ -471,11 +471,17 @@ def _batch_norm(c: OpKernelConstruction) -> Compute:
         ):
             if vector.dim() != 1 or len(vector) != t.shape[3]:
                 raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
-        scale = torch.rsqrt(variance + epsilon)
+        scale = 1 / torch.sqrt(variance + epsilon)
         if c["scale_after_normalization"]:
             scale = scale * gamma
-        y = t * scale + (beta - mean * scale)
         bounds = f32(-_BATCH_NORM_BOUND), f32(_BATCH_NORM_BOUND)
-        return float_to_quantized(y, result, *bounds, base), *bounds
+
+        def levels(value: torch.Tensor) -> torch.Tensor:
+            return float_to_quantized(value, result, *bounds, base)
+
+        # In fixed point, as TensorFlow computes; products wrap around.
+        one = levels(torch.ones((), device=t.device))
+        product = torch.div(levels(t) * levels(scale), one, rounding_mode="trunc")
+        return product + levels(-mean * scale + beta), *bounds
 
     return compute

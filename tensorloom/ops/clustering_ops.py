@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape, unknown_shapes
-from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
+    from tensorloom.framework.tensor_shape import TensorShape
 
 
 def _immutable_shape(c: InferenceContext) -> TensorShape:

@@ -100,6 +100,9 @@ class FrameAnswers:
         if frame.method == value_methods.PUSH:
             self._take_pushed(frame)
             return
+        if frame.kind == frames.HELLO:  # is anybody there?
+            write(frames.HELLO)
+            return
         if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
             self._start_tensors(frame, push)
             return

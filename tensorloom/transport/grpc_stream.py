@@ -10,6 +10,7 @@ they are missing `is_supported` says so, and tasks call each other as TensorFlow
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -28,14 +29,6 @@ _SENT: Final = 1
 _RECEIVED: Final = 2
 _ENDED: Final = 3
 
-_OPERATIONS: Final = (
-    "SendInitialMetadataOperation",
-    "SendMessageOperation",
-    "ReceiveInitialMetadataOperation",
-    "ReceiveMessageOperation",
-    "ReceiveStatusOnClientOperation",
-)
-
 
 class StreamEnded(OSError):
     """The stream has ended, or broke."""
@@ -43,12 +36,23 @@ class StreamEnded(OSError):
 
 @cache
 def is_supported() -> bool:
-    """Whether this grpcio has the parts that a stream needs."""
+    """Whether this grpcio has the parts that a stream needs; tried once."""
+    import grpc
+
+    nowhere = grpc.insecure_channel("localhost:1")
     try:
-        from grpc._cython import cygrpc
-    except ImportError:
+        GrpcStream(nowhere, None).close()
+    except (ImportError, AttributeError, TypeError) as error:
+        warnings.warn(
+            f"With grpcio {grpc.__version__} tasks that use no sockets are slower: "
+            f"their streams cannot be opened ({error})",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return False
-    return all(hasattr(cygrpc, name) for name in _OPERATIONS)
+    finally:
+        nowhere.close()
+    return True
 
 
 class GrpcStream:

@@ -110,7 +110,7 @@ def _endpoint(task_info: Any) -> str:
     streams = ""
     for endpoint in task_info.endpoint:
         if endpoint.startswith(SCHEME):
-            streams = endpoint if grpc_stream.is_supported() else ""
+            streams = endpoint
         elif (
             socket_address.is_reachable(endpoint)
             and security.may_connect(endpoint)
@@ -118,4 +118,4 @@ def _endpoint(task_info: Any) -> str:
         ):
             found: str = endpoint
             return found
-    return streams
+    return streams if streams and grpc_stream.is_supported() else ""

@@ -178,7 +178,7 @@ class StreamConnection:
             self._stream.cancel()
         callback = self._on_hangup
         if callback is not None:
-            callback()
+            threads.start(callback)  # the caller may hold what it needs
 
     def close(self) -> None:
         """Hangs up; a call under way is cancelled at the other side."""

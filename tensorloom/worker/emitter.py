@@ -20,6 +20,7 @@ from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import memory, runtime
+from tensorloom.worker.node_error import refused
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -312,16 +313,27 @@ class Emitter:
     ) -> Callable[..., Any]:
         """The node's kernel; one with state is made once for the whole session."""
         if not op_def.is_stateful:
-            return kernel.factory(self.construction(scope, node, inputs))
+            return self._made(kernel, scope, node, inputs)
         memory_kind = HOST if kernel.host else TENSOR
         # Two functions that one node calls may have nodes of one name.
         name = "/".join((*scope.functions, scope.prefix, node.name))
         key = name, self.device.name, memory_kind
         compute = self.kernels.get(key)
         if compute is None:
-            compute = kernel.factory(self.construction(scope, node, inputs))
+            compute = self._made(kernel, scope, node, inputs)
             self.kernels[key] = compute
         return compute
+
+    def _made(
+        self, kernel: KernelDef, scope: Scope, node: Node, inputs: Sequence[Value]
+    ) -> Callable[..., Any]:
+        """The kernel of a node, whose attrs it may refuse."""
+        construction = self.construction(scope, node, inputs)
+        try:
+            return kernel.factory(construction)
+        except errors.OpError as error:
+            name = scope.prefix + node.name
+            raise refused(error, name, node.op, self.device.name) from error.__cause__
 
     def construction(
         self, scope: Scope, node: Node, inputs: Sequence[Value]

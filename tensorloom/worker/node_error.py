@@ -50,6 +50,17 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     return result
 
 
+def refused(
+    error: errors.OpError, name: str, op_type: str, device: str
+) -> errors.OpError:
+    """The error of a kernel that cannot be made for its node, with the node."""
+    if "[[" in error.message:
+        return error
+    message = f"{error.message}\n\t [[{{{{node {name}}}}}]] (op {op_type}, on {device})"
+    code = error.error_code or errors.UNKNOWN
+    return errors.make_exception(None, None, message, code)
+
+
 # What torch and NumPy say of sizes beyond any memory.
 _NO_MEMORY = (
     "allocate",

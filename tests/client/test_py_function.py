@@ -84,6 +84,22 @@ def test_what_a_function_returns_is_checked(function: Any, message: str) -> None
         _run(tf.py_func(function, [1.0], tf.float32))
 
 
+def test_arrays_of_the_other_byte_order() -> None:
+    swapped = np.array([1.0, 2.0], np.dtype(np.float32).newbyteorder())
+    result = _run(tf.py_func(lambda: swapped, [], tf.float32))
+    assert result.dtype == np.float32
+    assert result.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("value", [object(), {}, np.array([1, "a"], object)])
+def test_objects_are_no_tensors(value: Any) -> None:
+    name = type(value.ravel()[0] if isinstance(value, np.ndarray) else value).__name__
+    with pytest.raises(
+        tf.errors.InternalError, match=f"Unsupported object type {name}"
+    ):
+        _run(tf.py_func(lambda: value, [], tf.string))
+
+
 def test_what_cannot_be_called() -> None:
     for make in (tf.py_func, tf.py_function, tf.numpy_function):
         with pytest.raises(ValueError, match="Expected func to be callable"):

@@ -53,6 +53,8 @@ REFUSED = [
     ("float32", [], 2**24 + 1, TypeError, "larger type (e.g. int64)"),
     ("string", [], 5, TypeError, "is not compatible with Tensor type <class 'object'>"),
     ("string", [1], [5], tf.errors.InternalError, "Unsupported object type int"),
+    ("int32", [], float("inf"), OverflowError, "cannot convert float infinity"),
+    ("int32", [1], [float("inf")], OverflowError, "cannot convert float infinity"),
     ("float32", [2], [1.0], ValueError, "Cannot feed value of shape (1,) for Tensor"),
     ("float32", [2], 1.0, ValueError, "Cannot feed value of shape () for Tensor"),
     ("float32", [2], None, ValueError, "which has shape '(2,)'"),

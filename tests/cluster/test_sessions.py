@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
 from tests.cluster.clusters import cluster, free_ports
-from tests.peer.cluster import programs
+from tests.peer import cluster as programs
 
 Servers = dict[str, list[Any]]
 
@@ -49,10 +51,20 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda p: p.__name__)
+# They find each other as real TensorFlow's interpreters run them: in their folder.
+sys.path.append(programs.__path__[0])
+running: Any = importlib.import_module("running")
+PROGRAMS = [
+    program
+    for module in ("steps", "training", "control_flow")
+    for program in running.programs_of(module)
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_programs(program: Any, target: str) -> None:
     """They compute; what they give is compared with TensorFlow in tests/peer."""
-    found = programs.outcome(program, tf, target)
+    found = running.outcome(program, tf, target)
     assert found.get("error") == ERRORS.get(program.__name__), found
     assert "failure" not in found
 

@@ -9,6 +9,7 @@ from tensorloom.kernels.host.datasets import (
     csv,
     databases,
     examples,
+    filtering,
     mapping,
     nesting,
     optimize,
@@ -16,6 +17,7 @@ from tensorloom.kernels.host.datasets import (
     selection,
     shuffle,
     sources,
+    statistics,
     stored,
     windows,
 )
@@ -27,6 +29,7 @@ _FAMILIES = (
     csv,
     databases,
     examples,
+    filtering,
     mapping,
     nesting,
     optimize,
@@ -34,6 +37,7 @@ _FAMILIES = (
     selection,
     shuffle,
     sources,
+    statistics,
     stored,
     windows,
 )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
+from tensorloom.kernels.host.packed_top_k import places_of_largest
 from tensorloom.kernels.host.unordered_top_k import correct_rows
 
 _Array = NDArray[Any]
@@ -40,6 +41,9 @@ def top_k_v1(c: OpKernelConstruction) -> Compute:
 
 
 def _largest(value: _Array, count: int) -> tuple[_Array, _Array]:
+    places = places_of_largest(value, count)
+    if places is not None:
+        return np.take_along_axis(value, places, -1), places
     # A stable sort of the reversed row, read backwards: descending, and of equal
     # elements the first stays first. Negation would overflow for integers.
     size = value.shape[-1]

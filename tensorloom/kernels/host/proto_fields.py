@@ -10,12 +10,14 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.package_modules import import_all
 from tensorloom.storage import filesystem
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 VARINT, EIGHT_BYTES, LENGTH, GROUP_START, GROUP_END, FOUR_BYTES = range(6)
 _MASK32: Final = (1 << 32) - 1
@@ -153,20 +155,20 @@ def _own_descriptors() -> Any:
     from tensorloom import protos
 
     import_all(protos)
-    return descriptor_pool.Default()  # type: ignore[no-untyped-call]
+    return descriptor_pool.Default()
 
 
 def _pool_of(source: bytes) -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool, message
 
-    pool = descriptor_pool.DescriptorPool()  # type: ignore[no-untyped-call]
+    pool = descriptor_pool.DescriptorPool()
     try:
         if source.startswith(_BYTES):
             data = source[len(_BYTES) :]
         else:
             data = filesystem.read_file(source.decode())
         for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
-            pool.Add(file)  # type: ignore[no-untyped-call]
+            pool.Add(file)
     except (OSError, ValueError, TypeError, message.DecodeError, errors.OpError):
         raise invalid(
             "Source does not represent serialized file descriptor set proto."

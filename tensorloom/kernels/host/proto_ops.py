@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.proto_fields import (
@@ -25,6 +24,9 @@ from tensorloom.kernels.host.proto_fields import (
     invalid,
 )
 from tensorloom.storage.coding import decode_varint, encode_varint
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
 
 _Array = NDArray[Any]
 _FIXED_SIZES: Final = {FOUR_BYTES: 4, EIGHT_BYTES: 8}

@@ -148,7 +148,7 @@ def lmdb_records(name: str) -> Iterator[tuple[bytes, bytes]]:
       errors.InvalidArgumentError: the database cannot be opened.
     """
     try:
-        import lmdb  # type: ignore[import-not-found]
+        import lmdb
     except ImportError:
         message = "LMDB databases need the package lmdb: pip install lmdb"
         raise errors.UnimplementedError(None, None, message) from None

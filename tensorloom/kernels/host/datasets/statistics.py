@@ -196,7 +196,7 @@ def _size(component: Any) -> int:
     if isinstance(component, bytes):
         return _STRING_BYTES + len(component)
     size = getattr(component, "nbytes", 0)
-    if getattr(component, "dtype", None) != object:
+    if getattr(component, "dtype", None) != np.dtype(object):
         return int(size)
     return sum(_STRING_BYTES + len(text) for text in component.ravel().tolist())
 

@@ -162,12 +162,7 @@ _LEVELS = Tolerance(
     1e-2,
     "TensorFlow computes in fixed point, and its levels may be one or two beside",
 )
-_plain(
-    "QuantizedBatchNormWithGlobalNormalization",
-    _norm,
-    canonical=_as_reals,
-    tolerance=_LEVELS,
-)
+_plain("QuantizedBatchNormWithGlobalNormalization", _norm)
 _plain(
     "QuantizedResizeBilinear",
     lambda d: call(

@@ -1,0 +1,60 @@
+"""The largest elements of rows as one sort of integers: the element above its place.
+
+NumPy and torch order pairs, and in a stable way, 10 to 20 times as slowly as NumPy
+orders 64-bit integers. With an element of up to 32 bits in the upper half, and the
+place, counted from the end, in the lower one, no two keys are equal, and of equal
+elements the first is the largest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Below, calls are what counts.
+_FEWEST: Final = 1024
+_LOWER_HALF: Final = 0xFFFFFFFF
+
+
+def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
+    """Where the largest elements of each row are, [..., count], descending.
+
+    Args:
+      values: [..., n], of any real dtype, 0 < count <= n.
+
+    Returns:
+      None where this is no way to go: few elements, wide ones, or NaN among them.
+    """
+    size = values.shape[-1]
+    if values.size < _FEWEST or values.dtype.itemsize > 4 or not count:
+        return None
+    keys = _ordered(values)
+    if keys is None:
+        return None
+    keys <<= 32
+    keys += np.arange(size - 1, -1, -1)
+    if 2 * count < size:
+        keys = np.partition(keys, size - count, axis=-1)[..., size - count :]
+    keys.sort(axis=-1)
+    keys = keys[..., : -count - 1 : -1]
+    places: NDArray[np.int32] = (size - 1 - (keys & _LOWER_HALF)).astype(np.int32)
+    return places
+
+
+def _ordered(values: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Integers of 32 bits that compare as the values do; None if there is NaN."""
+    if values.dtype.kind in "iub":
+        return values.astype(np.int64)
+    # The sum makes one zero of the two.
+    floats = values.astype(np.float32) + np.float32(0)
+    total = np.vdot(floats, floats)
+    if total != total:
+        return None
+    bits = floats.view(np.int32).astype(np.int64)
+    # The larger the bits of a negative number, the smaller it is.
+    bits ^= (bits >> 31) & 0x7FFFFFFF
+    return bits

@@ -1,0 +1,100 @@
+"""The largest elements and the unique ones, found by keys and tables of integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+
+DTYPES = [
+    *("float16", "bfloat16", "float32", "float64"),
+    *("int8", "uint8", "int16", "uint16", "int32", "int64"),
+]
+SHAPES = [(3, 7), (40, 60), (1, 2000), (200, 100), (9000,), (3, 4, 500)]
+
+
+def _values(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Few different values, so that many are equal; zeros of both signs."""
+    random = np.random.RandomState(0)
+    values = np.round(random.randn(*shape) * 20) * (-0.0 if "u" not in dtype else 1)
+    values += np.round(random.randn(*shape) * 20)
+    return values.astype(tf.as_dtype(dtype).as_numpy_dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("known", [False, True])
+def test_of_equal_elements_the_first(
+    dtype: str, shape: tuple[int, ...], known: bool
+) -> None:
+    x = _values(dtype, shape)
+    # Of equal keys a stable sort keeps the order; negation is exact in float64.
+    order = np.argsort(-x.astype(np.float64), axis=-1, kind="stable")
+    fed = tf.placeholder(dtype, shape if known else [None] * len(shape))
+    for count in (0, 1, 2, shape[-1] // 2, shape[-1]):
+        found = tf.nn.top_k(fed, count)
+        with tf.Session() as sess:
+            values, places = sess.run(list(found), {fed: x})
+        np.testing.assert_array_equal(places, order[..., :count])
+        expected = np.take_along_axis(x, order[..., :count], -1)
+        np.testing.assert_array_equal(values, expected)
+        assert values.dtype == x.dtype
+        assert places.dtype == np.int32
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("known", [False, True])
+def test_nan_is_found_by_another_way(sign: int, known: bool) -> None:
+    x = np.arange(4000, dtype=np.float32).reshape(2, 2000)
+    x[1, 0] = np.copysign(np.float32("nan"), sign)
+    fed = tf.placeholder(tf.float32, x.shape if known else None)
+    with tf.Session() as sess:
+        values, places = sess.run(list(tf.nn.top_k(fed, 2)), {fed: x})
+    assert places[0].tolist() == [1999, 1998]
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places, -1))
+
+
+@pytest.mark.parametrize("extreme", [np.inf, -np.inf])
+def test_infinities(extreme: float) -> None:
+    x = np.full((2, 1000), extreme, np.float32)
+    x[:, 500] = 1.0
+    fed = tf.placeholder(tf.float32, [None, None])
+    with tf.Session() as sess:
+        places = sess.run(tf.nn.top_k(fed, 2).indices, {fed: x})
+    assert places.tolist() == [[0, 1] if extreme > 0 else [500, 0]] * 2
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES[4:], "bool"])
+@pytest.mark.parametrize("spread", [3, 100, 10**6])
+@pytest.mark.parametrize("count", [1, 50, 30000])
+def test_unique_in_order_of_appearance(dtype: str, spread: int, count: int) -> None:
+    random = np.random.RandomState(0)
+    x = (random.randint(-spread, spread, count) * 3).astype(dtype)
+    listed = list(dict.fromkeys(x.tolist()))
+    fed = tf.placeholder(dtype, [None])
+    with tf.Session() as sess:
+        y, index, counts = sess.run(list(tf.unique_with_counts(fed)), {fed: x})
+        plain = sess.run(list(tf.unique(fed, tf.int64)), {fed: x})
+    assert y.tolist() == plain[0].tolist() == listed
+    np.testing.assert_array_equal(y[index], x)
+    np.testing.assert_array_equal(plain[1], index)
+    assert counts.tolist() == [x.tolist().count(v) for v in listed[:20]] + [
+        int((x == v).sum()) for v in listed[20:]
+    ]
+    assert (index.dtype, counts.dtype, plain[1].dtype) == (np.int32, np.int32, np.int64)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_unique_at_the_ends_of_a_dtype(dtype: str) -> None:
+    ends = np.iinfo(dtype)
+    x = np.array([ends.max, ends.max - 1, ends.max, ends.min], dtype)
+    close = x[:3]
+    fed = tf.placeholder(dtype, [None])
+    with tf.Session() as sess:
+        for values, wanted in ((x, [0, 1, 0, 2]), (close, [0, 1, 0])):
+            y, index = sess.run(list(tf.unique(fed)), {fed: values})
+            assert index.tolist() == wanted
+            np.testing.assert_array_equal(y[index], values)

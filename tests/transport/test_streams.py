@@ -1,0 +1,207 @@
+"""Connections that are streams of gRPC messages: what sockets do not have."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.protos.worker_pb2 import TaskInfo
+from tensorloom.transport import grpc_stream, stream_connection
+from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.grpc_server import GrpcServer
+from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
+from tensorloom.transport.negotiated import NegotiatedChannel
+from tensorloom.transport.socket_channel import SocketChannel
+from tensorloom.transport.stream_server import StreamServer, new_endpoint
+from tests.transport.test_sockets import RUN, Service, answers_of
+
+TASK = "/job:a/replica:0/task:0"
+
+
+class Task:
+    """A task that is reached by streams alone."""
+
+    def __init__(self) -> None:
+        self.service = Service()
+        self.endpoint = new_endpoint()
+        streams = StreamServer(self.endpoint, answers_of(self.service))
+        self.server = GrpcServer({}, "127.0.0.1:0", streams=streams)
+        self.server.start()
+        self.grpc = GrpcChannel(f"127.0.0.1:{self.server.port}")
+        self.channel = SocketChannel(
+            self.endpoint, TASK, open_stream=self.grpc.open_stream
+        )
+
+    def stop(self) -> None:
+        self.service.release.set()
+        self.server.stop()
+
+
+@pytest.fixture
+def task() -> Iterator[Task]:
+    task = Task()
+    yield task
+    task.channel.close()
+    task.grpc.close()
+    task.stop()
+
+
+def test_this_grpcio_has_what_streams_need() -> None:
+    assert grpc_stream.is_supported()
+
+
+def test_without_streams_there_are_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: Any) -> None:
+        raise AttributeError("no such operation")
+
+    monkeypatch.setattr(GrpcStream, "__init__", missing)
+    grpc_stream.is_supported.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="slower.*no such operation"):
+            assert not grpc_stream.is_supported()
+        channel = NegotiatedChannel("127.0.0.1:1")
+        channel.negotiate(TaskInfo(endpoint=[new_endpoint()], task=TASK))
+        assert channel.values is None
+        channel.close()
+    finally:
+        grpc_stream.is_supported.cache_clear()
+
+
+def test_an_exchange_needs_no_other_thread(task: Task) -> None:
+    task.channel.call_values(RUN, b"", [])
+    before = set(threading.enumerate())
+    for _ in range(20):
+        task.channel.call_values(RUN, b"", [np.int64(1)])
+    assert set(threading.enumerate()) <= before
+
+
+def test_many_threads_have_streams_of_their_own(task: Task) -> None:
+    found: list[int] = []
+
+    def call(number: int) -> None:
+        for _ in range(20):
+            _, (value,) = task.channel.call_values(RUN, b"", [np.int64(number)])
+            found.append(int(value) - 2 * number)
+
+    callers = [threading.Thread(target=call, args=(i,)) for i in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert found == [0] * 160
+
+
+@pytest.mark.parametrize("sizes", [[10], [5_000_000], [10, 5_000_000, 20]])
+def test_what_is_pushed_arrives_in_order(task: Task, sizes: list[int]) -> None:
+    for step, size in enumerate(sizes):
+        task.channel.push(step, [("key", np.full(size, step, np.uint8), False)])
+    while len(task.service.pushed) < len(sizes):
+        assert task.service.heard.wait(10)
+        task.service.heard.clear()
+    for step, size in enumerate(sizes):
+        found, ((_, value, _),) = task.service.pushed[step]
+        assert (found, len(value), int(value[-1])) == (step, size, step)
+
+
+def test_a_stream_that_was_idle_is_asked_first(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_connection, "_FRESH_S", 0.0)
+    for _ in range(3):
+        assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
+        task.channel.push(1, [("key", np.int64(1), False)])
+
+
+def test_a_task_that_went_is_found_before_a_call(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_connection, "_FRESH_S", 0.0)
+    task.channel.call_values(RUN, b"", [])
+    task.channel.push(1, [("key", np.int64(1), False)])
+    task.stop()
+    with pytest.raises(stream_connection.NotConnected):
+        task.channel.call_values(RUN, b"", [])
+    with pytest.raises(stream_connection.NotConnected):
+        task.channel.push(2, [("key", np.int64(1), False)])
+
+
+def test_who_does_not_read_hears_of_a_hangup(task: Task) -> None:
+    reply = task.channel.begin_values(RUN, b"wait", [])
+    gone = threading.Event()
+    reply.watch(gone.set)
+    task.server.stop()
+    assert gone.wait(10)
+    with pytest.raises(errors.UnavailableError):
+        reply.take()
+
+
+def test_who_comes_late_gets_the_reply(task: Task) -> None:
+    reply = task.channel.begin_values(RUN, b"wait", [np.int64(4)])
+    reply.watch(lambda: pytest.fail("it is there"))
+    time.sleep(2.5 * stream_connection._LATE_S)  # another thread reads ahead now
+    task.service.release.set()
+    assert reply.take() == (b"wait", [8])
+    assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
+
+
+def test_a_late_reader_is_cancelled(task: Task) -> None:
+    reply = task.channel.begin_values(RUN, b"wait", [])
+    reply.watch(lambda: None)
+    time.sleep(2.5 * stream_connection._LATE_S)
+    threading.Timer(0.1, reply.cancel).start()
+    with pytest.raises(errors.CancelledError):
+        reply.take()
+    assert task.service.cancelled.wait(10)
+
+
+def test_many_may_send_while_one_receives(task: Task) -> None:
+    stream = task.grpc.open_stream()
+    received: list[bytes] = []
+
+    def receive() -> None:
+        with suppress(StreamEnded):
+            while True:
+                received.append(stream.receive())
+
+    reader = threading.Thread(target=receive)
+    reader.start()
+    senders = [
+        threading.Thread(target=lambda: [stream.send(b"?") for _ in range(50)])
+        for _ in range(4)
+    ]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    stream.cancel()
+    reader.join(10)
+    assert not reader.is_alive()
+    assert stream.ended == "Locally cancelled"
+    with pytest.raises(StreamEnded):
+        stream.send(b"!")
+    assert not received
+
+
+def test_tensors_of_a_step_come_as_they_are_asked_for(task: Task) -> None:
+    found: dict[str, Any] = {}
+    done = threading.Event()
+
+    def receiver(key: str) -> Any:
+        def take(value: Any, is_dead: bool, error: Any) -> None:
+            found[key] = value, is_dead, error
+            if len(found) == 40:
+                done.set()
+
+        return take
+
+    for step in range(20):
+        task.channel.recv_tensors(step, [f"a{step}", f"b{step}"], receiver)
+    assert done.wait(10)
+    assert all(list(found[f"a{i}"][0]) == [i] * 3 for i in range(20))
