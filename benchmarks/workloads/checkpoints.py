@@ -1,6 +1,5 @@
 """Checkpoints: 512 MB saved and restored, and one of 2,000 variables looked into."""
 
-import shutil
 import tempfile
 
 import numpy as np
@@ -13,7 +12,7 @@ VARIABLES, ROWS, COLUMNS = 16, 8192, 1024  # of four bytes: 512 MB
 
 
 def large_model(tf):
-    """A session with 512 MB of variables, their saver, and a directory."""
+    """A session with 512 MB of variables, and their saver."""
     for index in range(VARIABLES):
         tf.get_variable(
             "v%d" % index,
@@ -23,43 +22,37 @@ def large_model(tf):
     saver = tf.train.Saver(max_to_keep=1)
     sess = tf.Session()
     sess.run(tf.global_variables_initializer())
-    return sess, saver, tempfile.mkdtemp()
+    return sess, saver
 
 
 @table.step("save 512 MB of variables", target=0.6)
 def save(tf):
-    sess, saver, folder = large_model(tf)
-    with sess:
+    sess, saver = large_model(tf)
+    with sess, tempfile.TemporaryDirectory() as folder:
         yield lambda: saver.save(sess, folder + "/m", write_meta_graph=False)
-    shutil.rmtree(folder)
 
 
 @table.step("restore 512 MB of variables", target=1.0)
 def restore(tf):
-    sess, saver, folder = large_model(tf)
-    with sess:
+    sess, saver = large_model(tf)
+    with sess, tempfile.TemporaryDirectory() as folder:
         path = saver.save(sess, folder + "/m", write_meta_graph=False)
         yield lambda: saver.restore(sess, path)
-    shutil.rmtree(folder)
 
 
 @table.once("open a checkpoint of 2,000 variables and list it", target=0.5)
 def list_variables(tf):
-    folder = tempfile.mkdtemp()
     names = ["tower_%d/layer_%d/kernel" % (i % 4, i // 4) for i in range(2000)]
     tensors = [np.ones((i % 7 + 1, 3), np.float32) for i in range(2000)]
-    with tf.Session() as sess:
+    with tf.Session() as sess, tempfile.TemporaryDirectory() as folder:
+        path = folder + "/m"
         sess.run(
             tf.raw_ops.SaveV2(
-                prefix=folder + "/m",
+                prefix=path,
                 tensor_names=names,
                 shape_and_slices=[""] * 2000,
                 tensors=tensors,
             )
         )
-    tf.train.list_variables(folder + "/m")  # loads what reading needs
-    spent = min(
-        seconds_of(lambda: tf.train.list_variables(folder + "/m")) for _ in range(5)
-    )
-    shutil.rmtree(folder)
-    return spent
+        tf.train.list_variables(path)  # loads what reading needs
+        return min(seconds_of(lambda: tf.train.list_variables(path)) for _ in range(5))

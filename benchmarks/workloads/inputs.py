@@ -1,7 +1,6 @@
 """What comes before training: random numbers, text, pictures, records, examples."""
 
 import os
-import shutil
 import tempfile
 
 import numpy as np
@@ -37,17 +36,15 @@ def tokens(tf):
         " ".join(words[i] for i in random.randint(0, len(words), 100))
         for _ in range(1000)
     ]
-    folder = tempfile.mkdtemp()
-    vocabulary = os.path.join(folder, "words.txt")
-    with open(vocabulary, "w") as file:
-        file.write("\n".join(words) + "\n")
-    text = tf.placeholder(tf.string, [None])
-    ids = index_table(tf, vocabulary).lookup(tf.string_split(text).values)
     feed = np.array(lines, dtype=object)
-    with tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
+        vocabulary = os.path.join(folder, "words.txt")
+        with open(vocabulary, "w") as file:
+            file.write("\n".join(words) + "\n")
+        text = tf.placeholder(tf.string, [None])
+        ids = index_table(tf, vocabulary).lookup(tf.string_split(text).values)
         sess.run(tf.tables_initializer())
         yield lambda: sess.run(ids, {text: feed})
-    shutil.rmtree(folder)
 
 
 def index_table(tf, vocabulary):
@@ -94,18 +91,16 @@ def write_records(tf, path):
 
 @table.step("write 100,000 records of 1 kB", target=1.0)
 def records_written(tf):
-    folder = tempfile.mkdtemp()
-    yield lambda: write_records(tf, folder + "/records")
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        yield lambda: write_records(tf, folder + "/records")
 
 
 @table.step("read 100,000 records of 1 kB, tf_record_iterator", target=1.0)
 def records_read(tf):
-    folder = tempfile.mkdtemp()
-    path = folder + "/records"
-    write_records(tf, path)
-    yield lambda: sum(1 for _ in tf.python_io.tf_record_iterator(path))
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/records"
+        write_records(tf, path)
+        yield lambda: sum(1 for _ in tf.python_io.tf_record_iterator(path))
 
 
 def examples(tf, count):

@@ -262,8 +262,7 @@ class BodyGradient(GradientGraph):
         for i, gradient in gradients_by_variable.items():
             if gradient is None:
                 continue
-            total = add_to_sum(self, self.op.inputs[i], gradient)
-            self.sums[i], following = total
+            self.sums[i], following = add_to_sum(self, self.op.inputs[i], gradient)
             self._popped.update(zip(self.sums[i].arguments, following, strict=True))
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:

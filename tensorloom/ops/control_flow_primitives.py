@@ -112,8 +112,12 @@ def _merge_grad(op: Operation, grad: Tensor, unused_index_grad: object) -> list[
     return [apply_op("Switch", data=grad, pred=pred)[1] for pred in taken]
 
 
+class _UnknownLoopError(LookupError, AttributeError):
+    """The second is what TensorFlow raises: its loops miss their context."""
+
+
 def _loop_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
-    raise LookupError(
+    raise _UnknownLoopError(
         f"No gradient defined for operation '{op.name}' (op type: {op.type}): the loop "
         "came in a GraphDef, which does not say what it is made of. Build the loop and "
         "its gradient in one program, and export both."

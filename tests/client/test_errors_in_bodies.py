@@ -76,7 +76,9 @@ def test_a_function_of_a_pipeline(parallel: int | None) -> None:
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         sess.run(element)
     message = caught.value.message
-    assert "[[node CheckNumerics in function __inference_Dataset_map_<lambda>" in message
+    assert (
+        "[[node CheckNumerics in function __inference_Dataset_map_<lambda>" in message
+    )
     assert f"(defined at {__file__}:{_LINE})" in message
     assert "[[node IteratorGetNext (defined at" in message
     assert caught.value.op.name == "IteratorGetNext"

@@ -270,12 +270,27 @@ def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
 def _spread(grad: Any, axis: int, taps: Taps, old: int) -> Any:
     """The transpose of `_along`."""
     positions, weights = taps
-    moved = np.moveaxis(grad, axis, 0)
+    moved = np.ascontiguousarray(np.moveaxis(grad, axis, 0))
     result = np.zeros((old, *moved.shape[1:]), grad.dtype)
     for i in range(positions.shape[1]):
-        scaled = moved * weights[:, i].reshape(-1, 1, 1, 1).astype(grad.dtype)
-        np.add.at(result, positions[:, i], scaled)
+        scale = weights[:, i].reshape(-1, 1, 1, 1).astype(grad.dtype)
+        for chosen in _rounds(positions[:, i]):
+            result[positions[chosen, i]] += moved[chosen] * scale[chosen]
     return np.moveaxis(result, 0, axis)
+
+
+def _rounds(positions: Any) -> list[Any]:
+    """Indices of the positions, in lists in none of which a position comes twice.
+
+    So whole rows can be added at once, 20 times as fast as `np.add.at` does, and in the
+    same order.
+    """
+    if not len(positions):
+        return []
+    order = np.argsort(positions, kind="stable")
+    ordered = positions[order]
+    times = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return [order[times == i] for i in range(times.max() + 1)]
 
 
 def _transposed(c: OpKernelConstruction, grads: Any, height: int, width: int) -> Any:

@@ -187,9 +187,17 @@ def sparse_tensor_dense_mat_mul(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+# Up to here NumPy is as quick, and torch need not be there.
+_FEW_TERMS = 4096
+
+
 def _product(
     rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
 ) -> _Array:
+    if len(rows) * right.shape[1] > _FEW_TERMS and right.dtype.char in "fd":
+        from tensorloom.kernels.sparse_product import sparse_product
+
+        return sparse_product(rows, columns, values, right, size)
     result = np.zeros((size, right.shape[1]), right.dtype)
     if not len(rows):
         return result

@@ -150,7 +150,7 @@ spec(
     lambda d: (invertible(d),),
     tolerance=SOLVERS,
     mutate=("dtype",),
-    bad=(not_square,),
+    bad=(not_square, lambda d: (np.full((2, 2), np.nan, d.dtype.np_dtype),)),
 )
 
 

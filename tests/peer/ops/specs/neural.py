@@ -490,7 +490,26 @@ def top_k(d: Draw) -> Any:
 
 
 spec("TopK", top_k, producer=6, mutate=("size", "empty", "dtype"))
-spec("TopKV2", top_k, bad=(lambda d: (d.array((2, 3)), K(4, "int32")),))
+
+
+def top_k_of_nan(d: Draw) -> Any:
+    x = d.array((4, d.choice([5, 9, 40])))
+    if d.dtype.is_floating:
+        x[d.rng.random(x.shape) < 0.3] = np.nan
+    k = d.choice([1, 2, x.shape[1] // 2, x.shape[1]])
+    return call(x, K(k, "int32"), sorted=True)
+
+
+spec(
+    "TopKV2",
+    top_k,
+    bad=(
+        lambda d: (d.array((2, 3)), K(4, "int32")),
+        top_k_of_nan,
+        top_k_of_nan,
+        top_k_of_nan,
+    ),
+)
 
 
 def in_top_k(d: Draw) -> Any:

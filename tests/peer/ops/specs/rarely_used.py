@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.draw import K
 from tests.peer.ops.program import Program
-from tests.peer.ops.spec import call, spec
+from tests.peer.ops.spec import Tolerance, call, spec
 
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
@@ -65,3 +66,95 @@ def _encoded(d: Draw) -> Program:
 
 
 spec("EncodePng", _encoded, types=["uint8", "uint16"], gradient=False, mutate=())
+
+
+def _drawn(d: Draw) -> Any:
+    rate = d.array((3,), low=0.5, high=14)
+    return call(K([5], "int32"), rate, seed=d.integer(1, 9), seed2=3)
+
+
+# Since version 25 an error when the node is made.
+spec("RandomPoisson", _drawn, attr="dtype", gradient=False, mutate=(), producer=24)
+
+
+def _skipped(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    state = p.op("VarHandleOp", dtype="int64", shape=(3,), shared_name="")
+    p.run(p.op("AssignVariableOp", state, d.rng.integers(-1000, 1000, 3)))
+    p.run(p.op("RngSkip", state, np.int64(1), np.int64(d.integer(0, 1 << 40))))
+    p.run(p.op("ReadVariableOp", state, dtype="int64"))
+    return p
+
+
+spec("RngSkip", _skipped, types=(), gradient=False, mutate=())
+
+
+def _dense_table(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    table = p.op(
+        "MutableDenseHashTable",
+        p.const(-1, "int64"),
+        value_dtype="float32",
+        value_shape=(2,),
+    )
+    keys, values = np.array([5, 7], np.int64), d.array((2, 2), dtype="float32")
+    p.run(p.op("LookupTableInsert", table, keys, values))
+    wanted = np.array([7, 1], np.int64)
+    p.run(p.op("LookupTableFind", table, wanted, p.const([9.0, 9.0])))
+    p.run(p.op("LookupTableSize", table))
+    return p
+
+
+spec("MutableDenseHashTable", _dense_table, types=(), gradient=False, mutate=())
+
+
+def _vocabulary(words: Any) -> Any:
+    data = b"".join(b"w%d\n" % word for word in words)
+    _FOLDER.mkdir(exist_ok=True)
+    path = _FOLDER / f"words-{zlib.crc32(data):08x}"
+    path.write_bytes(data)
+    return np.array(str(path).encode(), object)
+
+
+def _remapped(d: Draw) -> Any:
+    new, old = d.rng.permutation(9), d.rng.permutation(12)[: d.integer(0, 9)]
+    offset = d.integer(0, 4)
+    return call(
+        K(_vocabulary(new), "string"),
+        K(_vocabulary(old), "string"),
+        new_vocab_offset=offset,
+        num_new_vocab=d.integer(0, 9 - offset),
+        old_vocab_size=d.choice([-1, 2, len(old)]),
+    )
+
+
+spec("GenerateVocabRemapping", _remapped, types=(), examples=8, mutate=())
+
+
+def _nothing(d: Draw) -> Program:
+    p = Program(differentiate=False)
+    p.run(p.op("OptionalHasValue", p.op("OptionalNone")))
+    return p
+
+
+spec("OptionalNone", _nothing, types=(), gradient=False, mutate=())
+
+
+def _dense_labels(d: Draw) -> Any:
+    steps, batch = d.integer(5, 8), d.integer(1, 4)
+    lengths = np.array([d.integer(4, steps) for _ in range(batch)], np.int32)
+    indices = np.array([[b, i] for b in range(batch) for i in (0, 1)], np.int64)
+    labels = d.rng.integers(1, 5, 2 * batch).astype(np.int32)
+    merges = d.maybe(0.7)
+    inputs = d.array((steps, batch, 5), "float32")
+    return call(inputs, indices, labels, lengths, ctc_merge_repeated=merges)
+
+
+spec(
+    "CTCLossV2",
+    _dense_labels,
+    types=(),
+    gradient=False,
+    tolerance=Tolerance(1e-4, 1e-5, reason="TensorFlow sums logarithms in float32"),
+    mutate=("dtype",),
+)

@@ -188,7 +188,15 @@ def dense_bincount(d: Draw) -> Any:
     return call(values, K(size), weights, binary_output=d.maybe())
 
 
-spec("DenseBincount", dense_bincount, attr="Tidx")
+spec(
+    "DenseBincount",
+    dense_bincount,
+    attr="Tidx",
+    bad=(
+        lambda d: (d.array((3,), low=0), d.array((), low=4), np.float32(2)),
+        lambda d: (d.array((2, 2), low=0), d.array((), low=4), np.zeros(4, "f")),
+    ),
+)
 spec("Bucketize", lambda d: call(d.array(), boundaries=[-2.0, 0.5, 3.0]))
 
 

@@ -1,0 +1,30 @@
+"""Products of a sparse matrix with a dense one by torch, which makes no list of terms.
+
+NumPy would have to: for each stored element a row as long as the result's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tensorloom.kernels.variable_value import to_tensor
+
+_Array = NDArray[Any]
+
+
+def sparse_product(
+    rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
+) -> _Array:
+    """[size, n] of elements at checked places, that may repeat, and right [inner, n]."""
+    left = torch.sparse_coo_tensor(
+        torch.from_numpy(np.stack([rows, columns])),
+        to_tensor(values),
+        (size, len(right)),
+        check_invariants=False,
+    )
+    result: _Array = torch.sparse.mm(left, to_tensor(right)).numpy()
+    return result
