@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numbers
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
 
 from tensorloom.framework.export import export, export_value
+
+# The day of the 1.15 branch.
+_HORIZON: Final = (2019, 8, 21)
+_horizon: tuple[int, int, int] = _HORIZON
 
 
 @export("compat.as_bytes")
@@ -54,7 +60,24 @@ def path_to_str(path: Any) -> Any:
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Whether newer op versions may be used: graphs are read by 1.15 and later."""
-    return (year, month, day) < (2019, 8, 21)
+    return (year, month, day) < _horizon
+
+
+@export("compat.forward_compatibility_horizon")
+@contextmanager
+def forward_compatibility_horizon(
+    year: int, month: int, day: int
+) -> Generator[None, None, None]:
+    """Within it `forward_compatible` is true for the days before this one.
+
+    As in TensorFlow, horizons do not nest: the first end brings back the usual one.
+    """
+    global _horizon
+    try:
+        _horizon = (year, month, day)
+        yield
+    finally:
+        _horizon = _HORIZON
 
 
 integral_types: Final = (numbers.Integral, np.integer)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.session_conversions import find_conversion
 from tensorloom.framework.errors import InaccessibleTensorError
 from tensorloom.framework.graph import Graph, Operation, Tensor
@@ -127,9 +128,20 @@ class _Builder:
                 f"a string or Tensor. ({error})"
             ) from None
         except (ValueError, KeyError) as error:
+            _check_not_inside(fetch)
             raise ValueError(
                 f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
             ) from None
+
+
+def _check_not_inside(fetch: Any) -> None:
+    graph = getattr(fetch, "graph", None)
+    if isinstance(graph, FuncGraph):
+        raise InaccessibleTensorError(
+            f"{fetch!r} cannot be fetched: it is in {graph.name!r}, the body of a "
+            "loop, a branch or a function, and has a value only while that runs. Return "
+            "it from the body, and fetch what the loop, the branch or the call returns."
+        )
 
 
 def _nothing(values: Sequence[Any]) -> None:

@@ -19,7 +19,7 @@ _Array = NDArray[Any]
 def sparse_product(
     rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
 ) -> _Array:
-    """[size, n] of elements at checked places, that may repeat, and right [inner, n]."""
+    """[size, n] of elements at checked places, some repeated, and right [inner, n]."""
     left = torch.sparse_coo_tensor(
         torch.from_numpy(np.stack([rows, columns])),
         to_tensor(values),

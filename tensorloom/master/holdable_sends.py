@@ -34,10 +34,12 @@ _LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval", "Const"})
 def mark_holdable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:
     """The parts of a step by task, with `_holdable` on `_Send`s.
 
-    Where a tensor's only effects are updates, and answers to the task that sent it: that
-    one sends what it holds before it waits for an answer.
+    Where a tensor's only effects are updates, and answers to the task that sent it:
+    that one sends what it holds before it waits for an answer.
     """
-    if any(node.op in _MERGES for part in parts.values() for node in part.nodes.values()):
+    if any(
+        node.op in _MERGES for part in parts.values() for node in part.nodes.values()
+    ):
         return dict(parts)  # their loops run in no order
     found: set[bytes] = set()
     for graph in parts.values():

@@ -89,8 +89,11 @@ class _Run:
         options = asked.options
         if options.timeout_s is not None:  # the whole step has one limit, kept here
             options = replace(options, timeout_s=None)
-        self._context = StepContext(options, asked.metadata, new_step_id())
+        # Its own part follows: the step may be cancelled before that has begun.
         self._cancellation = CancellationManager()
+        self._context = StepContext(
+            options, asked.metadata, new_step_id(), self._cancellation
+        )
         self._changed = threading.Condition()
         self._pending = len(parts)
         self._errors: list[errors.OpError] = []

@@ -147,5 +147,6 @@ def erosion2d(
             strides=strides,
             rates=rates,
             padding=padding,
+            name=name,
         )
-        return math_ops.negative(dilated, name=name)
+        return math_ops.negative(dilated)

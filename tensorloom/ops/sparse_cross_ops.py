@@ -9,6 +9,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
+from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import math_ops
 from tensorloom.ops.sparse_builders import as_sparse
@@ -72,10 +73,10 @@ register_op(
 
 @export("sparse.cross")
 def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
-    """Crosses of SparseTensors [batch, ...] as strings joined with "_X_".
+    """Crosses of SparseTensors or tensors [batch, ...] as strings joined with "_X_".
 
     Raises:
-      TypeError: an input is not sparse.
+      TypeError: an input is neither.
     """
     return _cross(inputs, False, 0, None, name)
 
@@ -84,10 +85,10 @@ def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
 def sparse_cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: Any = None
 ) -> SparseTensor:
-    """Hashes of crosses of SparseTensors [batch, ...], int64 below `num_buckets`.
+    """Hashes of crosses of tensors, sparse or not, int64 below `num_buckets`.
 
     Raises:
-      TypeError: an input is not sparse.
+      TypeError: an input is no tensor.
     """
     return _cross(inputs, True, num_buckets, hash_key, name)
 
@@ -97,20 +98,17 @@ def _cross(
 ) -> SparseTensor:
     if not isinstance(inputs, list | tuple):
         raise TypeError("Inputs must be a list")
-    if not all(is_sparse(x) for x in inputs):
+    if not all(is_sparse(x) or isinstance(x, Tensor) for x in inputs):
         raise TypeError("All inputs must be SparseTensors")
-    parts = [as_sparse(x) for x in inputs]
-    values = [
-        x.values if x.dtype == dtypes.string else math_ops.cast(x.values, dtypes.int64)
-        for x in parts
-    ]
-    all_text = all(x.dtype == dtypes.string for x in parts)
+    parts = [as_sparse(x) for x in inputs if is_sparse(x)]
+    dense = [x for x in inputs if not is_sparse(x)]
+    all_text = all(x.dtype == dtypes.string for x in [*parts, *dense])
     found = apply_op(
         "SparseCross",
         indices=[x.indices for x in parts],
-        values=values,
+        values=[_as_text_or_integers(x.values) for x in parts],
         shapes=[x.dense_shape for x in parts],
-        dense_inputs=[],
+        dense_inputs=[_as_text_or_integers(x) for x in dense],
         hashed_output=hashed,
         num_buckets=buckets,
         hash_key=_DEFAULT_HASH_KEY if hash_key is None else hash_key,
@@ -119,3 +117,10 @@ def _cross(
         name=name,
     )
     return SparseTensor(*found)
+
+
+def _as_text_or_integers(tensor: Tensor) -> Tensor:
+    if tensor.dtype == dtypes.string:
+        return tensor
+    integers: Tensor = math_ops.cast(tensor, dtypes.int64)
+    return integers

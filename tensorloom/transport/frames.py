@@ -32,7 +32,7 @@ _COPIED: Final = 16384
 _FILE_SPACE: Final = socket.CMSG_SPACE(4)  # of one file's number
 #: Longer headers are no honest peer's: they hold a message without its tensors.
 MAX_HEADER: Final = 2**31 - 1
-_MAX_BODY: Final = 2**40
+MAX_BODY: Final = 2**40
 # sendmsg takes no more buffers at once (IOV_MAX).
 _MAX_BUFFERS: Final = 512
 
@@ -143,7 +143,7 @@ class FrameReader:
         self._inbox = media.inbox_of(connection)
         self._files: list[int] = []  # that came with the last bytes
 
-    def read(self, max_body: int = _MAX_BODY, max_header: int = MAX_HEADER) -> Frame:
+    def read(self, max_body: int = MAX_BODY, max_header: int = MAX_HEADER) -> Frame:
         """Waits for a frame.
 
         Raises:
@@ -172,13 +172,13 @@ class FrameReader:
         body = _NO_BODY
         end = header_end + body_size
         if body_size:
-            body = self._body(start[header_end:end], body_size)
+            body = self._body(memoryview(start)[header_end:end], body_size)
         self._left = start[end:]
         if is_shared:
             body = self._shared_body(body.tobytes())
         return Frame(kind, code, method, header, body)
 
-    def _body(self, there: bytes, size: int) -> np.ndarray[Any, Any]:
+    def _body(self, there: memoryview, size: int) -> np.ndarray[Any, Any]:
         """A body of which the first bytes are there."""
         if len(there) == size:
             return np.frombuffer(bytearray(there), np.uint8)

@@ -169,10 +169,12 @@ class GrpcStream:
             raise
         with self._lock:
             self._due -= 1
-            if event.tag == _SENT:
+            if event.tag == _SENT and event.success:
                 self._is_sending = False
-                if self._outbox and event.success:
+                if self._outbox:
                     self._start_sending(self._outbox.popleft())
+            elif event.tag == _SENT:  # who waits for it hears of the end
+                self.cancel()
         if event.tag == _RECEIVED:
             self._take(event)
         elif event.tag == _ENDED:

@@ -355,7 +355,8 @@ class SocketChannel:
     def _give_back(self, connection: AnyConnection) -> None:
         self._busy.discard(connection)
         with self._lock:
-            if not self._is_closed:
+            # One that was hung up may still have given its reply.
+            if not self._is_closed and not connection.lost:
                 self._idle.append(connection)
                 return
         connection.close()

@@ -88,10 +88,10 @@ class Connection:
     def is_alive(self) -> bool:
         """False when the other side has hung up while nothing was said.
 
-        On one host True: there `write` fails if it has.
+        On one host only what this side knows: there `write` fails if it has.
         """
         if self._is_local:
-            return True
+            return not self.lost
         try:
             self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors, threads
@@ -30,10 +30,25 @@ Open = Callable[[], GrpcStream]
 
 # A stream that was used so recently is taken for alive.
 _FRESH_S: Final = 0.1
-# What a task takes that is asked for a sign of life, at most.
-_ANSWER_S: Final = 5.0
+# For so long it is waited for an answer from one that was not.
+_ANSWER_S: Final = 0.25
 # A thread comes to a stream whose user has turned to something else for so long.
 _LATE_S: Final = 0.25
+
+
+class _ReplyReader(message_frames.MessageReader):
+    """Passes over what a task says only to show that it is there."""
+
+    read_any = message_frames.MessageReader.read
+
+    def read(
+        self, max_body: int = frames.MAX_BODY, max_header: int = frames.MAX_HEADER
+    ) -> frames.Frame:
+        """Waits for a frame; see `frames.FrameReader.read`."""
+        while True:
+            frame = self.read_any(max_body, max_header)
+            if frame.kind != frames.HELLO:
+                return frame
 
 
 class StreamConnection:
@@ -52,7 +67,7 @@ class StreamConnection:
         self._used = time.monotonic()
         self._is_late = False
         self._stream: GrpcStream | None = None
-        self.reader = message_frames.MessageReader(self._receive)
+        self.reader = _ReplyReader(self._receive)
         self.writer = self
         try:
             self._stream = open_stream()
@@ -65,7 +80,7 @@ class StreamConnection:
     def _greet(self, endpoint: str) -> None:
         name = endpoint.removeprefix(SCHEME).encode()
         self.write(frames.HELLO, header=PROTOCOL + b"\0" + name)
-        answer = self.reader.read(0, MAX_HELLO)
+        answer = self.reader.read_any(0, MAX_HELLO)
         if answer.kind == frames.ERROR:
             raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
 
@@ -157,19 +172,28 @@ class StreamConnection:
     def is_alive(self) -> bool:
         """False when the other side has hung up while nothing was said.
 
-        Nobody polls a stream that is not used, so after a while the task is asked.
+        Nobody polls a stream that is not used, so after a while the task is asked. One
+        that takes long to answer is there: whoever waits for it is told if it is not.
         """
-        if self.lost:
+        stream = self._stream
+        if self.lost or stream is None:
             return False
         if time.monotonic() - self._used < _FRESH_S:
             return True
+        answered = threading.Event()
+
+        def listen() -> None:
+            with suppress(StreamEnded):
+                stream.wait_message()
+            answered.set()
+
         try:
-            with self.within(_ANSWER_S):
-                self.write(frames.HELLO)
-                self.reader.read(0, MAX_HELLO)
-        except (OSError, frames.Closed, errors.OpError):
+            self.write(frames.HELLO)
+        except StreamEnded:
             return False
-        return True
+        threads.start(listen)
+        answered.wait(_ANSWER_S)
+        return stream.ended is None
 
     def hang_up(self, reason: str = "it hung up") -> None:
         """Wakes who uses the connection, in another thread; that one closes it."""

@@ -62,7 +62,6 @@ def unpacked_keys(content: bytes) -> list[tuple[str, bool]]:
     return [(key[1:].decode(), key[:1] == b"1") for key in keys]
 
 
-
 class ValueCall(Call, Protocol):
     """The server's side of a call with values that is being handled."""
 

@@ -127,3 +127,12 @@ def test_facts() -> None:
     tf.disable_control_flow_v2()
     assert not tf.control_flow_v2_enabled()
     assert tf.Variable.assign_add is not None
+
+
+def test_a_horizon_says_which_days_are_compatible() -> None:
+    compatible = tf.compat.forward_compatible
+    with tf.compat.forward_compatibility_horizon(2030, 1, 2):
+        assert compatible(2030, 1, 1)
+        assert not compatible(2030, 1, 2)
+    assert compatible(2019, 1, 1)
+    assert not compatible(2030, 1, 1)

@@ -285,6 +285,18 @@ def test_connections_that_were_closed_while_idle(service: Service) -> None:
     channel.close()
 
 
+def test_a_reply_that_came_before_it_was_given_up(channel: SocketChannel) -> None:
+    for _ in range(3):
+        reply = channel.begin_values(RUN, b"", [np.ones(2)])
+        time.sleep(0.05)  # it is there
+        reply.cancel()
+        with suppress(errors.CancelledError):
+            reply.take()
+        np.testing.assert_array_equal(
+            channel.call_values(RUN, b"", [np.ones(2)])[1][0], [2, 2]
+        )
+
+
 @pytest.mark.parametrize("header", [b"well", b"fail"])
 def test_what_is_done_after_the_reply(service: Service, header: bytes) -> None:
     def run(header: bytes, values: list[Any], call: Any) -> tuple[bytes, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import grpc
 import numpy as np
 import pytest
 
@@ -161,32 +162,49 @@ def test_a_late_reader_is_cancelled(task: Task) -> None:
     assert task.service.cancelled.wait(10)
 
 
-def test_many_may_send_while_one_receives(task: Task) -> None:
-    stream = task.grpc.open_stream()
-    received: list[bytes] = []
+@pytest.fixture
+def echo() -> Iterator[GrpcStream]:
+    """A stream on which everything comes back."""
 
-    def receive() -> None:
-        with suppress(StreamEnded):
-            while True:
-                received.append(stream.receive())
+    class Router(grpc.GenericRpcHandler):
+        def service(self, details: Any) -> Any:
+            return grpc.stream_stream_rpc_method_handler(lambda sent, _: sent)
 
-    reader = threading.Thread(target=receive)
-    reader.start()
-    senders = [
-        threading.Thread(target=lambda: [stream.send(b"?") for _ in range(50)])
-        for _ in range(4)
-    ]
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers((Router(),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+    stream = GrpcStream(channel, None)
+    yield stream
+    stream.close()
+    channel.close()
+    server.stop(None).wait()
+
+
+def test_many_may_send_while_one_receives(echo: GrpcStream) -> None:
+    def send(letter: bytes) -> None:
+        for _ in range(50):
+            echo.send(letter)
+            echo.wait_sent()
+
+    senders = [threading.Thread(target=send, args=(b"%d" % i,)) for i in range(4)]
     for sender in senders:
         sender.start()
+    received = [echo.receive() for _ in range(200)]
     for sender in senders:
         sender.join()
-    stream.cancel()
-    reader.join(10)
-    assert not reader.is_alive()
-    assert stream.ended == "Locally cancelled"
+    assert sorted(received) == sorted([b"0", b"1", b"2", b"3"] * 50)
+
+
+def test_an_end_wakes_who_receives(echo: GrpcStream) -> None:
+    threading.Timer(0.1, echo.cancel).start()
+    with pytest.raises(StreamEnded, match="Locally cancelled"):
+        echo.receive()
     with pytest.raises(StreamEnded):
-        stream.send(b"!")
-    assert not received
+        echo.send(b"!")
+    with pytest.raises(StreamEnded):
+        echo.wait_sent()
 
 
 def test_tensors_of_a_step_come_as_they_are_asked_for(task: Task) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.bit_select import where
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 
@@ -78,20 +79,34 @@ def _hue_of(red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
     middle = np.maximum(
         np.minimum(red, green), np.minimum(np.maximum(red, green), blue)
     )
-    sector = np.where(
-        red < green,
-        np.where(blue < red, 1, np.where(blue > green, 3, 2)),
-        np.where(blue < green, 0, np.where(blue > red, 4, 5)),
-    )
+    code = np.zeros(red.shape, np.uint8)
+    for i, holds in enumerate(
+        (red < green, blue < red, blue > green, blue < green, blue > red)
+    ):
+        code |= holds.view(np.uint8) << np.uint8(i)
+    sector = _SECTOR_OF_CODE[code]
     share = (middle - low) / (high - low)
-    hue = sector.astype(np.float32) + np.where(sector % 2 == 0, share, 1 - share)
-    return np.where(high == low, np.float32(0), hue), low, high
+    hue = sector.astype(np.float32) + where(sector % 2 == 0, share, 1 - share)
+    return where(high == low, np.float32(0), hue), low, high
+
+
+def _sector_of(code: int) -> int:
+    """The sixth of the circle, by five comparisons of the channels as bits."""
+    rises, below_red, above_green, below_green, above_red = (
+        code >> i & 1 for i in range(5)
+    )
+    if rises:
+        return 1 if below_red else 3 if above_green else 2
+    return 0 if below_green else 4 if above_red else 5
+
+
+_SECTOR_OF_CODE: Final = np.array([_sector_of(code) for code in range(32)], np.int8)
 
 
 def _colors_of_hue(hue: Any, low: Any, high: Any) -> Any:
     sector = hue.astype(np.int32)
     share = hue - sector.astype(np.float32)
-    middle = low + np.where(sector % 2 == 0, share, 1 - share) * (high - low)
+    middle = low + where(sector % 2 == 0, share, 1 - share) * (high - low)
     return _by_sector(sector, high, middle, low)
 
 
@@ -100,14 +115,13 @@ _SECTORS: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1), (2, 1, 0), (1, 2, 0), (0, 2,
 
 
 def _by_sector(sector: Any, high: Any, middle: Any, low: Any) -> Any:
-    """[..., 3]"""
-    ordered = (high, middle, low)
-    conditions = [sector == i for i in range(5)]
-    channels = []
-    for channel in range(3):
-        choices = [ordered[_SECTORS[i][channel]] for i in range(5)]
-        channels.append(np.select(conditions, choices, ordered[_SECTORS[5][channel]]))
-    return np.stack(channels, axis=-1)
+    """[..., 3]; what is none of the first five sectors counts as the last."""
+    ordered = np.stack((high, middle, low), axis=-1)
+    # Read as unsigned, negative ones are too large.
+    inside = np.minimum(sector.view(np.uint32), np.uint32(5)).reshape(-1)
+    chosen = np.array(_SECTORS)[inside]
+    chosen += 3 * np.arange(len(inside))[:, None]
+    return ordered.reshape(-1)[chosen].reshape(ordered.shape)
 
 
 @host_kernel("AdjustHue", large=True)
@@ -121,8 +135,8 @@ def adjust_hue(c: OpKernelConstruction) -> Compute:
         hue = hue + np.float32(delta) * np.float32(6)
         # fmod is exact, as are the steps of 6 that TensorFlow takes near the range.
         hue = np.fmod(hue, np.float32(6))
-        hue = np.where(hue < 0, hue + np.float32(6), hue)
-        hue = np.where(hue >= 6, hue - np.float32(6), hue)
+        hue = where(hue < 0, hue + np.float32(6), hue)
+        hue = where(hue >= 6, hue - np.float32(6), hue)
         return _colors_of_hue(hue, low, high).astype(images.dtype, copy=False)
 
     return compute
@@ -132,20 +146,20 @@ def _saturated(values: Any, scale: Any) -> Any:
     red, green, blue = values[..., 0], values[..., 1], values[..., 2]
     value = np.maximum(np.maximum(red, green), blue)
     spread = value - np.minimum(np.minimum(red, green), blue)
-    saturation = np.where(value > 0, spread / value, np.float32(0))
+    saturation = where(value > 0, spread / value, np.float32(0))
     norm = np.float32(1) / (np.float32(6) * spread)
     third, two_thirds = 2.0 / 6.0, 4.0 / 6.0  # doubles, as in TensorFlow's kernel
-    hue = np.where(
+    hue = where(
         red == value,
         norm * (green - blue),
-        np.where(
+        where(
             green == value,
             ((norm * (blue - red)).astype(np.float64) + third).astype(np.float32),
             ((norm * (red - green)).astype(np.float64) + two_thirds).astype(np.float32),
         ),
     )
-    hue = np.where(spread <= 0, np.float32(0), hue)
-    hue = np.where(hue < 0, hue + np.float32(1), hue)
+    hue = where(spread <= 0, np.float32(0), hue)
+    hue = where(hue < 0, hue + np.float32(1), hue)
     saturation = np.clip(saturation * np.float32(scale), 0, 1).astype(np.float32)
     chroma = saturation * value
     base = value - chroma
@@ -153,9 +167,11 @@ def _saturated(values: Any, scale: Any) -> Any:
     sector = turn.astype(np.int32)
     within = np.fmod(turn, np.float32(2))
     middle = chroma * (np.float32(1) - np.abs(within - np.float32(1)))
-    colors = _by_sector(sector, chroma, middle, np.float32(0))
+    colors = _by_sector(sector, chroma, middle, np.zeros_like(chroma))
     # Only a hue of exactly one turn falls out of the six sectors: no colour at all.
-    colors = np.where(((sector < 0) | (sector > 5))[..., None], np.float32(0), colors)
+    outside = (sector < 0) | (sector > 5)
+    if outside.any():
+        colors[outside] = 0
     return colors + base[..., None]
 
 
@@ -193,22 +209,22 @@ def rgb_to_hsv(c: OpKernelConstruction) -> Compute:
     def compute(images: Any) -> Any:
         _check_three(images)
         red, green, blue = images[..., 0], images[..., 1], images[..., 2]
-        value = images.max(axis=-1, initial=None) if images.size else red
-        spread = value - images.min(axis=-1) if images.size else red
+        value = np.maximum(np.maximum(red, green), blue)
+        spread = value - np.minimum(np.minimum(red, green), blue)
         zero = dtype(0)
-        saturation = np.where(value > 0, spread / value, zero)
+        saturation = where(value > 0, spread / value, zero)
         norm = (dtype(1) / spread) * sixth
-        hue = np.where(
+        hue = where(
             red == value,
             norm * (green - blue),
-            np.where(
+            where(
                 green == value,
                 norm * (blue - red) + dtype(2) / dtype(6),
                 norm * (red - green) + dtype(4) / dtype(6),
             ),
         )
-        hue = np.where(spread > 0, hue, zero)
-        hue = np.where(hue < 0, hue + dtype(1), hue)
+        hue = where(spread > 0, hue, zero)
+        hue = where(hue < 0, hue + dtype(1), hue)
         return np.stack([hue, saturation, value], axis=-1).astype(dtype, copy=False)
 
     return compute

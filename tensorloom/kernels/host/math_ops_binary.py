@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.bit_select import where
 from tensorloom.kernels.host.math_ops_elementwise import NATIVE_FLOATS
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
@@ -248,21 +249,8 @@ def _select(c: OpKernelConstruction) -> Compute:
     return lambda cond, x, y: select(cond, x, y, _where)
 
 
-# From here on bits are quicker than branches, which the processor has to guess.
-_MANY = 1024
-_WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
-
-
 def _where(cond: Any, x: Any, y: Any) -> Any:
-    if cond.size >= _MANY and cond.shape == x.shape == y.shape:
-        word = _WORDS.get(x.dtype.itemsize)
-        if word is not None and x.dtype == y.dtype and not x.dtype.hasobject:
-            other = y.view(word)
-            changed = x.view(word) ^ other  # y ^ (x ^ y) is x, and y ^ 0 is y
-            changed *= cond
-            changed ^= other
-            return changed.view(x.dtype)
-    out = np.where(cond, x, y)
+    out = where(cond, x, y)
     # Rank 0 is a NumPy scalar in host memory, except for strings.
     return out if out.ndim or out.dtype == object else out[()]
 

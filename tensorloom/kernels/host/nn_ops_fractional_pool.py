@@ -69,6 +69,8 @@ def _ratios(c: OpKernelConstruction) -> list[float]:
 def _pool(c: OpKernelConstruction) -> Compute:
     ratios, generator = _ratios(c), node_generator(c)
     seeds = (c["seed"], c["seed2"])
+    if any(seeds) and not c["deterministic"]:
+        raise invalid("Both seed and seed2 should be 0 if deterministic is false.")
     pseudo, overlapping = c["pseudo_random"], c["overlapping"]
     reduce = np.max if c.op == "FractionalMaxPool" else _mean
     fixed: dict[tuple[int, ...], Any] = {}

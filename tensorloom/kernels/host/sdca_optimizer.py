@@ -25,7 +25,7 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 
 @dataclass(slots=True)
 class _Regularization:
-    l2: float
+    l2: Any  # a number of NumPy
     shrinkage: float  # l1 / l2
 
     def shrink(self, weights: _Array) -> _Array:
@@ -87,13 +87,17 @@ def _sparse_group(
       an example.
     """
     if len(owners) != len(features) or (
-        values is not None and len(values) != len(features)
+        values is not None and values.size != len(features)
     ):
         raise _invalid(
             f"Sparse features of {len(owners)} examples, {len(features)} indices and "
-            f"{len(features) if values is None else len(values)} values"
+            f"{len(features) if values is None else values.size} values"
         )
-    given = np.ones(len(features)) if values is None else values.astype(np.float64)
+    given = (
+        np.ones(len(features))
+        if values is None
+        else values.reshape(-1).astype(np.float64)
+    )
     rows = _rows_of(features, indices, weights.size)
     edges = _edges(owners, examples)
     columns = [rows[a:b] for a, b in edges]
@@ -179,9 +183,9 @@ class _Round:
         dual = float(self.state[example, 0])
         before, wx = self.predictions(example)
         l2 = self.regularization.l2
-        scaled = self.partitions * norm / l2
+        scaled = float(self.partitions * norm / l2)
         new_dual = self.loss.updated_dual(Point(label, weight, dual, wx, scaled))
-        step = (new_dual - dual) * weight / l2
+        step = float((new_dual - dual) * weight / l2)
         for group in self.groups:
             group.add(example, step)
         self.state[example] = (
@@ -200,7 +204,7 @@ class _Round:
             residue = float(self.state[example, 0]) + self.loss.derivative(wx, label)
             spread = norm + self.regularization.l2 * self.loss.smoothness
             weight = float(self.weights[example])
-            result[example] = weight * math.sqrt(spread) * abs(residue)
+            result[example] = weight * math.sqrt(float(spread)) * abs(residue)
         return result
 
 
@@ -223,6 +227,8 @@ def _groups(c: OpKernelConstruction, given: tuple[_Array, ...]) -> list[_Group]:
     sparse = c["num_sparse_features"]
     valued = c["num_sparse_features_with_values"]
     dense = c["num_dense_features"]
+    if valued > sparse:
+        raise _invalid(f"{valued} groups of values for {sparse} of sparse features")
     parts: list[list[Any]] = []
     rest = list(given)
     for size in (sparse, sparse, valued, dense, 2, sparse, sparse, dense):
@@ -230,6 +236,10 @@ def _groups(c: OpKernelConstruction, given: tuple[_Array, ...]) -> list[_Group]:
         rest = rest[size:]
     owners, features, values, matrices, (weights, _), indices, nominal, flat = parts
     values += [None] * (sparse - valued)
+    # Sparse features are vectors, of whatever shape they come in.
+    owners, features, indices = (
+        [np.ravel(one) for one in group] for group in (owners, features, indices)
+    )
     columns = zip(owners, features, values, indices, nominal, strict=True)
     count = weights.size
     return [_sparse_group(count, *one) for one in columns] + [
@@ -254,7 +264,9 @@ def _check(weights: _Array, labels: _Array, state: _Array) -> None:
 def sdca_optimizer(c: OpKernelConstruction) -> Compute:
     """New states of the examples, and what to add to the weights."""
     loss = LOSSES[c["loss_type"]]
-    by = _Regularization(c["l2"], c["l1"] / c["l2"] if c["l2"] else math.inf)
+    # Without l2 steps are infinite: NumPy divides by zero, Python does not.
+    l1, l2 = np.float64(c["l1"]), np.float64(c["l2"])
+    by = _Regularization(l2, float(l1 / l2) if l2 else math.inf)
     adaptive = c.get("adaptive", False) or c.get("adaptative", False)
     before = 2 * c["num_sparse_features"] + c["num_sparse_features_with_values"]
     place = before + c["num_dense_features"]

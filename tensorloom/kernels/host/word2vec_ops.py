@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.candidate_draws import AliasDraws
 from tensorloom.kernels.host.candidate_sampling_ops import alias_table
 from tensorloom.kernels.host.datasets.sources import RandomWords
@@ -137,6 +138,7 @@ def _kept(corpus: _Corpus, subsample: float) -> list[float]:
 def skipgram(c: OpKernelConstruction) -> Compute:
     """The vocabulary, progress, and a batch of (word, neighbour)."""
     window, size = c["window_size"], c["batch_size"]
+    check_shape((size,), dtypes.int32, c.device)
     corpus = _Corpus(c["filename"].decode(), window, c["min_count"])
     pairs = _Pairs(corpus, window, c["subsample"])
     vocabulary = to_strings(corpus.vocabulary, (len(corpus.vocabulary),))
@@ -192,7 +194,9 @@ class _NegativeSamples:
 @host_kernel("NegTrain", large=True)
 def neg_train(c: OpKernelConstruction) -> Compute:
     """Trains the vectors of words, one pair after the other, in place."""
-    negatives = c["num_negative_samples"]
+    negatives = max(c["num_negative_samples"], 0)
+    if not c["vocab_count"]:
+        raise _invalid("vocab_count is empty")
     samples = _NegativeSamples(c["vocab_count"])
 
     def compute(

@@ -133,7 +133,7 @@ def large_tensor(tf, target):
         return sess.run(b)[:3]
 
 
-def kernelerror_of(tf, target):
+def kernel_error(tf, target):
     with tf.device(WORKER):
         a = tf.check_numerics(tf.constant([1.0, float("nan")]), "boom")
     with tf.device(PS):

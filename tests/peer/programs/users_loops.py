@@ -91,3 +91,24 @@ with tf.Session() as sess:
         try: out.append(sess.run(made))
         except Exception as e: out.append(type(e).__name__)
 result = out
+
+# program: what is in a body cannot be fetched
+# compare: error values
+inside = []
+def body(i):
+    inside.append(i * 2)
+    return i + 1
+loop = tf.while_loop(lambda i: i < 2, body, [0])
+branch = tf.cond(tf.constant(True), lambda: inside.append(tf.constant(1) + 1) or 1, lambda: 2)
+with tf.Session() as sess:
+    result = [error(sess.run, t) for t in inside], sess.run([loop, branch])
+
+# program: crosses of tensors, eroded images, seeds of pooling
+# compare: error ops values
+words, numbers = tf.constant([["a", "b"]]), tf.SparseTensor([[0, 0]], [3], [1, 1])
+image = tf.constant(np.arange(36.0).reshape(1, 6, 6, 1), tf.float32)
+crosses = [tf.sparse.cross([words, words]), tf.sparse.cross([words, numbers]), tf.sparse.cross_hashed([words, tf.constant([[7]])], 100)]
+eroded = [tf.nn.erosion2d(image, tf.zeros([2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1], "SAME"), tf.nn.erosion2d(image, tf.ones([2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1], "VALID", name="er")]
+pools = [pool(image, [1, 1.5, 1.5, 1], **options)[0] for pool in (tf.nn.fractional_max_pool, tf.nn.fractional_avg_pool) for options in ({"seed": 3}, {"seed2": 3}, {"deterministic": True, "seed": 3})]
+with tf.Session() as sess:
+    result = sess.run([c.values for c in crosses]), sess.run(eroded), [error(sess.run, p) for p in pools], error(tf.sparse.cross, [["a"]])

@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.peer.ops.draw import K
 from tests.peer.ops.program import Program
-from tests.peer.ops.spec import Tolerance, call, spec
+from tests.peer.ops.spec import call, spec
 
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
@@ -89,25 +89,6 @@ def _skipped(d: Draw) -> Program:
 spec("RngSkip", _skipped, types=(), gradient=False, mutate=())
 
 
-def _dense_table(d: Draw) -> Program:
-    p = Program(differentiate=False)
-    table = p.op(
-        "MutableDenseHashTable",
-        p.const(-1, "int64"),
-        value_dtype="float32",
-        value_shape=(2,),
-    )
-    keys, values = np.array([5, 7], np.int64), d.array((2, 2), dtype="float32")
-    p.run(p.op("LookupTableInsert", table, keys, values))
-    wanted = np.array([7, 1], np.int64)
-    p.run(p.op("LookupTableFind", table, wanted, p.const([9.0, 9.0])))
-    p.run(p.op("LookupTableSize", table))
-    return p
-
-
-spec("MutableDenseHashTable", _dense_table, types=(), gradient=False, mutate=())
-
-
 def _vocabulary(words: Any) -> Any:
     data = b"".join(b"w%d\n" % word for word in words)
     _FOLDER.mkdir(exist_ok=True)
@@ -138,23 +119,3 @@ def _nothing(d: Draw) -> Program:
 
 
 spec("OptionalNone", _nothing, types=(), gradient=False, mutate=())
-
-
-def _dense_labels(d: Draw) -> Any:
-    steps, batch = d.integer(5, 8), d.integer(1, 4)
-    lengths = np.array([d.integer(4, steps) for _ in range(batch)], np.int32)
-    indices = np.array([[b, i] for b in range(batch) for i in (0, 1)], np.int64)
-    labels = d.rng.integers(1, 5, 2 * batch).astype(np.int32)
-    merges = d.maybe(0.7)
-    inputs = d.array((steps, batch, 5), "float32")
-    return call(inputs, indices, labels, lengths, ctc_merge_repeated=merges)
-
-
-spec(
-    "CTCLossV2",
-    _dense_labels,
-    types=(),
-    gradient=False,
-    tolerance=Tolerance(1e-4, 1e-5, reason="TensorFlow sums logarithms in float32"),
-    mutate=("dtype",),
-)

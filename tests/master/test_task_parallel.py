@@ -1,0 +1,62 @@
+"""Steps whose parts run on several tasks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.master.task_parallel import Part, TaskParallelStep
+
+if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import StepContext
+
+
+class Worker:
+    """Notes what it is told of steps."""
+
+    def __init__(self) -> None:
+        self.aborted: list[int] = []
+        self.over: list[int] = []
+
+    def abort_step(self, step_id: int, error: errors.OpError) -> None:
+        self.aborted.append(step_id)
+
+    def cleanup_step(self, step_id: int) -> None:
+        self.over.append(step_id)
+
+
+class Waiting:
+    """A part that waits for a tensor that will not come."""
+
+    may_block = False
+
+    def run(self, feeds: Sequence[Any], step: StepContext) -> list[Any]:
+        cancelled = threading.Event()
+        assert step.cancellation is not None
+        if step.cancellation.register(cancelled.set) is not None:
+            assert cancelled.wait(10)
+        raise step.cancellation.error()
+
+
+class Unreachable:
+    """A part on a task that is gone."""
+
+    def begin(self, feeds: Sequence[Any], step: StepContext) -> None:
+        raise errors.UnavailableError(None, None, "it is gone")
+
+
+def test_the_own_part_does_not_wait_for_one_that_did_not_begin() -> None:
+    here, there = Worker(), Worker()
+    own, away = Waiting(), Unreachable()
+    parts: list[Any] = [
+        Part(here, own, None, [], []),  # type: ignore[arg-type]
+        Part(there, away, away, [], []),  # type: ignore[arg-type]
+    ]
+    with pytest.raises(errors.UnavailableError, match="it is gone"):
+        TaskParallelStep(parts).run([])
+    assert len(here.aborted) == 1
+    assert here.over == here.aborted == there.over
