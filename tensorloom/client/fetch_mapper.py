@@ -139,8 +139,8 @@ def _check_not_inside(fetch: Any) -> None:
     if isinstance(graph, FuncGraph):
         raise InaccessibleTensorError(
             f"{fetch!r} cannot be fetched: it is in {graph.name!r}, the body of a "
-            "loop, a branch or a function, and has a value only while that runs. Return "
-            "it from the body, and fetch what the loop, the branch or the call returns."
+            "loop, a branch or a function, and has a value only while that runs. "
+            "Return it from the body, and fetch what the loop or the call returns."
         )
 
 

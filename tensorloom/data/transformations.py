@@ -15,11 +15,11 @@ from tensorloom.framework.graph import control_dependencies, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.random_seed import get_seed
 from tensorloom.framework.sparse_tensor import SparseTensor
+from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
-    from tensorloom.framework.tensor import Tensor
 
 
 def tensor(value: Any, dtype: Any, name: str) -> Tensor:
@@ -94,10 +94,17 @@ def from_tensors(element: Any) -> Dataset:
 
 
 def from_tensor_slices(element: Any) -> Dataset:
-    """A dataset of slices."""
+    """A dataset of slices.
+
+    Raises:
+      ValueError: a component is a scalar.
+    """
     from tensorloom.data.dataset import DatasetV1Adapter
 
     element = normalize_element(element)
+    for component in nest.flatten(element):
+        if isinstance(component, Tensor) and component.shape.rank == 0:
+            raise ValueError(f"{component} is a scalar, and has no slices.")
     batched = specs.structure_of_value(element)
     components = batched_tensors(batched, element)
     structure = nest.map_structure(lambda spec: spec.unbatch(), batched)

@@ -9,7 +9,7 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_cast import LOW_BITS
+from tensorloom.kernels.host.math_ops_cast import LOW_BITS, check_castable
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
     FLOATS,
@@ -200,6 +200,7 @@ def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
 @kernel("Cast")
 def _cast(c: OpKernelConstruction) -> Compute:
     source, target = c["SrcT"].base_dtype, c["DstT"].base_dtype
+    check_castable(source, target)
     truncates = c.get("Truncate", False)
     if source.is_complex and not target.is_complex and not target.is_bool:
         inner = _real_cast(source.real_dtype, target, truncates)

@@ -181,6 +181,7 @@ class _Run:
             # While this thread is in its own part it reads no reply.
             reply.watch(self._cancellation.cancel)
             pending.append((part, reply))
+            self._abort_late(part)
 
     def _take_all(self, pending: Sequence[tuple[Part, PendingReply]]) -> None:
         """Takes the replies as they come."""
@@ -202,6 +203,7 @@ class _Run:
             self._context,
             lambda values, error: self._ended(part, values, error),
         )
+        self._abort_late(part)
 
     def _run_here(self, part: Part, feeds: list[Any]) -> None:
         try:
@@ -241,6 +243,12 @@ class _Run:
             else errors.CancelledError(None, None, "Step was cancelled")
         )
         for part in self._parts:
+            part.worker.abort_step(self._context.step_id, status.derived(error))
+
+    def _abort_late(self, part: Part) -> None:
+        """Ends a part that began while the step was being cancelled."""
+        if self._cancellation.cancelled:
+            error = self._cancellation.error()
             part.worker.abort_step(self._context.step_id, status.derived(error))
 
     def _cause(self) -> errors.OpError:

@@ -60,3 +60,47 @@ def test_the_own_part_does_not_wait_for_one_that_did_not_begin() -> None:
         TaskParallelStep(parts).run([])
     assert len(here.aborted) == 1
     assert here.over == here.aborted == there.over
+
+
+class Reply:
+    """Of a part that ends when it is aborted."""
+
+    is_source = False
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def fileno(self) -> int:
+        return -1
+
+    def watch(self, lost: Any) -> None:
+        pass
+
+    def take(self) -> list[Any]:
+        assert self._worker.aborted, "it would wait for ever"
+        raise errors.CancelledError(None, None, "aborted")
+
+
+class Late:
+    """A part that begins after another one has failed."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def begin(self, feeds: Sequence[Any], step: StepContext) -> Reply:
+        self._worker.aborted.clear()  # what came before did not reach it
+        return Reply(self._worker)
+
+
+def test_a_part_that_begins_late_is_aborted() -> None:
+    gone, there = Worker(), Worker()
+    first, second = Unreachable(), Late(there)
+    parts: list[Any] = [
+        Part(gone, first, first, [], []),  # type: ignore[arg-type]
+        Part(there, second, second, [], []),  # type: ignore[arg-type]
+    ]
+    for part in parts:
+        part.registered.may_block = False
+    with pytest.raises(errors.UnavailableError, match="it is gone"):
+        TaskParallelStep(parts).run([])
+    assert len(there.aborted) == 1

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 
 _WIDE_UNSIGNED = (dtypes.uint16, dtypes.uint32, dtypes.uint64)
@@ -30,7 +30,8 @@ def cast_function(
 
     Floats out of an integer's range take what the x86 conversion gives, and NaN too.
     """
-    to = target.np_dtype
+    # At run time, quantized values are their base integers.
+    to = target.np_dtype[0] if target.is_quantized else target.np_dtype
     if truncate and (source, target) == (dtypes.float32, dtypes.bfloat16):
         return _truncate_to_bfloat16
     if truncate and (source, target) in LOW_BITS:
@@ -69,9 +70,27 @@ def _without_low_bits(x: Any, count: int) -> Any:
     return np.where(np.isnan(parts), parts, kept).view(x.dtype).reshape(x.shape)
 
 
+_NO_NUMBERS: Final = (dtypes.string, dtypes.resource, dtypes.variant)
+
+
+def check_castable(source: dtypes.DType, target: dtypes.DType) -> None:
+    """Strings and handles are cast to nothing but themselves.
+
+    Raises:
+      UnimplementedError: one of the dtypes is no number.
+    """
+    if source != target and (source in _NO_NUMBERS or target in _NO_NUMBERS):
+        raise errors.UnimplementedError(
+            None, None, f"Cast {source.name} to {target.name} is not supported"
+        )
+
+
 @host_kernel("Cast")
 def _cast(c: OpKernelConstruction) -> Compute:
     source, target = c["SrcT"].base_dtype, c["DstT"].base_dtype
+    check_castable(source, target)
+    if source == target:
+        return lambda x: x
     return cast_function(source, target, c.get("Truncate", False))
 
 

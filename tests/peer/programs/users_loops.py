@@ -112,3 +112,15 @@ eroded = [tf.nn.erosion2d(image, tf.zeros([2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1]
 pools = [pool(image, [1, 1.5, 1.5, 1], **options)[0] for pool in (tf.nn.fractional_max_pool, tf.nn.fractional_avg_pool) for options in ({"seed": 3}, {"seed2": 3}, {"deterministic": True, "seed": 3})]
 with tf.Session() as sess:
     result = sess.run([c.values for c in crosses]), sess.run(eroded), [error(sess.run, p) for p in pools], error(tf.sparse.cross, [["a"]])
+
+# program: casts of what is no number, slices of scalars
+# compare: error values
+text, number = tf.constant(["12"]), tf.constant([1])
+casts = [tf.cast(text, tf.int32), tf.cast(text, tf.float32), tf.cast(number, tf.string), tf.cast(tf.Variable(1.0, use_resource=True).handle, tf.float32), tf.cast(number, tf.qint8), tf.cast(text, tf.string)]
+slices = [error(tf.data.Dataset.from_tensor_slices, value) for value in (1, {"a": [1], "b": 2.0}, ([1, 2], [1]))]
+out = []
+with tf.Session() as sess:
+    for cast in casts:
+        try: out.append(sess.run(cast))
+        except Exception as e: out.append(type(e).__name__)
+result = out, slices
