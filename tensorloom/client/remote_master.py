@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from tensorloom.transport.interface import Channel
     from tensorloom.transport.socket_channel import SocketChannel
 
-# The master keeps a step's limit; the call itself may take a little longer.
-_GRACE_S = 0.1
+# The master keeps a step's limit; then it waits, for a second at most, until its tasks
+# have given the step up, before it answers.
+_GRACE_S = 1.5
 # A master needs time to look for the workers that did not answer.
 _FINDING_OUT_S = 5.0
 

@@ -23,6 +23,7 @@ from tensorloom.framework.frame_id import (
 )
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.master.client_ends import Ends, with_client_ends
+from tensorloom.master.settling import settle_step
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
@@ -362,9 +363,13 @@ class RemoteWorker:
             with self._lock:
                 self._over.append(step_id)
             return
+        self.settle_step(step_id, lambda: None)
+
+    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+        """Tells the task at once that a step is over; calls back when it knows."""
         method = worker_methods()["CleanupGraph"]
         request = method.request(step_id=step_id)
-        self._channel.start(method, request, _ignore, _CONTROL_TIMEOUT_S)
+        self._channel.start(method, request, lambda *_: done(), _CONTROL_TIMEOUT_S)
 
 
 # What a part may have that waits for nothing and takes no time.
@@ -481,7 +486,10 @@ class RemoteRegisteredGraph:
                 raise inner.cause from None
             raise
         finally:
-            self._worker.cleanup_step(context.step_id)
+            if inner.cancelled:
+                settle_step([self._worker], context.step_id)
+            else:
+                self._worker.cleanup_step(context.step_id)
 
     def _run_message(self, feeds: Sequence[Any], context: StepContext) -> list[Any]:
         ended = threading.Event()

@@ -18,6 +18,7 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     WorkerInterface,
 )
+from tensorloom.master.settling import settle_step
 from tensorloom.transport import status
 from tensorloom.transport.request_ids import new_step_id
 
@@ -117,11 +118,18 @@ class _Run:
         finally:
             if token is not None:  # or the values stay until garbage is collected
                 self._cancellation.deregister(token)
-            for part in self._parts:
-                part.worker.cleanup_step(self._context.step_id)
+            self._clean_up()
         if self._errors:
             raise self._cause()
         return [self._values[i] for i in range(len(self._values))]
+
+    def _clean_up(self) -> None:
+        step_id, workers = self._context.step_id, [part.worker for part in self._parts]
+        if self._cancellation.cancelled:
+            settle_step(workers, step_id)
+            return
+        for worker in workers:
+            worker.cleanup_step(step_id)
 
     def _run_parts(self, feeds: Sequence[Any]) -> None:
         if self._waits_at_sockets:

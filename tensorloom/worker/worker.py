@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -392,6 +392,12 @@ class Worker:
     def cleanup_step(self, step_id: int) -> None:
         """Forgets a step whose parts have all ended."""
         self.steps.cleanup(step_id)
+
+    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+        """Ends a step that was given up, also where its parts still run."""
+        self.abort_step(step_id, errors.AbortedError(None, None, f"Cleanup {step_id}"))
+        self.cleanup_step(step_id)
+        done()
 
     def cleanup_all(self, containers: Sequence[str]) -> None:
         """Deletes the resources of the containers; of all when there are none."""

@@ -362,7 +362,7 @@ class WorkerService:
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
-        self._worker.cleanup_step(request.step_id)
+        self._worker.settle_step(request.step_id, lambda: None)
         return worker_methods()["CleanupGraph"].response()
 
     def _cleanup_all(self, request: Any, call: Call) -> Any:

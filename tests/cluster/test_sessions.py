@@ -17,6 +17,7 @@ from tensorloom.cluster import remote
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
+from tensorloom.worker.worker import Worker
 from tests.cluster.clusters import cluster, free_ports
 from tests.peer import cluster as programs
 
@@ -219,3 +220,23 @@ def test_what_a_restarted_master_had_is_dropped(servers: Servers) -> None:
         assert create("s_4", 6) == {"s_3", "s_4"}
     finally:
         channel.close()
+
+
+def test_a_dequeue_that_timed_out_takes_no_element(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    abort = Worker.abort_step
+
+    def late(worker: Worker, step_id: int, error: tf.errors.OpError) -> None:
+        time.sleep(0.3)  # the next step could overtake it
+        abort(worker, step_id, error)
+
+    monkeypatch.setattr(Worker, "abort_step", late)
+    with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
+        queue = tf.FIFOQueue(2, tf.int32, [()], shared_name="timed_out")
+        take, add = queue.dequeue(), queue.enqueue(7)
+        with tf.Session(target) as sess:
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                sess.run(take, options=tf.RunOptions(timeout_in_ms=100))
+            sess.run(add)
+            assert sess.run(take, options=tf.RunOptions(timeout_in_ms=5000)) == 7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,6 +83,10 @@ class FakeWorker:
 
     def cleanup_step(self, step_id: int) -> None:
         self.calls.append("cleanup_step")
+
+    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+        self.calls.append("settle_step")
+        done()
 
     def cleanup_all(self, containers: Sequence[str]) -> None:
         self.calls.append(f"cleanup_all {list(containers)}")
@@ -255,7 +259,7 @@ def test_the_first_error_of_a_part_ends_the_step() -> None:
     )
     with pytest.raises(InternalError, match="broken"):
         step.run([])
-    assert [worker.calls for worker in workers] == [["abort_step", "cleanup_step"]] * 2
+    assert [worker.calls for worker in workers] == [["abort_step", "settle_step"]] * 2
 
 
 def test_switched_off_passes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,12 +21,21 @@ class Worker:
     def __init__(self) -> None:
         self.aborted: list[int] = []
         self.over: list[int] = []
+        self.settled: list[int] = []
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         self.aborted.append(step_id)
 
     def cleanup_step(self, step_id: int) -> None:
         self.over.append(step_id)
+
+    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+        def settle() -> None:
+            self.settled.append(step_id)
+            done()
+
+        self.over.append(step_id)
+        threading.Timer(0.05, settle).start()
 
 
 class Waiting:
@@ -60,6 +69,7 @@ def test_the_own_part_does_not_wait_for_one_that_did_not_begin() -> None:
         TaskParallelStep(parts).run([])
     assert len(here.aborted) == 1
     assert here.over == here.aborted == there.over
+    assert here.settled == there.settled == here.over, "it did not wait for them"
 
 
 class Reply:
