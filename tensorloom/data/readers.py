@@ -190,8 +190,7 @@ def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
         condition = math_ops.greater(
             array_ops.shape(found)[0], 0, name="match_not_empty"
         )
-        with name_scope(None, "ReduceJoin"):
-            patterns = reduce_join(pattern, separator=", ")
+        patterns = reduce_join(pattern, separator=", ")
         message = math_ops.add("No files matched pattern: ", patterns, name="message")
         check = control_flow_ops.Assert(
             condition, [message], summarize=1, name="assert_not_empty"

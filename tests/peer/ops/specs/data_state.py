@@ -142,13 +142,18 @@ def _stored(d: Draw) -> Program:
     _FOLDER.mkdir(exist_ok=True)
     folder = str(_FOLDER / f"snapshot{next(_NAMES)}")
     empty = p.function(["int64"], lambda f, a: [f.const(0, "int64")], name="shard")
+
+    def merge(f: Program, shards: Any) -> list[Any]:
+        inner = f.function(["variant"], lambda g, one: [one])
+        return [f.op("FlatMapDataset", shards, [], f=inner, **shaped(*INT))]
+
     made = p.op(
         "SnapshotDatasetV2",
         numbers(p, 4),
         p.const(_text(folder)),
         [],
         [],
-        reader_func=p.function(["variant"], lambda f, a: [a], name="reader"),
+        reader_func=p.function(["variant"], merge, name="reader"),
         shard_func=empty,
         Treader_func_args=[],
         Tshard_func_args=[],
