@@ -100,6 +100,10 @@ class FrameAnswers:
         if frame.method == value_methods.PUSH:
             self._take_pushed(frame)
             return
+        if frame.method == value_methods.PUSH_ACKNOWLEDGED:
+            self._take_pushed(frame)
+            write(frames.REPLY)
+            return
         if frame.kind == frames.HELLO:  # is anybody there?
             write(frames.HELLO)
             return

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _CONNECT_S: Final = 5.0
 _UNLIMITED: Final = nullcontext()
+# Larger pushes between machines take long enough to be cut in the middle, in bytes.
+_ACKNOWLEDGED: Final = 64 * 1024
 
 
 AnyConnection = Connection | StreamConnection
@@ -53,6 +55,10 @@ class _SocketPending:
             self.connection = connection
             if self.is_cancelled and connection is not None:
                 connection.hang_up()
+
+
+def _is_remote(connection: AnyConnection) -> bool:
+    return isinstance(connection, Connection) and not connection.is_local
 
 
 class SocketChannel:
@@ -229,11 +235,15 @@ class SocketChannel:
                 connection = self._pushes = self._connect()
                 connection.write_only()
             self._busy.add(connection)
+            # What a network holds when it breaks is lost, and nobody would notice:
+            # the step's other calls have connections of their own.
+            is_asked = size > _ACKNOWLEDGED and _is_remote(connection)
+            method = value_methods.PUSH_ACKNOWLEDGED if is_asked else value_methods.PUSH
             try:
-                connection.writer.write(
-                    kind, value_methods.PUSH, header, body, size, code
-                )
-            except OSError as error:
+                connection.writer.write(kind, method, header, body, size, code)
+                if is_asked:
+                    connection.reader.read()
+            except (OSError, frames.Closed) as error:
                 self._pushes = None
                 raise self._broken(connection, error) from None
             self._busy.discard(connection)

@@ -21,7 +21,7 @@ class Connection:
 
     __slots__ = (
         "_is_closed",
-        "_is_local",
+        "is_local",
         "lost",
         "on_hangup",
         "reader",
@@ -52,7 +52,8 @@ class Connection:
             raise
         self.socket.settimeout(None)
         self._is_closed = False
-        self._is_local = self.socket.family == socket.AF_UNIX
+        #: Whether the other side is on this host.
+        self.is_local = self.socket.family == socket.AF_UNIX
         #: Why the connection was given up, if it was.
         self.lost = ""
         #: Called when the task hangs up while somebody waits for it elsewhere.
@@ -90,7 +91,7 @@ class Connection:
 
         On one host only what this side knows: there `write` fails if it has.
         """
-        if self._is_local:
+        if self.is_local:
             return not self.lost
         try:
             self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)

@@ -35,6 +35,8 @@ HOLD_SESSION: Final = 6
 #: `RUN_GRAPH_HEADER`, a byte for the length of its name, the name, then ids as there.
 #: Reply: `packed_keys` of tensors for it; the `_Retval`s, then these tensors.
 RUN_SOURCE: Final = 7
+#: As `PUSH`, but there is an empty reply when the tensors are there.
+PUSH_ACKNOWLEDGED: Final = 8
 
 STEP_NUMBER: Final = struct.Struct("<Q")
 RUN_STEP_HEADER: Final = struct.Struct("<Qd")  # step number, limit in s (0: none)

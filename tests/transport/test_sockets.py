@@ -15,7 +15,12 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport import frames, socket_address, value_methods
+from tensorloom.transport import (
+    frames,
+    socket_address,
+    socket_channel,
+    value_methods,
+)
 from tensorloom.transport.frame_answers import FrameAnswers
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.grpc_server import GrpcServer
@@ -364,3 +369,12 @@ def test_malformed_frames(content: bytes) -> None:
     with pytest.raises((errors.InvalidArgumentError, frames.Closed)):
         _ = [reader.read() for _ in range(len(content))]
     b.close()
+
+
+def test_large_pushes_between_machines_are_acknowledged(
+    channel: SocketChannel, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_channel, "_is_remote", lambda connection: True)
+    for step_id in range(3):
+        channel.push(step_id, [("key", np.ones(1 << 16), False)])
+        assert len(service.pushed) == step_id + 1, "it was not there yet"
