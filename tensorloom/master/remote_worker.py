@@ -181,11 +181,8 @@ class RemoteWorker:
         # A worker of TensorFlow lets what runs go on to its end.
         for call in calls:
             call.cancel()
-        cleanup = worker_methods()["CleanupGraph"]
         for step_id in over:
-            self._channel.start(
-                cleanup, cleanup.request(step_id=step_id), _ignore, _CONTROL_TIMEOUT_S
-            )
+            self.settle_step(step_id, lambda: None)
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
         self._channel.start(method, request, _ignore, timeout_s=10.0)

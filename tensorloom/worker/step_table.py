@@ -298,6 +298,11 @@ class StepTable:
         if entry is not None:
             entry.rendezvous.abort(_cleaned_up(step_id))
 
+    def settle(self, step_id: int) -> None:
+        """Forgets a step that was given up; what still runs of it is cancelled."""
+        self.abort(step_id, _cleaned_up(step_id))
+        self.cleanup(step_id)
+
     def sweep(self) -> None:
         """Forgets the steps in which nothing has run since the last call.
 

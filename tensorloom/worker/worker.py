@@ -395,8 +395,7 @@ class Worker:
 
     def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
         """Ends a step that was given up, also where its parts still run."""
-        self.abort_step(step_id, errors.AbortedError(None, None, f"Cleanup {step_id}"))
-        self.cleanup_step(step_id)
+        self.steps.settle(step_id)
         done()
 
     def cleanup_all(self, containers: Sequence[str]) -> None:
