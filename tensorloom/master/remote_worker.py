@@ -86,8 +86,7 @@ class RemoteWorker:
         self._is_tensorloom = False
         self._numbering: FrameNumbering = child_of_path
         self._lock = threading.Lock()
-        # By step id: the session, and the call under way.
-        self._running: dict[int, tuple[str, PendingCall]] = {}
+        self._running: dict[int, _Running] = {}  # by step id
         # Steps that are over; the next call to the task says so.
         self._over: list[int] = []
 
@@ -177,7 +176,7 @@ class RemoteWorker:
         """Drops the session on the task; a task that is gone has dropped it."""
         with self._lock:
             over, self._over = self._over, []
-            calls = [call for owner, call in self._running.values() if owner == session]
+            calls = [r.call for r in self._running.values() if r.session == session]
         # A worker of TensorFlow lets what runs go on to its end.
         for call in calls:
             call.cancel()
@@ -264,22 +263,29 @@ class RemoteWorker:
         step_id = step.step_id
 
         def ended(response: Any, error: errors.OpError | None) -> None:
-            with self._lock:
-                self._running.pop(step_id, None)
+            self._end_call(step_id, is_answered=error is None)
             if error is None and response.status_code:
                 error = status.from_wire(
                     response.status_code, response.status_error_message
                 )
             done(response, None if error is None else self._from(error))
 
+        running = self._begin_call(request.session_handle, step_id)
+        request.over_step_id.extend(running.over)
+        running.call = self._channel.start(worker_methods()["RunGraph"], request, ended)
+
+    def _begin_call(self, session: str, step_id: int) -> _Running:
         with self._lock:
-            self._running[step_id] = request.session_handle, _NOT_YET
-            over, self._over = self._over, []
-        request.over_step_id.extend(over)
-        call = self._channel.start(worker_methods()["RunGraph"], request, ended)
+            running = self._running[step_id] = _Running(session, self._over)
+            self._over = []
+        return running
+
+    def _end_call(self, step_id: int, *, is_answered: bool) -> None:
+        """Forgets a call; the next one says what this one may not have said."""
         with self._lock:
-            if step_id in self._running:
-                self._running[step_id] = request.session_handle, call
+            running = self._running.pop(step_id, None)
+            if running is not None and not is_answered:
+                self._over += running.over
 
     def begin_graph(
         self,
@@ -298,40 +304,39 @@ class RemoteWorker:
         if channel is None:
             return None
         step_id = step.step_id
-        with self._lock:
-            over, self._over = self._over, []
+        running = self._begin_call(session, step_id)
         header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
         method = value_methods.RUN_GRAPH
         if is_source:
             method = value_methods.RUN_SOURCE
             header += self._home_name
-        if over:
-            header += b"".join(map(value_methods.STEP_ID.pack, over))
+        if running.over:
+            header += b"".join(map(value_methods.STEP_ID.pack, running.over))
 
         def sending(reply: SocketReply) -> None:
-            with self._lock:
-                self._running[step_id] = session, reply
+            running.call = reply
 
         try:
             reply = channel.begin_values(method, header, feeds, sending)
         except NotConnected:
+            self._end_call(step_id, is_answered=False)
             self._channel.negotiate(None)  # the task is gone, or was restarted
             return None
         except errors.OpError as error:
-            with self._lock:
-                self._running.pop(step_id, None)
+            self._end_call(step_id, is_answered=False)
             raise self._from(error) from None
         return GraphReply(self, step_id, reply, is_source)
 
     def take_reply(self, step_id: int, reply: SocketReply) -> list[Any]:
         """Waits for the end of a part that `begin_graph` began."""
+        is_answered = False
         try:
             header, values = reply.take()
+            is_answered = True
         except errors.OpError as error:
             raise self._from(error) from None
         finally:
-            with self._lock:
-                self._running.pop(step_id, None)
+            self._end_call(step_id, is_answered=is_answered)
         return self._kept(step_id, header, values) if header else values
 
     def _kept(self, step_id: int, header: bytes, values: list[Any]) -> list[Any]:
@@ -351,8 +356,9 @@ class RemoteWorker:
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
         with self._lock:
-            _, call = self._running.get(step_id, ("", _NOT_YET))
-        call.cancel()
+            running = self._running.get(step_id)
+        if running is not None:
+            running.call.cancel()
 
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
@@ -395,6 +401,17 @@ class _NotYet:
 
 
 _NOT_YET = _NotYet()
+
+
+class _Running:
+    """A part of a step under way on the task."""
+
+    __slots__ = ("call", "over", "session")
+
+    def __init__(self, session: str, over: list[int]) -> None:
+        self.session = session
+        self.call: PendingCall = _NOT_YET
+        self.over = over  # the steps that the call says are over
 
 
 def _take_into(

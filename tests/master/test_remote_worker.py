@@ -1,0 +1,77 @@
+"""What the master tells a task beside the calls themselves."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.transport import value_methods
+from tensorloom.transport.socket_connection import NotConnected
+
+
+class _Reply:
+    def __init__(self, error: errors.OpError | None) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, list[Any]]:
+        if self._error is not None:
+            raise self._error
+        return b"", []
+
+
+class _Channel:
+    """Keeps which steps each call says are over."""
+
+    address = "nowhere"
+
+    def __init__(self) -> None:
+        self.values = self
+        self.told: list[list[int]] = []
+        self.error: Exception | None = None
+
+    def begin_values(
+        self, method: int, header: bytes, values: Any, sending: Any
+    ) -> Any:
+        over = header[value_methods.RUN_GRAPH_HEADER.size :]
+        self.told.append([n for (n,) in value_methods.STEP_ID.iter_unpack(over)])
+        if isinstance(self.error, NotConnected):
+            raise self.error
+        assert self.error is None or isinstance(self.error, errors.OpError)
+        return _Reply(self.error)
+
+    def negotiate(self, info: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "error",
+    [NotConnected("gone"), errors.UnavailableError(None, None, "the stream broke")],
+)
+def test_steps_that_a_lost_call_named_are_told_again(error: Exception) -> None:
+    """A call that the task may never have seen told it nothing."""
+    channel: Any = _Channel()
+    worker = RemoteWorker("/job:ps/replica:0/task:0", channel)
+    worker._is_tensorloom = True
+
+    def run(step_id: int) -> None:
+        step = StepContext(StepOptions(), SimpleNamespace(), step_id)  # type: ignore[arg-type]
+        reply = worker.begin_graph("session", 1, [], step, is_source=False)
+        if reply is not None:
+            reply.take()
+        worker.cleanup_step(step_id)
+
+    run(1)
+    channel.error = error
+    try:
+        run(2)
+    except errors.UnavailableError:
+        worker.cleanup_step(2)
+    channel.error = None
+    run(3)
+    run(4)
+    assert channel.told == [[], [1], [1, 2], [3]]
