@@ -6,6 +6,18 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples each time, however slow and busy the machine is. Others are found
+# with `pytest --hypothesis-profile=default`.
+settings.register_profile(
+    "the same everywhere",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("the same everywhere")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Gradient boosted trees: ensembles and quantile sketches as resources.
+"""Gradient boosted trees: ensembles as resources.
 
 `tf.estimator`'s BoostedTrees models train with these.
 """
@@ -18,7 +18,7 @@ _VECTOR = TensorShape.of((None,))
 _COLUMN = TensorShape.of((None, 1))
 
 
-def _ranks(c: InferenceContext, *ranks: int) -> None:
+def with_ranks(c: InferenceContext, *ranks: int) -> None:
     """The inputs from the first on must have these ranks."""
     for index, rank in enumerate(ranks):
         c.with_rank(index, rank)
@@ -30,21 +30,13 @@ def _size(c: InferenceContext, index: int, axis: int) -> int | None:
 
 
 def _aggregate_shape(c: InferenceContext) -> TensorShape:
-    _ranks(c, 1, 2, 2, 2)
+    with_ranks(c, 1, 2, 2, 2)
     numbers = [_size(c, index, 1) for index in (1, 2)]
     total = None if None in numbers else sum(n for n in numbers if n is not None)
     return TensorShape.of(
         # In this order, which is not that of the values: it is TensorFlow's.
         (c.attrs["max_splits"], c.attrs["num_buckets"], _size(c, 3, 1), total)
     )
-
-
-def _bucketize_shape(c: InferenceContext) -> list[TensorShape]:
-    count = c.attrs["num_features"]
-    for index in range(count):
-        c.merge(c.with_rank(index, 1), c.with_rank(0, 1))
-        c.with_rank(count + index, 1)
-    return [c.with_rank(index, 1) for index in range(count)]
 
 
 def _split_outputs(c: InferenceContext, features: bool) -> list[TensorShape]:
@@ -97,12 +89,9 @@ def _center_bias_shape(c: InferenceContext) -> TensorShape:
     return SCALAR
 
 
-def _serialized_shape(c: InferenceContext) -> list[TensorShape]:
-    _ranks(c, 0, 0, 0)
+def _create_shape(c: InferenceContext) -> list[TensorShape]:
+    with_ranks(c, 0, 0, 0)
     return []
-
-
-_create_quantiles_shape = _serialized_shape
 
 
 def _debug_shape(c: InferenceContext) -> TensorShape:
@@ -129,55 +118,17 @@ def _training_predict_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((rows, c.attrs["logits_dimension"])), ids, ids]
 
 
-def _summaries_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    return [TensorShape.of((None, 4))] * c.attrs["num_features"]
-
-
 def _states_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 0)
     return [SCALAR, SCALAR, SCALAR, SCALAR, TensorShape.of((2,))]
 
 
-def _make_summaries_shape(c: InferenceContext) -> list[TensorShape]:
-    count = c.attrs["num_features"]
-    weights = c.with_rank(count, 1)
-    for index in range(count):
-        c.merge(c.with_rank(index, 1), weights)
-    c.with_rank(count + 1, 0)
-    return [TensorShape.of((None, 4))] * count
-
-
 def _stats_summary_shape(c: InferenceContext) -> TensorShape:
-    _ranks(c, 1, 2, 2)
+    with_ranks(c, 1, 2, 2)
     count = c.attrs["num_features"]
     for index in range(count):
         c.merge(c.with_rank(3 + index, 1), c.input_shape(0))
     return TensorShape.of((count, c.attrs["max_splits"], c.attrs["num_buckets"], 2))
-
-
-def _add_summaries_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    for index in range(1, c.num_inputs):
-        c.with_rank(index, 2)
-    return []
-
-
-def _handle_only_shape(c: InferenceContext) -> list[TensorShape]:
-    # Boundaries are vectors; TensorFlow lets them pass when their shape is unknown.
-    for index in range(c.num_inputs):
-        c.with_rank(index, 0)
-    return []
-
-
-def _flush_shape(c: InferenceContext) -> list[TensorShape]:
-    _ranks(c, 0, 0)
-    return []
-
-
-def _boundaries_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    return [_VECTOR] * c.attrs["num_features"]
 
 
 def _serialize_shape(c: InferenceContext) -> list[TensorShape]:
@@ -186,7 +137,7 @@ def _serialize_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _sparse_aggregate_shape(c: InferenceContext) -> list[TensorShape]:
-    _ranks(c, 1, 2, 2, 2, 1, 1)
+    with_ranks(c, 1, 2, 2, 2, 1, 1)
     return [TensorShape.of((None, 4)), _VECTOR, TensorShape.of((4,))]
 
 
@@ -199,7 +150,7 @@ def _update_shape(c: InferenceContext) -> list[TensorShape]:
 _update_v2_shape = _update_shape
 
 
-def _initialized_shape(c: InferenceContext) -> TensorShape:
+def initialized_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 0)
     return SCALAR
 
@@ -229,18 +180,6 @@ register_op(
     attrs=["max_splits: int >= 1", "num_buckets: int >= 1"],
     shape_fn=_aggregate_shape,
     doc="Sums of gradients and hessians by node, feature dimension and bucket.",
-)
-
-register_op(
-    "BoostedTreesBucketize",
-    inputs=[
-        "float_values: num_features * float",
-        "bucket_boundaries: num_features * float",
-    ],
-    outputs=["buckets: num_features * int32"],
-    attrs=["num_features: int >= 0"],
-    shape_fn=_bucketize_shape,
-    doc="The buckets that the values of each feature fall into.",
 )
 
 register_op(
@@ -324,22 +263,9 @@ register_op(
         "stamp_token: int64",
         "tree_ensemble_serialized: string",
     ],
-    shape_fn=_serialized_shape,
+    shape_fn=_create_shape,
     stateful=True,
     doc="Makes an ensemble from its serialized form.",
-)
-
-register_op(
-    "BoostedTreesCreateQuantileStreamResource",
-    inputs=[
-        "quantile_stream_resource_handle: resource",
-        "epsilon: float",
-        "num_streams: int64",
-    ],
-    attrs=["max_elements: int = 1099511627776"],
-    shape_fn=_create_quantiles_shape,
-    stateful=True,
-    doc="Makes streams of quantile sketches.",
 )
 
 register_op(
@@ -349,7 +275,7 @@ register_op(
         "stamp_token: int64",
         "tree_ensemble_serialized: string",
     ],
-    shape_fn=_serialized_shape,
+    shape_fn=_create_shape,
     stateful=True,
     doc="Replaces an ensemble by a serialized one.",
 )
@@ -377,16 +303,6 @@ register_op(
 )
 
 register_op(
-    "BoostedTreesFlushQuantileSummaries",
-    inputs=["quantile_stream_resource_handle: resource"],
-    outputs=["summaries: num_features * float"],
-    attrs=["num_features: int >= 0"],
-    shape_fn=_summaries_shape,
-    stateful=True,
-    doc="The summaries of each stream, which then begins anew.",
-)
-
-register_op(
     "BoostedTreesGetEnsembleStates",
     inputs=["tree_ensemble_handle: resource"],
     outputs=[
@@ -399,19 +315,6 @@ register_op(
     shape_fn=_states_shape,
     stateful=True,
     doc="Stamp and sizes of an ensemble.",
-)
-
-register_op(
-    "BoostedTreesMakeQuantileSummaries",
-    inputs=[
-        "float_values: num_features * float",
-        "example_weights: float",
-        "epsilon: float",
-    ],
-    outputs=["summaries: num_features * float"],
-    attrs=["num_features: int >= 0"],
-    shape_fn=_make_summaries_shape,
-    doc="Summaries [n, 4] of the values of each feature.",
 )
 
 register_op(
@@ -439,58 +342,6 @@ register_op(
     shape_fn=_predict_shape,
     stateful=True,
     doc="The logits of the ensemble.",
-)
-
-register_op(
-    "BoostedTreesQuantileStreamResourceAddSummaries",
-    inputs=[
-        "quantile_stream_resource_handle: resource",
-        "summaries: num_features * float",
-    ],
-    attrs=["num_features: int >= 0"],
-    shape_fn=_add_summaries_shape,
-    stateful=True,
-    doc="Adds summaries to the streams.",
-)
-
-register_op(
-    "BoostedTreesQuantileStreamResourceDeserialize",
-    inputs=[
-        "quantile_stream_resource_handle: resource",
-        "bucket_boundaries: num_streams * float",
-    ],
-    attrs=["num_streams: int >= 1"],
-    shape_fn=_handle_only_shape,
-    stateful=True,
-    doc="Sets the boundaries of the streams.",
-)
-
-register_op(
-    "BoostedTreesQuantileStreamResourceFlush",
-    inputs=["quantile_stream_resource_handle: resource", "num_buckets: int64"],
-    attrs=["generate_quantiles: bool = false"],
-    shape_fn=_flush_shape,
-    stateful=True,
-    doc="Makes boundaries of buckets from what was added.",
-)
-
-register_op(
-    "BoostedTreesQuantileStreamResourceGetBucketBoundaries",
-    inputs=["quantile_stream_resource_handle: resource"],
-    outputs=["bucket_boundaries: num_features * float"],
-    attrs=["num_features: int >= 0"],
-    shape_fn=_boundaries_shape,
-    stateful=True,
-    doc="The boundaries of the buckets of each feature.",
-)
-
-register_op(
-    "BoostedTreesQuantileStreamResourceHandleOp",
-    outputs=["resource: resource"],
-    attrs=["container: string = ''", "shared_name: string = ''"],
-    shape_fn=scalar_shape,
-    stateful=True,
-    doc="The handle of streams of quantile sketches.",
 )
 
 register_op(
@@ -597,16 +448,7 @@ register_op(
     "IsBoostedTreesEnsembleInitialized",
     inputs=["tree_ensemble_handle: resource"],
     outputs=["is_initialized: bool"],
-    shape_fn=_initialized_shape,
+    shape_fn=initialized_shape,
     stateful=True,
     doc="True when the ensemble was made.",
-)
-
-register_op(
-    "IsBoostedTreesQuantileStreamResourceInitialized",
-    inputs=["quantile_stream_resource_handle: resource"],
-    outputs=["is_initialized: bool"],
-    shape_fn=_initialized_shape,
-    stateful=True,
-    doc="True when the streams were made.",
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from google.protobuf.message import DecodeError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
@@ -112,11 +112,7 @@ def test_what_is_not_damaged_goes_through(build: Callable[[], None]) -> None:
             sess.run(last, feeds)
 
 
-fuzz = settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+fuzz = settings(max_examples=40)
 builders = st.sampled_from(BUILDERS)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from google.protobuf import text_format
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorloom.framework import attr_value, dtypes, graph_def, node_def
@@ -228,7 +228,6 @@ def test_refuses_bytes_that_are_no_graph(raw: bytes) -> None:
         graph_def.parse(raw)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_bytes_give_a_graph_or_an_error(data: st.DataObject) -> None:
     raw = bytearray(graph_def.to_proto(sample()).SerializeToString())

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
@@ -133,11 +133,7 @@ def test_directories_of_programs(tmp_path: Path) -> None:
     assert [finding.subject for finding in found.findings] == ["tf.no_such"]
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_file_is_a_graph_or_not(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "g.pb"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
@@ -173,11 +173,7 @@ def test_lost_files(model: Path, tmp_path: Path) -> None:
         run(copy)
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=60)
 @given(st.data())
 def test_bytes_changed_anywhere(
     model: Path, tmp_path: Path, data: st.DataObject

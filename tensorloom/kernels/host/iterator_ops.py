@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host import handle_strings
 from tensorloom.kernels.host.datasets.dataset import as_dataset
 from tensorloom.kernels.host.iterator_resource import (
     IteratorResource,
@@ -150,27 +151,14 @@ def iterator_get_next_as_optional(c: OpKernelConstruction) -> Compute:
 # --- handles as strings ---------------------------------------------------------------
 
 # What TensorFlow's C++ calls the type of the resource.
-_TYPE_NAME = "N10tensorflow4data16IteratorResourceE"
+_CPP_NAME = "N10tensorflow4data16IteratorResourceE"
 
 
 @host_kernel("IteratorToStringHandle", devices=("CPU",), large=True)
 def iterator_to_string_handle(c: OpKernelConstruction) -> Compute:
     """A ResourceHandleProto that names the iterator."""
 
-    def compute(handle: Any) -> Any:
-        from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
-
-        proto = ResourceHandleProto(
-            device=c.device,
-            container=handle.container,
-            name=handle.name,
-            maybe_type_name=_TYPE_NAME,
-        )
-        result = np.empty((), object)
-        result[()] = proto.SerializeToString()
-        return result
-
-    return compute
+    return lambda handle: handle_strings.to_string(handle, c.device, _CPP_NAME)
 
 
 @host_kernel(
@@ -183,18 +171,7 @@ def iterator_from_string_handle(c: OpKernelConstruction) -> Compute:
     types, shapes = c["output_types"], c["output_shapes"]
 
     def compute(text: Any) -> Any:
-        from google.protobuf.message import DecodeError
-
-        from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
-
-        try:
-            proto = ResourceHandleProto.FromString(text[()])
-        except DecodeError:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                "Could not parse string_handle as a valid ResourceHandle",
-            ) from None
+        proto = handle_strings.from_string(text)
         found = _resources(c).lookup(proto.container, proto.name, IteratorResource)
         if types:
             check_types(types, found.types)

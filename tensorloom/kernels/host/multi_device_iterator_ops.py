@@ -11,6 +11,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host import handle_strings
 from tensorloom.kernels.host.datasets.dataset import as_dataset
 from tensorloom.kernels.host.iterator_resource import (
     IteratorResource,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     )
     from tensorloom.kernels.host.datasets.dataset import Element
 
-_TYPE_NAME = "N10tensorflow4data12_GLOBAL__N_119MultiDeviceIteratorE"
+_CPP_NAME = "N10tensorflow4data12_GLOBAL__N_119MultiDeviceIteratorE"
 
 
 class MultiDeviceIterator(Resource):
@@ -168,20 +169,7 @@ def get_next(c: OpKernelConstruction) -> Compute:
 def to_string_handle(c: OpKernelConstruction) -> Compute:
     """A ResourceHandleProto that names the iterator."""
 
-    def compute(handle: MultiDeviceIterator) -> Any:
-        from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
-
-        proto = ResourceHandleProto(
-            device=c.device,
-            container=handle.container,
-            name=handle.name,
-            maybe_type_name=_TYPE_NAME,
-        )
-        result = np.empty((), object)
-        result[()] = proto.SerializeToString()
-        return result
-
-    return compute
+    return lambda handle: handle_strings.to_string(handle, c.device, _CPP_NAME)
 
 
 @host_kernel("MultiDeviceIteratorFromStringHandle", devices=("CPU",), large=True)
@@ -191,16 +179,7 @@ def from_string_handle(c: OpKernelConstruction) -> Compute:
     assert resources is not None
 
     def compute(text: Any) -> Any:
-        from google.protobuf.message import DecodeError
-
-        from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
-
-        try:
-            proto = ResourceHandleProto.FromString(text[()])
-        except DecodeError:
-            raise _invalid(
-                "Could not parse string_handle as a valid ResourceHandle"
-            ) from None
+        proto = handle_strings.from_string(text)
         # A node's own iterator is kept under a name that no user can give.
         found = None
         for name in (proto.name, f"_private/{proto.name}"):

@@ -24,6 +24,7 @@ from tensorloom.kernels.host.datasets.environment import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.kernels.host.datasets.statistics import Statistics
 
 
 def _truth(results: tuple[Any, ...], what: str) -> bool:
@@ -41,56 +42,46 @@ class _FilterDataset(Dataset):
         self._function, self._name = function, name
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        source = self.inputs[0].iterate(env)
-        if env.statistics is not None:
-            return _CountingFilterIterator(source, self._function, env, self._name)
-        return _FilterIterator(source, self._function, env)
+        counts = None if env.statistics is None else _Counts(env.statistics, self._name)
+        return _FilterIterator(self.inputs[0].iterate(env), self._function, env, counts)
+
+
+class _Counts:
+    """Tells how many elements a filter let through, and how many not."""
+
+    def __init__(self, statistics: Statistics, name: str) -> None:
+        self._statistics, self._name = statistics, name
+        self._counts = {"dropped_elements": 0, "filtered_elements": 0}
+
+    def add(self, kept: bool) -> None:
+        what = "filtered_elements" if kept else "dropped_elements"
+        self._counts[what] += 1
+        self._statistics.set_scalar(
+            f"{self._name}::{what}", self._counts[what], sum(self._counts.values())
+        )
 
 
 class _FilterIterator(DatasetIterator):
-    def __init__(
-        self, source: DatasetIterator, function: CapturedFunction, env: Environment
-    ) -> None:
-        self._source, self._function, self._env = source, function, env
-
-    def __next__(self) -> Element:
-        for element in self._source:
-            if _truth(self._function(self._env, element), "Filter"):
-                return element
-            if self._env.context.cancellation.cancelled:
-                self._env.context.cancellation.check()
-        raise StopIteration
-
-
-class _CountingFilterIterator(DatasetIterator):
-    """A filter that tells how many elements it let through, and how many not."""
-
     def __init__(
         self,
         source: DatasetIterator,
         function: CapturedFunction,
         env: Environment,
-        name: str,
+        counts: _Counts | None = None,
     ) -> None:
         self._source, self._function, self._env = source, function, env
-        self._name = name
-        self._counts = {"dropped_elements": 0, "filtered_elements": 0}
+        self._counts = counts
 
     def __next__(self) -> Element:
         for element in self._source:
             kept = _truth(self._function(self._env, element), "Filter")
-            self._count("filtered_elements" if kept else "dropped_elements")
+            if self._counts is not None:
+                self._counts.add(kept)
             if kept:
                 return element
-            self._env.context.cancellation.check()
+            if self._env.context.cancellation.cancelled:
+                self._env.context.cancellation.check()
         raise StopIteration
-
-    def _count(self, what: str) -> None:
-        assert self._env.statistics is not None
-        self._counts[what] += 1
-        self._env.statistics.set_scalar(
-            f"{self._name}::{what}", self._counts[what], sum(self._counts.values())
-        )
 
 
 @dataset_kernel("FilterDataset", "ParallelFilterDataset", retains=("other_arguments",))
