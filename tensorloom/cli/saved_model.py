@@ -206,14 +206,17 @@ def _run(options: argparse.Namespace) -> int:
         )
     directory = _directory(options)
     outputs = _run_signature(options, directory, read_inputs(options))
-    show(
-        options,
-        outputs,
-        (f"Result for output key {key}:\n{value}" for key, value in outputs.items()),
-    )
-    if options.outdir:
-        _write(options, outputs)
+    lines = _results(options, outputs)
+    show(options, outputs, iter(list(lines)) if options.json else lines)
     return FINE
+
+
+def _results(options: argparse.Namespace, outputs: dict[str, Any]) -> Iterator[str]:
+    """The lines about each output, which is written as soon as its value is shown."""
+    for key, value in outputs.items():
+        yield f"Result for output key {key}:\n{value}"
+        if options.outdir:
+            yield f"Output {key} is saved to {_write(options, key, value)}"
 
 
 def _run_signature(
@@ -246,29 +249,28 @@ def _run_signature(
     return result
 
 
-def _write(options: argparse.Namespace, outputs: dict[str, Any]) -> None:
+def _write(options: argparse.Namespace, key: str, value: Any) -> str:
+    """Writes one output; gives the path of its file."""
     import io
 
     import numpy as np
 
     from tensorloom.storage import filesystem
 
+    # A key is the model's, and may hold anything.
+    if os.sep in key or key in ("", ".", ".."):
+        raise ValueError(f"the output key {key!r} cannot be the name of a file")
     filesystem.make_directories(options.outdir)
-    for key, value in outputs.items():
-        # A key is the model's, and may hold anything.
-        if os.sep in key or key in ("", ".", ".."):
-            raise ValueError(f"the output key {key!r} cannot be the name of a file")
-        path = filesystem.join(options.outdir, f"{key}.npy")
-        if filesystem.exists(path) and not options.overwrite:
-            raise RuntimeError(
-                f'Output file {path} already exists. Add "--overwrite" to overwrite '
-                "the existing output files."
-            )
-        contents = io.BytesIO()
-        np.save(contents, value)
-        filesystem.write_file(path, contents.getvalue())
-        if not options.json:
-            print(f"Output {key} is saved to {path}")
+    path = filesystem.join(options.outdir, f"{key}.npy")
+    if filesystem.exists(path) and not options.overwrite:
+        raise RuntimeError(
+            f'Output file {path} already exists. Add "--overwrite" to overwrite '
+            "the existing output files."
+        )
+    contents = io.BytesIO()
+    np.save(contents, value)
+    filesystem.write_file(path, contents.getvalue())
+    return path
 
 
 COMMAND = group(

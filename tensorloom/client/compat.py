@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.framework.classic_nodes import functions_are_wanted
 from tensorloom.framework.export import export, export_value
 
 # The day of the 1.15 branch.
@@ -115,25 +116,23 @@ def disable_tensor_equality() -> None:
     """Tensors compare by identity: nothing to do."""
 
 
-_control_flow_v2 = [False]
-
-
 @export("enable_control_flow_v2")
 def enable_control_flow_v2() -> None:
     """Asks for control flow as functions.
 
-    `tf.cond` and `tf.while_loop` give the same values either way.
+    `tf.cond` and `tf.while_loop` give the same values either way, but for seeds that
+    are derived from the graph's.
     """
-    _control_flow_v2[0] = True
+    functions_are_wanted[0] = True
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
     """Takes `enable_control_flow_v2` back."""
-    _control_flow_v2[0] = False
+    functions_are_wanted[0] = False
 
 
 @export("control_flow_v2_enabled")
 def control_flow_v2_enabled() -> bool:
     """Whether control flow as functions was asked for."""
-    return _control_flow_v2[0]
+    return functions_are_wanted[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client import control_flow_values, func_graph
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework import dtypes, nest
+from tensorloom.framework.classic_nodes import Tally, mark_as_classic
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
@@ -67,19 +68,25 @@ def cond(
                 f"Input 'pred' of tf.cond has type {predicate.dtype.name} that does "
                 "not match expected type of bool."
             )
+        tally = Tally(get_default_graph())
+        tally.bring(predicate)
+        tally.add(4)  # Switch, switch_t, switch_f, pred_id
         graphs, results = [], []
         for graph_name, function, word in zip(
             names, branches, _BRANCH_NAMES, strict=True
         ):
-            graph = FuncGraph(graph_name)
+            graph = FuncGraph(graph_name, frame=tally.frame())
             results.append(build_branch(graph, function, predicate, word))
             graphs.append(graph)
         if not strict:
             results = [_unpack_singleton(r) for r in results]
         check_same_results(graphs, results, _BRANCH_NAMES)
-        outputs = add_branching_op(
-            ("StatelessIf", "If"), {"cond": predicate}, graphs, scope
-        )
+        with tally.made_as(len(graphs[0].outputs)):  # Merge
+            outputs = add_branching_op(
+                ("StatelessIf", "If"), {"cond": predicate}, graphs, scope
+            )
+        if tally.is_on:
+            mark_as_classic(outputs[0].op.inputs[0].op)
         return control_flow_values.pack(results[0], outputs)
 
 
@@ -114,22 +121,26 @@ def build_branch(
         if result is None:
             raise ValueError(f"{word} must have a return value.")
         # The structure keeps TensorArrays; the outputs are their flows.
-        structure = nest.map_structure(lambda v: _branch_value(v, predicate), result)
+        structure = nest.map_structure(
+            lambda v: _branch_value(graph, v, predicate), result
+        )
         outputs = [graph.capture(t) for t in control_flow_values.flatten(structure)]
     graph.outputs = outputs
     graph.structured_outputs = structure
     return structure
 
 
-def _branch_value(value: Any, predicate: Tensor) -> Any:
+def _branch_value(graph: FuncGraph, value: Any, predicate: Tensor) -> Any:
+    tally = Tally(graph)
     if isinstance(value, Operation):
-        with control_dependencies([value]):
+        with tally.made_as(1), control_dependencies([value]):
             return identity_ops.identity(predicate)
     if isinstance(value, CompositeTensor) or control_flow_values.is_tensor_array(value):
         return value
     tensor = convert_to_tensor(value)
     if tensor.dtype._is_ref_dtype:  # a branch gives the variable's value
-        return identity_ops.identity(tensor)
+        with tally.made_as(0):
+            return identity_ops.identity(tensor)
     return tensor
 
 

@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client import cond, func_graph, gradients, graph_mutation
+from tensorloom.client import (
+    cond,
+    func_graph,
+    gradient_aggregation,
+    gradients,
+    graph_mutation,
+)
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradient_walk import is_trainable, zeros_of_variable
 from tensorloom.framework import dtypes, nest
+from tensorloom.framework.classic_nodes import Tally, is_classic
+from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.tensor_conversion import convert_to_tensor
@@ -49,6 +57,22 @@ def _branching_grad(
     selector: str,
     name: str | None,
 ) -> list[Any]:
+    if not is_classic(op):
+        return _gradients(op, grads, op_types, selector, name)
+    tally = Tally(get_default_graph())
+    with tally.made_as(0):
+        result = _gradients(op, grads, op_types, selector, name)
+    tally.add(op.__dict__["_gradient_nodes"])
+    return result
+
+
+def _gradients(
+    op: Operation,
+    grads: Sequence[Any],
+    op_types: tuple[str, str],
+    selector: str,
+    name: str | None,
+) -> list[Any]:
     branches = branch_graphs(op)
     dense = [convert_to_tensor(g) if g is not None else None for g in grads]
     graphs = [
@@ -58,6 +82,7 @@ def _branching_grad(
     scope = gradient_scope()
     results = [graph.differentiate(dense, scope) for graph in graphs]
     rewrite_if_changed(op, branches)
+    op.__dict__["_gradient_nodes"] = _classic_nodes(op, grads, graphs, results)
     wanted = _match_results(graphs, results)
     input_grads: list[Any] = [None] * len(op.inputs)
     if wanted:
@@ -69,7 +94,42 @@ def _branching_grad(
         )
         for index, gradient in zip(wanted, packed, strict=True):
             input_grads[1 + index] = gradient
+            parts = sum(r[index] is not None for r in results)
+            gradient_aggregation.set_parts(gradient, parts)
     return input_grads
+
+
+# What TensorFlow makes for a gradient that leaves a branch: zeros for the case that
+# the other branch runs (Switch, Identity, Shape, Const, Fill), and Merge.
+_ZEROS = 5
+_ZEROS_AS_ROWS = 8
+
+# NoOp and two Identity.
+GATE = 3
+
+
+def _classic_nodes(
+    op: Operation,
+    grads: Sequence[Any],
+    graphs: Sequence[BranchGradient],
+    results: Sequence[list[Any]],
+) -> int:
+    """How many operations TensorFlow makes: see framework/classic_nodes.py."""
+    # A Switch for each component of a gradient that comes in, and what gates its two
+    # outputs.
+    given = [g for g in grads if g is not None]
+    nodes = sum(len(nest.flatten(g, expand_composites=True)) for g in given)
+    nodes += GATE * len(given) if op.__dict__["_is_gated"] else 0
+    for graph, gradients_of_branch in zip(graphs, results, strict=True):
+        nodes += graph.nodes
+        for gradient in gradients_of_branch:
+            if isinstance(gradient, IndexedSlices):
+                cast = gradient.indices.dtype != dtypes.int32
+                parts = 2 + (gradient.dense_shape is not None)
+                nodes += _ZEROS + _ZEROS_AS_ROWS + cast + parts
+            elif gradient is not None:
+                nodes += _ZEROS + 1
+    return nodes
 
 
 def branch_graphs(op: Operation) -> Sequence[FuncGraph]:
@@ -107,6 +167,9 @@ def rewrite_if_changed(op: Operation, branches: Sequence[FuncGraph]) -> None:
 class BranchGradient(GradientGraph):
     """The gradient of one branch."""
 
+    #: TensorFlow's gradient of a branch reads tensors where they are.
+    entry_nodes = 0
+
     def __init__(
         self,
         name: str,
@@ -116,6 +179,7 @@ class BranchGradient(GradientGraph):
     ) -> None:
         super().__init__(name, forward, op)
         self._branches = branches
+        self.nodes = 0  # that gradient functions have made
 
     def differentiate(self, grads: Sequence[Any], scope: str) -> list[Any]:
         """The gradients of the branch's inputs (None where there is none)."""
@@ -125,13 +189,27 @@ class BranchGradient(GradientGraph):
                 ys.append(y)
                 grad_ys.append(grad)
         xs = self.forward.inputs
-        if not ys:
-            return [None] * len(xs)
+        wanted = self.op.__dict__["_wanted_inputs"][1:]
+        chosen = [
+            i for i, x in enumerate(xs) if wanted[i] and is_trainable(x)
+        ]
+        result: list[Any] = [None] * len(xs)
+        if not ys or not chosen:
+            return result
+        before = self._node_count.value
         with self.as_default():
-            result: list[Any] = gradients.build_gradients(
-                ys, xs, grad_ys, name=scope, source_graph=self.forward
+            found = gradients.build_gradients(
+                ys,
+                [xs[i] for i in chosen],
+                grad_ys,
+                name=scope,
+                source_graph=self.forward,
+                counts_gates=self.op.__dict__["_is_gated"],
             )
-        return [g if is_trainable(x) else None for x, g in zip(xs, result, strict=True)]
+        self.nodes = self._node_count.value - before - len(ys)  # identities
+        for i, gradient in zip(chosen, found, strict=True):
+            result[i] = gradient
+        return result
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:
         """Arguments and results are there around the forward node."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_registry
+from tensorloom.framework.classic_nodes import count_entry
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.graph_ir import FunctionIR, sort_topologically
@@ -20,6 +21,7 @@ from tensorloom.framework.scopes import uid
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
+    from tensorloom.framework.classic_nodes import Frame
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.shape_inference import HandleData
@@ -36,7 +38,9 @@ class FuncGraph(Graph):
     capture. `outputs` are tensors of this graph.
     """
 
-    def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
+    def __init__(
+        self, name: str, outer_graph: Graph | None = None, frame: Frame | None = None
+    ) -> None:
         super().__init__()
         outer = get_default_graph() if outer_graph is None else outer_graph
         self.name = name
@@ -53,6 +57,10 @@ class FuncGraph(Graph):
         # True while each operation was made after its inputs.
         self._is_sorted = True
         self._seed = outer._seed
+        self.frame = frame
+        self.builds_classic = frame is not None
+        if frame is not None:
+            self._node_count = outer._node_count
         # One library and one set of collections for a graph and all its bodies: a
         # variable made in a branch is a variable of the program.
         self._functions = outer._functions
@@ -94,7 +102,7 @@ class FuncGraph(Graph):
         saved = scopes.name_stack, scopes.controllers, scopes.colocation
         scopes.name_stack, scopes.controllers, scopes.colocation = "", [], []
         try:
-            op = super().add_operation(op_def, (), attrs, _argument_name(name))
+            op = self._add_uncounted(op_def, attrs, _argument_name(name))
         finally:
             scopes.name_stack, scopes.controllers, scopes.colocation = saved
         tensor = op._outputs[0]
@@ -115,6 +123,8 @@ class FuncGraph(Graph):
         if inside is not None:
             return inside
         self._check_is_outside(tensor)
+        if self.frame is not None:
+            count_entry(self, tensor)
         if tensor._dtype._is_ref_dtype:
             # Known for the next look-up, but no argument.
             inside = self._captures[tensor] = self._same_variable(tensor._op)
@@ -152,10 +162,19 @@ class FuncGraph(Graph):
         }
         attrs["shared_name"] = attrs["shared_name"] or op._name.encode()
         with self.control_dependencies(None), self.name_scope(None):
-            copy = super().add_operation(op._op_def, (), attrs, op._name)
+            copy = self._add_uncounted(op._op_def, attrs, op._name)
         copy._device = op._device
         copy._outputs[0]._shape = op._outputs[0]._shape
         return copy._outputs[0]
+
+    def _add_uncounted(
+        self, op_def: OpDef, attrs: dict[str, Any], name: str
+    ) -> Operation:
+        """Adds what stands in a frame for something outside: not counted as a node."""
+        op = super().add_operation(op_def, (), attrs, name)
+        if self.frame is not None:
+            self._node_count.value -= 1
+        return op
 
     def captured(self, tensor: Tensor) -> Tensor | None:
         """The placeholder of a captured tensor, if it is captured."""

@@ -137,6 +137,8 @@ class DefinedFunction:
         """The function, built when it is first asked for."""
         if self._function is None:
             graph = self._graph = FuncGraph(self._name or self._func.__name__)
+            graph.builds_classic = True
+            graph.seed = None  # as in TensorFlow, the seed outside says nothing here
             with graph.as_default():
                 arguments = [
                     graph.add_argument(dtype, TensorShape.of(None), name)

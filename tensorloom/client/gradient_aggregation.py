@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.dtypes import int32, int64
 from tensorloom.framework.export import export
 from tensorloom.framework.indexed_slices import IndexedSlices
@@ -66,6 +67,7 @@ def aggregate(gradients: list[Any], op: Operation, method: int) -> Any:
                 "gradients have to be either all Tensors or all IndexedSlices"
             )
     if len(gradients) == 1:
+        _count_sum_of_parts(gradients[0])
         return gradients[0]
     if any(isinstance(g, IndexedSlices) for g in gradients):
         return add_indexed_slices([g for g in gradients if g is not None])
@@ -76,6 +78,23 @@ def aggregate(gradients: list[Any], op: Operation, method: int) -> Any:
         if shape.is_fully_defined():
             return _accumulate_n(gradients, shape)
     return _add_in_pairs(gradients, op)
+
+
+def set_parts(gradient: Any, parts: int) -> None:
+    """Notes that TensorFlow has so many gradients where we have one."""
+    if parts > 1:
+        tensor = gradient.values if isinstance(gradient, IndexedSlices) else gradient
+        tensor.op.__dict__["_gradient_parts"] = parts
+
+
+def _count_sum_of_parts(gradient: Any) -> None:
+    """Counts the nodes that add up what reaches TensorFlow in several parts."""
+    if isinstance(gradient, IndexedSlices):
+        tensor, nodes = gradient.values, 4  # values and indices: an axis, ConcatV2
+    else:
+        tensor, nodes = gradient, 1  # AddN
+    if tensor is not None and tensor.op.__dict__.pop("_gradient_parts", 0):
+        get_default_graph()._node_count.value += nodes
 
 
 def add_n(tensors: list[Any]) -> Tensor:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.resource_handles import origin_in_graph
 from tensorloom.framework import dtypes
+from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class GradientGraph(FuncGraph):
     """The gradient of `forward`, the body (or a branch) of `op`."""
 
     def __init__(self, name: str, forward: FuncGraph, op: Operation) -> None:
-        super().__init__(name)
+        super().__init__(name, frame=set() if is_classic(op) else None)
         self.forward = forward
         self.op = op
         self._from_forward: dict[Tensor, Tensor] = {}
@@ -42,7 +43,12 @@ class GradientGraph(FuncGraph):
             tensor = source
         found = self._from_forward.get(tensor)
         if found is None:
-            found = self._from_forward[tensor] = self._bring(tensor)
+            if self.frame is None:
+                found = self._bring(tensor)
+            else:
+                with self._node_count.made_as(0):
+                    found = self._bring(tensor)
+            self._from_forward[tensor] = found
         return found
 
     def _bring(self, tensor: Tensor) -> Tensor:

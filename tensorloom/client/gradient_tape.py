@@ -74,13 +74,13 @@ class GradientTape:
 
     def _start(self) -> None:
         graph = get_default_graph()
-        self._started = (graph, graph._last_id)
+        self._started = (graph, graph.version)
 
     def _stop(self) -> None:
         if self._started is None:
             raise ValueError("Tape is not recording.")
         graph, first = self._started
-        self._spans.append((graph, first, graph._last_id))
+        self._spans.append((graph, first, graph.version))
         self._started = None
 
     def stop_recording(self) -> _Pause:
@@ -313,7 +313,7 @@ class GradientTape:
         spans = self._spans
         if self._started is not None:
             graph, first = self._started
-            spans = [*spans, (graph, first, graph._last_id)]
+            spans = [*spans, (graph, first, graph.version)]
         return any(
             op.graph is graph and first < number <= last for graph, first, last in spans
         )

@@ -18,8 +18,12 @@ from tensorloom.client import gradient_aggregation, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.resource_handles import is_of_variable
 from tensorloom.framework import dtypes
+from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.gradient_registry import get_gradient_function
+from tensorloom.framework.gradient_registry import (
+    find_gradient,
+    get_gradient_function,
+)
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor import Tensor
 
@@ -44,6 +48,8 @@ _BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 
+_PARTITIONED_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+
 _BRANCHING_OPS = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
 
 
@@ -60,6 +66,8 @@ class WalkOptions:
     gate: bool  # all gradients of an op are made before any is used
     aggregation_method: int
     stop_ops: Sequence[Operation]  # not differentiated
+    # The walk is in a body whose nodes TensorFlow gates: see framework/classic_nodes.py.
+    counts_gates: bool = False
 
 
 class GradientWalk:
@@ -149,7 +157,8 @@ class GradientWalk:
             op = queue.popleft()
             inputs = self._inputs(op)
             with self._placed_like(op):
-                for tensor, gradient in zip(inputs, self._visit(op), strict=False):
+                gradients = self._differentiate(op, self._aggregate(op))
+                for tensor, gradient in zip(inputs, gradients, strict=False):
                     if gradient is not None:
                         self._check_shape(op, tensor, gradient)
                         self._add_gradient(tensor, gradient)
@@ -161,6 +170,9 @@ class GradientWalk:
                     if left == 1:
                         queue.append(producer)
 
+    def finish(self) -> None:
+        """What is left to do outside of the name scope of the gradients."""
+
     def gradient_of(self, tensor: Tensor) -> tuple[bool, Any]:
         """(whether anything has reached the tensor's op, its gradient or None)."""
         received = self._gradients.get(tensor._op)
@@ -170,19 +182,26 @@ class GradientWalk:
         assert not isinstance(gradient, list), "the op has not been visited"
         return True, gradient
 
-    def _visit(self, op: Operation) -> Sequence[Any]:
-        """Adds up what the op's outputs received; returns its inputs' gradients."""
+    def _aggregate(self, op: Operation) -> list[Any] | None:
+        """Adds up what each of the op's outputs received."""
         received = self._gradients.get(op)
-        if received is None:
-            return ()
-        method = self._options.aggregation_method
-        for i, gradients in enumerate(received):
-            received[i] = (
-                gradient_aggregation.aggregate(gradients, op, method)
-                if gradients
-                else None
-            )
-        if op in self._stop_ops or all(g is None for g in received):
+        if received is not None:
+            method = self._options.aggregation_method
+            for i, gradients in enumerate(received):
+                # The Switch of a classic loop comes twice: see `loop_walk`.
+                if isinstance(gradients, list):
+                    received[i] = (
+                        gradient_aggregation.aggregate(gradients, op, method)
+                        if gradients
+                        else None
+                    )
+        return received
+
+    def _differentiate(
+        self, op: Operation, received: list[Any] | None
+    ) -> Sequence[Any]:
+        """The gradients of the op's inputs."""
+        if received is None or op in self._stop_ops or all(g is None for g in received):
             return ()
         function = self._gradient_function(op)
         if function is None:
@@ -192,7 +211,7 @@ class GradientWalk:
         own = graph_mutation.own_output_count(op)
         for output in _differentiated(op, op._outputs[:own], received):
             if received[output._value_index] is None and takes_zeros(output):
-                received[output._value_index] = _zeros_like(output)
+                received[output._value_index] = self._zeros_like(output)
         return self._call(op, function, received)
 
     def _gradient_function(self, op: Operation) -> Any:
@@ -200,6 +219,9 @@ class GradientWalk:
             return get_gradient_function(op)
         except LookupError:
             pass
+        if op._type in _PARTITIONED_CALLS:
+            # The name of another process's gradient: that of any call is right, too.
+            return find_gradient(op._type)
         function = _function_call_gradient(op, self._source_graph)
         if function is None:
             raise LookupError(
@@ -210,6 +232,10 @@ class GradientWalk:
     def _call(
         self, op: Operation, function: Any, arguments: Sequence[Any]
     ) -> Sequence[Any]:
+        if op._type in _BRANCHING_OPS or op._type in _GROWING_OPS:
+            wanted = [t._op in self._pending for t in self._inputs(op)]
+            op.__dict__["_wanted_inputs"] = wanted
+            op.__dict__["_is_gated"] = self._options.gate or self._options.counts_gates
         graph = get_default_graph()
         outer_scope = graph.enter_name_scope(op._name + "_grad")[1]
         try:
@@ -223,10 +249,18 @@ class GradientWalk:
                     f"do not match num inputs {len(op._inputs)}"
                 )
             if self._options.gate:
-                gradients = _gated(gradients)
+                gradients = self._gated(op, gradients)
+            elif self._options.counts_gates and not is_classic(op):
+                graph._node_count.value += _gate_nodes(gradients)
         finally:
             graph._name_stack = outer_scope
         return gradients
+
+    def _gated(self, op: Operation, gradients: Sequence[Any]) -> Sequence[Any]:
+        if not is_classic(op):
+            return _gated(gradients)
+        with get_default_graph()._node_count.made_as(0):
+            return _gated(gradients)  # TensorFlow gates what it makes instead
 
     def _placed_like(self, op: Operation) -> AbstractContextManager[None]:
         if not self._options.colocate:
@@ -258,6 +292,12 @@ class GradientWalk:
         if received is None:
             received = self._gradients[op] = [[] for _ in op._outputs]
         received[tensor._value_index].append(gradient)
+
+    def _zeros_like(self, tensor: Tensor) -> Any:
+        """The gradient of an output that the ys do not depend on."""
+        if tensor._dtype == dtypes.resource:
+            return zeros_of_variable(tensor)
+        return apply_op("ZerosLike", x=tensor, name="zeros_like")
 
 
 _NOWHERE: AbstractContextManager[None] = nullcontext()
@@ -294,14 +334,6 @@ def takes_zeros(output: Tensor) -> bool:
     return is_trainable(output)
 
 
-def _zeros_like(tensor: Tensor) -> Tensor:
-    """The gradient of an output that the ys do not depend on."""
-    if tensor._dtype == dtypes.resource:
-        return zeros_of_variable(tensor)
-    zeros: Tensor = apply_op("ZerosLike", x=tensor, name="zeros_like")
-    return zeros
-
-
 def zeros_of_variable(handle: Tensor) -> Tensor:
     """Zeros of the shape and dtype of the variable behind a handle."""
     from tensorloom.ops import fill_ops
@@ -312,6 +344,12 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
         dtype=data.dtype if data is not None else dtypes.float32,
     )
     return zeros
+
+
+def _gate_nodes(gradients: Sequence[Any]) -> int:
+    """How many operations `_gated` makes."""
+    given = sum(g is not None for g in gradients)
+    return given + 1 if given > 1 else 0
 
 
 def _gated(gradients: Sequence[Any]) -> Sequence[Any]:

@@ -99,10 +99,12 @@ def build_gradients(
     unconnected_gradients: Any = UnconnectedGradients.NONE,
     source_graph: Graph | None = None,
     is_part: bool = False,
+    counts_gates: bool = False,
 ) -> list[Any]:
     """`gradients` of tensors of `source_graph`, built in the default graph.
 
     Args:
+      counts_gates: count the operations of `gate`, without making them.
       source_graph: a function body whose gradient is built in another one.
       is_part: this is a part of a gradient computation that goes on.
     """
@@ -126,6 +128,7 @@ def build_gradients(
             gate,
             gradient_aggregation.check_method(aggregation_method),
             [t.op for t in stops],
+            counts_gates,
         )
         # A walk makes much that lives on, and no garbage: collecting finds nothing.
         part = gradient_source.current() if is_part or source_graph else None
@@ -133,11 +136,19 @@ def build_gradients(
             collection_paused(),
             gradient_source.computing(part or _computation(graph, scope)),
         ):
-            walk = GradientWalk(
-                tensors, wanted, started, source_graph or graph, options
-            )
+            source = source_graph or graph
+            walk = _walk_class(source)(tensors, wanted, started, source, options)
             walk.run()
+    walk.finish()
     return [_result(walk, x, unconnected) for x in wanted]
+
+
+def _walk_class(graph: Graph) -> type[GradientWalk]:
+    if not graph._has_control_flow_contexts:
+        return GradientWalk
+    from tensorloom.client.loop_walk import LoopWalk
+
+    return LoopWalk
 
 
 def _computation(graph: Graph, scope: str) -> str:

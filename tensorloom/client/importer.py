@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.import_functions import ImportedFunctions
 from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def, source
+from tensorloom.framework.dataflow_graph import join_context
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.garbage import collection_paused
@@ -216,7 +217,8 @@ class _Importer:
         try:
             with self.graph.name_scope(None):
                 ordered = _in_graph_def_order(nodes, order)
-                if self.graph._scopes.controllers:
+                scopes = self.graph._scopes
+                if scopes.controllers or scopes.control_flow_context is not None:
                     self._add_under_controls(ordered, nodes)
                 else:
                     self._add_nodes(ordered, nodes)
@@ -249,11 +251,16 @@ class _Importer:
     def _add_under_controls(
         self, order: Sequence[Node], nodes: Mapping[str, Node]
     ) -> None:
-        """The dependencies around the import hold for each of the nodes."""
+        """What is around the import holds for each node: dependencies, a context."""
+        context = self.graph._get_control_flow_context()
         with self.graph.control_dependencies(None):
             self._add_nodes(order, nodes)
         for op in self._ops.values():
+            op._set_control_flow_context(context)
+        for op in self._ops.values():
             _add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
+            if context is not None:
+                join_context(op)
 
     def _add_nodes(self, order: Sequence[Node], nodes: Mapping[str, Node]) -> None:
         back_edges: list[tuple[str, int, str, int]] = []

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _PASS_THROUGH: Final = frozenset(["Identity", "IdentityN", "While", "StatelessWhile"])
 
 
+# Ops of classic control flow, which hand their first input on.
+_CLASSIC: Final = frozenset(["Switch", "Merge", "Enter", "Exit", "NextIteration"])
+
+
 def origin_in_graph(handle: Tensor) -> Tensor:
     """The tensor of the same graph that the handle is, before it was handed on."""
     while handle._op._type in _PASS_THROUGH:
@@ -24,6 +28,9 @@ def is_of_variable(handle: Tensor) -> bool:
     """False for a handle that is known to be of something else than a variable."""
     while True:
         handle = origin_in_graph(handle)
+        if handle._op._type in _CLASSIC:
+            handle = handle._op._inputs[0]
+            continue
         graph = handle._op._graph
         outside = graph.original_of(handle) if isinstance(graph, FuncGraph) else None
         if outside is None:

@@ -488,9 +488,8 @@ class _UnreadVariable(BaseResourceVariable):
         self._parent_op = parent_op
         self._handle_name = self._handle.name
         graph = get_default_graph()
-        self._graph_element = (
-            None if graph.building_function else self._read_variable_op()
-        )
+        in_function = graph.building_function and graph.frame is None
+        self._graph_element = None if in_function else self._read_variable_op()
 
     @property
     def name(self) -> str:

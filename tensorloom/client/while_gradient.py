@@ -17,7 +17,14 @@ from tensorloom.client import (
     loop_dependencies,
     while_loop,
 )
-from tensorloom.client.cond_gradient import zeros_for
+from tensorloom.client.classic_loop_gradient import (
+    COUNTERS,
+    STACK,
+    SYNC,
+    accumulator_nodes,
+    loop_variable_nodes,
+)
+from tensorloom.client.cond_gradient import GATE, zeros_for
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradient_walk import (
@@ -27,7 +34,9 @@ from tensorloom.client.gradient_walk import (
 )
 from tensorloom.client.loop_sums import LoopSum, add_to_sum
 from tensorloom.framework import dtypes
+from tensorloom.framework.classic_nodes import Tally, is_classic
 from tensorloom.framework.constant_value import constant_value
+from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
@@ -35,8 +44,13 @@ from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops import functional_ops, identity_ops, list_ops
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.operation import Operation
+    from tensorloom.framework.source import Stack
     from tensorloom.framework.tensor import Tensor
+
+_SHAPE_OPS = frozenset(["Shape", "Size", "Rank"])
 
 
 @RegisterGradient("While")
@@ -44,6 +58,17 @@ if TYPE_CHECKING:
 def _while_grad(op: Operation, *grads: Any) -> list[Any]:
     if not op.__dict__.get("_back_prop", True):
         return [None] * len(op.inputs)
+    if not is_classic(op):
+        return _gradients(op, grads)
+    tally = Tally(get_default_graph())
+    with tally.made_as(0):
+        result = _gradients(op, grads)
+    tally.add(op.__dict__["_gradient_nodes"])
+    return result
+
+
+def _gradients(op: Operation, grads: Sequence[Any]) -> list[Any]:
+    wanted = op.__dict__["_wanted_inputs"]
     cond_graph, body_graph = loop_graphs(op)
     selected = [
         i
@@ -54,7 +79,7 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
     unchanged = [
         i
         for i in sorted(loop_dependencies.unchanged_variables(body_graph, selected))
-        if i < own and takes_zeros(op.outputs[i])
+        if i < own and takes_zeros(op.outputs[i]) and wanted[i]
     ]
     maximum, total = _iterations(op, cond_graph, body_graph)
     counter = convert_to_tensor(0, dtype=total.dtype, name="grad_counter")
@@ -64,6 +89,7 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
         func_graph.unique_gradient_name(body_graph.name), body_graph, op, cond_graph
     )
     graph.differentiate(selected, unchanged, leading, starts, gradient_scope())
+    op.__dict__["_gradient_nodes"] = graph.classic_nodes(selected, starts)
     _rewrite_if_changed(op, cond_graph, body_graph)
     inputs = [*leading, *starts, *graph.external_captures]
     backward = while_loop.add_while_op(
@@ -212,6 +238,11 @@ class BodyGradient(GradientGraph):
         self._popped: dict[Tensor, Tensor] = {}
         # By loop variable that never changes: the gradient, added up.
         self.sums: dict[int, LoopSum] = {}
+        self._found: dict[int, Any] = {}  # by loop variable: its gradient, or None
+        self._nodes = 0  # that TensorFlow makes for what gradient functions do
+        self._counted: set[Tensor] = set()  # that TensorFlow keeps for this gradient
+        self._forward_shapes: set[Tensor] = set()
+        self._has_stack = False
         self._outputs_index = {t: i for i, t in enumerate(forward.outputs)}
         self._inputs_index = {t: i for i, t in enumerate(forward.inputs)}
 
@@ -243,9 +274,17 @@ class BodyGradient(GradientGraph):
             ]
             counter, maximum, total = self.inputs[: len(leading)]
             read = [forward.inputs[i] for i in unchanged]
+            before = self._node_count.value
             found = gradients.build_gradients(
-                ys, xs + read, grad_ys, name=scope, source_graph=forward
+                ys,
+                xs + read,
+                grad_ys,
+                name=scope,
+                source_graph=forward,
+                counts_gates=self.op.__dict__["_is_gated"],
             )
+            self._nodes = self._node_count.value - before - len(ys)  # identities
+            self._found = dict(zip([*selected, *unchanged], found, strict=True))
             results = [
                 zeros_for(x) if g is None else convert_to_tensor(g)
                 for x, g in zip(xs, found, strict=False)
@@ -264,6 +303,63 @@ class BodyGradient(GradientGraph):
                 continue
             self.sums[i], following = add_to_sum(self, self.op.inputs[i], gradient)
             self._popped.update(zip(self.sums[i].arguments, following, strict=True))
+
+    def add_operation(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        output_types: Sequence[DType] | None = None,
+        stack: Stack | None = None,
+    ) -> Operation:
+        """`FuncGraph.add_operation`, with what it reads of the forward body counted."""
+        is_forward = False
+        if self.frame is not None:
+            # TensorFlow makes a shape in the forward loop, and keeps that.
+            is_forward = (
+                op_def.name in _SHAPE_OPS and inputs[0]._op._graph is self.forward
+            )
+            if not is_forward:
+                self._count_reads(inputs)
+        op = super().add_operation(op_def, inputs, attrs, name, output_types, stack)
+        if is_forward:
+            self._forward_shapes.update(op._outputs)
+        return op
+
+    def _count_reads(self, inputs: Sequence[Tensor]) -> None:
+        for tensor in inputs:
+            if tensor in self._counted:
+                continue
+            if tensor._op._graph is self.forward:
+                self._counted.add(tensor)
+                if tensor._op._type == "Const" or self._is_from_outside(tensor):
+                    self._node_count.value += 1  # Const, or Enter
+                    continue
+            elif tensor not in self._forward_shapes:
+                continue
+            self._counted.add(tensor)
+            self._node_count.value += STACK + self._sync()
+
+    def _is_from_outside(self, tensor: Tensor) -> bool:
+        return self.forward.original_of(tensor) is not None
+
+    def _sync(self) -> int:
+        """Nodes that are there once if anything is kept on a stack."""
+        nodes = 0 if self._has_stack else SYNC
+        self._has_stack = True
+        return nodes
+
+    def classic_nodes(self, selected: Sequence[int], starts: Sequence[Tensor]) -> int:
+        """How many operations TensorFlow makes for this gradient."""
+        nodes = COUNTERS + self._nodes
+        nodes += GATE * len(selected) if self.op.__dict__["_is_gated"] else 0
+        for i, start in zip(selected, starts, strict=True):
+            nodes += loop_variable_nodes(start, self._found[i])
+        for i, gradient in self._found.items():
+            if i not in selected and gradient is not None:
+                nodes += accumulator_nodes(gradient)
+        return nodes
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:
         """What is the same in all iterations is there before the loop."""
@@ -290,6 +386,7 @@ class BodyGradient(GradientGraph):
         outer, body = self.forward.outer_graph, self.forward
         # Control dependencies around may depend on the loop itself.
         with outer.as_default(), outer.control_dependencies(None):
+            outer._set_control_flow_context(self.op._control_flow_context)
             is_handle = tensor.dtype == dtypes.resource
             empty = list_ops.empty_tensor_list(
                 TensorShape.of(None) if is_handle else tensor.shape,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client import control_flow_values, func_graph
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework import dtypes, nest
+from tensorloom.framework.classic_nodes import Tally, mark_as_classic
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
@@ -73,23 +74,38 @@ def while_loop(
     if not loop_vars:
         raise ValueError("No loop variables provided")
     loop = _Loop(loop_vars, shape_invariants)
+    is_limited = maximum_iterations is not None
+    tally = Tally(get_default_graph())
+    for tensor in loop.tensors:
+        tally.bring(tensor)
     with name_scope(name or "while") as scope:
-        tensors = _counters(maximum_iterations) + loop.tensors
-        cond_graph = FuncGraph(func_graph.unique_function_name(scope, "cond"))
-        body_graph = FuncGraph(func_graph.unique_function_name(scope, "body"))
-        loop.build_cond(cond_graph, cond, tensors, maximum_iterations is not None)
-        result = loop.build_body(body_graph, body, tensors)
-        share_captures(cond_graph, body_graph)
-        loop.check(body_graph, tensors)
-        op = add_while_op(
-            [*tensors, *body_graph.external_captures],
-            cond_graph,
-            body_graph,
-            scope,
-            parallel_iterations,
+        tensors = _counters(maximum_iterations, tally) + loop.tensors
+        variables = len(loop.tensors) + is_limited  # TensorFlow's
+        frame = tally.frame()
+        cond_graph = FuncGraph(
+            func_graph.unique_function_name(scope, "cond"), frame=frame
         )
+        body_graph = FuncGraph(
+            func_graph.unique_function_name(scope, "body"), frame=frame
+        )
+        tally.add(2 * variables)  # Enter, Merge
+        loop.build_cond(cond_graph, cond, tensors, is_limited)
+        tally.add(1 + 2 * variables)  # LoopCond; Switch, Identity
+        result = loop.build_body(body_graph, body, tensors, is_limited)
+        with tally.made_as(2 * variables):  # NextIteration, Exit
+            share_captures(cond_graph, body_graph)
+            loop.check(body_graph, tensors)
+            op = add_while_op(
+                [*tensors, *body_graph.external_captures],
+                cond_graph,
+                body_graph,
+                scope,
+                parallel_iterations,
+            )
+            outputs = [identity_ops.identity(t) for t in op.outputs]
         op.__dict__["_back_prop"] = back_prop
-        outputs = [identity_ops.identity(t) for t in op.outputs]
+        if tally.is_on:
+            mark_as_classic(op)
     last = FIRST_LOOP_VAR + len(loop.tensors)
     packed = control_flow_values.pack(result, outputs[FIRST_LOOP_VAR:last])
     if return_same_structure or len(loop.tensors) != 1:
@@ -97,10 +113,11 @@ def while_loop(
     return nest.flatten(packed)[0]
 
 
-def _counters(maximum_iterations: Any) -> list[Tensor]:
+def _counters(maximum_iterations: Any, tally: Tally) -> list[Tensor]:
     """The loop counter and the maximum, which is -1 for none."""
     if maximum_iterations is None:
-        maximum_iterations = -1
+        with tally.made_as(0):  # TensorFlow has neither
+            return _counters(-1, tally)
     maximum = convert_to_tensor(
         maximum_iterations, dtype=dtypes.int32, name="maximum_iterations"
     )
@@ -157,8 +174,12 @@ class _Loop:
         is_limited: bool,
     ) -> None:
         """Builds the test: the user's, and the limit of iterations if there is one."""
+        tally = Tally(graph)
         with graph.as_default():
             arguments = self._arguments(graph, tensors)
+            if is_limited:
+                tally.bring(tensors[1])
+                tally.add(1)  # Less
             test = convert_to_tensor(cond(*self._user_arguments(arguments)))
             if test.dtype.base_dtype != dtypes.bool:
                 raise TypeError(
@@ -171,16 +192,23 @@ class _Loop:
                     f"must be rank 0 but is rank {test.shape.rank}"
                 )
             if is_limited:
-                below = apply_op("Less", x=arguments[0], y=arguments[1])
-                test = apply_op("LogicalAnd", x=below, y=test)
+                with tally.made_as(1):  # LogicalAnd
+                    below = apply_op("Less", x=arguments[0], y=arguments[1])
+                    test = apply_op("LogicalAnd", x=below, y=test)
         graph.outputs = [test]
 
     def build_body(
-        self, graph: FuncGraph, body: Callable[..., Any], tensors: Sequence[Tensor]
+        self,
+        graph: FuncGraph,
+        body: Callable[..., Any],
+        tensors: Sequence[Tensor],
+        is_limited: bool,
     ) -> Any:
         """Builds the body; returns the structure of its result."""
+        tally = Tally(graph)
         with graph.as_default():
             arguments = self._arguments(graph, tensors)
+            tally.add(2 if is_limited else 0)  # the counter goes up
             result = body(*self._user_arguments(arguments))
             if not nest.is_nested(result):
                 result = [result]
@@ -189,7 +217,8 @@ class _Loop:
             )
             result = nest.map_structure(_to_loop_var, result)
             outputs = control_flow_values.flatten(result)
-            counter = apply_op("AddV2", x=arguments[0], y=1, name="add")
+            with tally.made_as(0):
+                counter = apply_op("AddV2", x=arguments[0], y=1, name="add")
             graph.outputs = [counter, arguments[1], *map(graph.capture, outputs)]
         return result
 
@@ -220,7 +249,8 @@ def _to_loop_var(value: Any) -> Any:
         return value
     tensor = convert_to_tensor(value)
     if tensor.dtype._is_ref_dtype:  # the variable's value, not the variable
-        return identity_ops.identity(tensor)
+        with Tally(get_default_graph()).made_as(0):
+            return identity_ops.identity(tensor)
     return tensor
 
 

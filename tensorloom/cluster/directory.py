@@ -280,7 +280,12 @@ class ClusterDirectory:
         """The way to push to a task, which is asked for its endpoints if need be."""
         worker = self._worker(task)
         if worker.channel.values is None:
-            worker.refresh(_PROBE_S)
+            try:
+                worker.refresh(_PROBE_S)
+            except errors.DeadlineExceededError:  # nobody has set the step a deadline
+                raise errors.UnavailableError(
+                    None, None, f"{task} does not answer {self._own_task}"
+                ) from None
         channel = worker.channel.values
         if channel is None:
             raise errors.UnavailableError(

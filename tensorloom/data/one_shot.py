@@ -47,13 +47,13 @@ class _ByValueGraph(FuncGraph):
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by "
                 "value."
             )
+        # Control inputs stay behind, as in TensorFlow: what runs for its effect alone
+        # is stateful, such as the check of `list_files` that there is a file.
         inputs = [self.capture(t) for t in op._inputs]
-        controls = [self._copy(control) for control in op._control_inputs]
-        with self.control_dependencies(controls):
-            types = [t._dtype for t in op._outputs]
-            copy = self.add_operation(
-                op._op_def, inputs, dict(op._attrs), self.unique_name(op._name), types
-            )
+        types = [t._dtype for t in op._outputs]
+        copy = self.add_operation(
+            op._op_def, inputs, dict(op._attrs), self.unique_name(op._name), types
+        )
         copy._device = op._device
         for mine, theirs in zip(copy._outputs, op._outputs, strict=True):
             mine._shape = theirs._shape

@@ -24,6 +24,7 @@ from tensorloom.framework.graph_ir import (
     Node,
 )
 from tensorloom.framework.graph_scopes import _VALID_OP_NAME, GraphScopes
+from tensorloom.framework.node_count import NodeCount
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor import Tensor
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from tensorloom.framework.classic_nodes import Frame
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.source import Stack
@@ -42,6 +44,14 @@ if TYPE_CHECKING:
 @export("Graph")
 class Graph(GraphScopes, GraphCollections):
     """A dataflow graph: operations and the tensors that flow between them."""
+
+    #: Of a branch or a loop whose operations count as those of the graph around it;
+    #: see framework/classic_nodes.py. None: the graph counts its own.
+    frame: Frame | None = None
+    #: How many nodes it takes to bring a tensor from outside into the frame.
+    entry_nodes = 1
+    #: Whether TensorFlow makes classic nodes for control flow in this graph.
+    builds_classic = True
 
     def __init__(self) -> None:
         GraphScopes.__init__(self)
@@ -59,11 +69,14 @@ class Graph(GraphScopes, GraphCollections):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._next_id_value = 0
+        self._node_count = NodeCount()  # from which seeds are derived
         # Operations that were changed after they were made: sessions that hold them
         # already must hear of it.
         self._mutations: list[Operation] = []
         self._sent_count = 0  # operations that some session has sent to its master
         self._variable_creators: list[Any] = []
+        # Whether there are any of `client.control_flow_context`.
+        self._has_control_flow_contexts = False
 
     # --- identity ----------------------------------------------------
 
@@ -111,12 +124,13 @@ class Graph(GraphScopes, GraphCollections):
 
     @property
     def _last_id(self) -> int:
-        return self._next_id_value
+        return self._node_count.value
 
     def _next_id(self) -> int:
         self._check_not_finalized()
         with self._lock:
             self._next_id_value += 1
+            self._node_count.value += 1
             return self._next_id_value
 
     def as_default(self) -> AbstractContextManager[Graph]:
@@ -216,8 +230,13 @@ class Graph(GraphScopes, GraphCollections):
                 raise
             self._next_id_value += 1
             op._id_value = self._next_id_value
+            self._node_count.value += 1
             self._operations.append(op)
             self._by_name[full_name] = op
+        if self._has_control_flow_contexts:
+            # What leads its inputs in is named after it.
+            with self.name_scope(f"{full_name}/"):
+                join_context(op)
         return op
 
     def _infer_shapes(self, op: Operation) -> None:
@@ -430,6 +449,20 @@ class _OperationContext(InferenceContext):
     def function_results(self, name: str) -> Sequence[function_shapes.Known] | None:
         arguments = [(t._shape, t._handle_data) for t in self.inputs]
         return function_shapes.of_call(self.graph, name, arguments)
+
+
+def join_context(op: Operation) -> None:
+    """Makes a new operation part of the branch or loop that it is made in.
+
+    Raises:
+      ValueError: an input is inside a loop that the operation is not in.
+    """
+    for tensor in op._inputs:
+        context = tensor._op._control_flow_context
+        if context is not None:
+            context.check_use(op, tensor._op)
+    if op._control_flow_context is not None:
+        op._control_flow_context.AddOp(op)
 
 
 def _with_shapes(node: Node) -> Node:

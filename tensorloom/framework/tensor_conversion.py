@@ -100,10 +100,12 @@ def internal_convert_to_tensor(
                 f"Tensor with dtype {value._dtype.name}: '{value}'"
             )
         graph = get_default_graph()
-        if graph is not value._op._graph and graph.building_function:
-            captured: Tensor = graph.capture(value)  # type: ignore[attr-defined]
-            return captured
-        return value
+        if graph is value._op._graph or not graph.building_function:
+            return value
+        if graph.frame is not None:
+            return value  # comes in with the first operation that uses it
+        captured: Tensor = graph.capture(value)  # type: ignore[attr-defined]
+        return captured
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     preferred = None if preferred_dtype is None else dtypes.as_dtype(preferred_dtype)
     for types, function in _functions_for(type(value)):

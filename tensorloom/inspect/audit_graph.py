@@ -82,6 +82,7 @@ def _all_nodes(graph_def: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:
+    from tensorloom.worker.dataflow_nodes import CLASSIC_OPS
     from tensorloom.worker.emitter import STRUCTURE
 
     functions = {f.signature.name for f in graph_def.library.function}
@@ -97,6 +98,7 @@ def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:
         if op not in functions
         and op not in unknown
         and op not in STRUCTURE
+        and op not in CLASSIC_OPS
         and not op_kernel.registered_kernels(op)
     ]
     if rest:

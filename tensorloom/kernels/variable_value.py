@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, lendable_memory
 from tensorloom.kernels import restored_memory
 
 if TYPE_CHECKING:
@@ -168,10 +168,58 @@ def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor
     variable.value = None
     if sys.getrefcount(tensor) <= _OWN_REFERENCES:
         storage = tensor.untyped_storage()
-        if (_storage_uses or _load())(storage._cdata) <= _OWN_STORAGE_USES:
+        uses = (_storage_uses or _load())(storage._cdata)
+        is_lent = lendable_memory.used and lendable_memory.is_lent(
+            storage.data_ptr()
+        )
+        if uses <= _OWN_STORAGE_USES:
             return tensor
     try:
-        return tensor.clone()
+        return _copied(tensor)
     except BaseException:
         variable.value = tensor
         raise
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy; in memory that can be lent if the tensor is in such memory."""
+    if lendable_memory.holds(tensor.untyped_storage().data_ptr()):
+        copy = _lendable_copy(tensor)
+        if copy is not None:
+            return copy
+    return tensor.clone()
+
+
+def _lendable_copy(tensor: torch.Tensor) -> torch.Tensor | None:
+    import torch
+
+    memory = lendable_memory.allocate(tensor.nbytes)
+    if memory is None:
+        return None
+    copy = torch.from_numpy(memory).view(tensor.dtype).view(tensor.shape)
+    return copy.copy_(tensor)
+
+
+def lendable(value: Any, variable: Variable) -> Any:
+    """The value of a variable as it is sent to another task: where it can be lent.
+
+    A large value in other memory is copied once, and the variable keeps the copy: as
+    long as it is updated in place it is then sent without another.
+
+    Args:
+      value: what was read from the variable.
+      variable: which may have another value by now.
+    """
+    if is_host(value) or value.nbytes < lendable_memory.LEAST or not value.is_cpu:
+        return value
+    if lendable_memory.holds(value.untyped_storage().data_ptr()):
+        return value
+    copy = _lendable_copy(value)
+    if copy is None:
+        return value
+    # Who updates a slot has another lock. But such an update takes the value out
+    # first, and puts a new one in at its end, whatever it finds.
+    with variable.lock:
+        if variable.value is value:
+            variable.value = copy
+    return copy

@@ -102,7 +102,7 @@ class _BaseCirculant(LinearOperator):
 
     def _act(self, x: Tensor, factor: Tensor) -> Tensor:
         """Multiplies the Fourier transforms of the columns of x by a spectrum."""
-        columns = _to_complex(array_ops.matrix_transpose(x))
+        columns = math_ops.cast(array_ops.matrix_transpose(x), factor.dtype)
         shape = array_ops.shape(columns)
         blocks = array_ops.reshape(
             columns,

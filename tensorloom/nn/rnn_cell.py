@@ -95,7 +95,7 @@ def zero_states(state_size: Any, batch_size: Any, dtype: Any) -> Any:
     return nest.map_structure(zeros, state_size)
 
 
-@export("nn.rnn_cell.RNNCell")
+@export("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")
 class RNNCell(Layer):
     """Base of cells: `output, new_state = cell(inputs, state)`.
 

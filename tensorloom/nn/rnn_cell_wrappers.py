@@ -121,7 +121,7 @@ def _map_up_to(shallow: Any, function: Callable[..., Any], *others: Any) -> Any:
     return walk(shallow, *others)
 
 
-@export("nn.rnn_cell.DropoutWrapper")
+@export("nn.rnn_cell.DropoutWrapper", "contrib.rnn.DropoutWrapper")
 class DropoutWrapper(_Wrapper):
     """Dropout on a cell's inputs, states and outputs.
 
@@ -266,7 +266,7 @@ def _with_mask(value: Any, noise: Any, keep: Any) -> Any:
     return result
 
 
-@export("nn.rnn_cell.ResidualWrapper")
+@export("nn.rnn_cell.ResidualWrapper", "contrib.rnn.ResidualWrapper")
 class ResidualWrapper(_Wrapper):
     """Adds a cell's inputs to its outputs.
 
@@ -304,7 +304,7 @@ def _sums(inputs: Any, outputs: Any) -> Any:
     return nest.map_structure(lambda value, output: value + output, inputs, outputs)
 
 
-@export("nn.rnn_cell.DeviceWrapper")
+@export("nn.rnn_cell.DeviceWrapper", "contrib.rnn.DeviceWrapper")
 class DeviceWrapper(_Wrapper):
     """Runs a cell on a certain device.
 
@@ -335,7 +335,7 @@ class DeviceWrapper(_Wrapper):
         return {**super().get_config(), "device": self._device}
 
 
-@export("nn.rnn_cell.MultiRNNCell")
+@export("nn.rnn_cell.MultiRNNCell", "contrib.rnn.MultiRNNCell")
 class MultiRNNCell(RNNCell):
     """Cells on top of each other: each one's output is the next one's input.
 

@@ -75,7 +75,7 @@ class _UnitsCell(LayerRNNCell):
         return {**super().get_config(), **own, "reuse": self._reuse}
 
 
-@export("nn.rnn_cell.BasicRNNCell")
+@export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
 class BasicRNNCell(_UnitsCell):
     """output = new state = activation([inputs, state] * kernel + bias).
 
@@ -112,7 +112,7 @@ class BasicRNNCell(_UnitsCell):
         return output, output
 
 
-@export("nn.rnn_cell.GRUCell")
+@export("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
 class GRUCell(_UnitsCell):
     """Gated recurrent unit (Cho et al. 2014, arXiv:1406.1078).
 
@@ -186,7 +186,7 @@ class GRUCell(_UnitsCell):
         }
 
 
-@export("nn.rnn_cell.LSTMStateTuple")
+@export("nn.rnn_cell.LSTMStateTuple", "contrib.rnn.LSTMStateTuple")
 class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
     """State of LSTM cells: the cell's memory `c` and its output `h`."""
 
@@ -201,7 +201,7 @@ class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
         return c.dtype
 
 
-@export("nn.rnn_cell.BasicLSTMCell")
+@export("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
 class BasicLSTMCell(_UnitsCell):
     """Long short-term memory without peepholes, clipping or projection.
 

@@ -20,7 +20,7 @@ from tensorloom.nn.rnn_cells import (
 from tensorloom.ops import array_ops, clip_ops, math_ops
 
 
-@export("nn.rnn_cell.LSTMCell")
+@export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
 class LSTMCell(_UnitsCell):
     """Long short-term memory (Sak et al. 2014, arXiv:1402.1128).
 

@@ -21,7 +21,7 @@ from tensorloom.nn.rnn_step import (
 from tensorloom.ops import array_ops, math_ops
 
 
-@export("nn.static_rnn")
+@export("nn.static_rnn", "contrib.rnn.static_rnn")
 def static_rnn(
     cell: Any,
     inputs: Any,
@@ -132,7 +132,7 @@ def _bounds(
     )
 
 
-@export("nn.static_state_saving_rnn")
+@export("nn.static_state_saving_rnn", "contrib.rnn.static_state_saving_rnn")
 def static_state_saving_rnn(
     cell: Any,
     inputs: Any,
@@ -196,7 +196,7 @@ def _reversed(inputs: Any, lengths: Any) -> list[Any]:
     ]
 
 
-@export("nn.static_bidirectional_rnn")
+@export("nn.static_bidirectional_rnn", "contrib.rnn.static_bidirectional_rnn")
 def static_bidirectional_rnn(
     cell_fw: Any,
     cell_bw: Any,

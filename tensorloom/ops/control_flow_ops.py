@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes, nest
+from tensorloom.framework.classic_nodes import Tally
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Operation,
@@ -13,6 +14,7 @@ from tensorloom.framework.graph import (
     colocate_with,
     control_dependencies,
     device,
+    get_default_graph,
     is_tensor,
     name_scope,
 )
@@ -77,8 +79,23 @@ def Assert(
             return _assert(condition, data, summarize)
         # The data are shown, and so brought to the host, by the failing check alone.
         condition = convert_to_tensor(condition, name="Condition")
-        with name_scope("AssertGuard"):
+        tally = Tally(get_default_graph())
+        for tensor in (condition, *tensors):
+            tally.bring(tensor)
+        with name_scope("AssertGuard"), tally.made_as(_guarded_nodes(condition, data)):
             return _assert(condition, data, summarize)
+
+
+def _guarded_nodes(condition: Tensor, data: Any) -> int:
+    """How many operations TensorFlow makes for a check inside a `cond`.
+
+    It has Switch, switch_t, switch_f, pred_id, and Merge; NoOp and Identity in one
+    branch; in the other one Assert, Identity, constants for the data that are not
+    tensors yet, and a Switch for each tensor.
+    """
+    outside = {v for v in (condition, *data) if isinstance(v, Tensor)}
+    constants = sum(not isinstance(v, Tensor) for v in data)
+    return 9 + constants + len(outside)
 
 
 def _assert(condition: Any, data: Any, summarize: int | None) -> Operation:

@@ -3,15 +3,17 @@
 Graphs that TensorFlow's v1 clients make have these in place of `If` and `While`. The
 master turns structured ones into functions (`master/functionalize/`); the rest runs on
 the worker's dataflow interpreter. The gradient of a loop needs the contexts of the
-client that built it, which a GraphDef does not carry: as in TensorFlow asking for it is
-an error. That of Switch and Merge is made of Merge and Switch.
+client that built it (`client/control_flow_context.py`). A MetaGraphDef brings them, a
+GraphDef does not: as in TensorFlow asking for it is then an error. That of Switch and
+Merge is made of Merge and Switch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
@@ -97,14 +99,27 @@ def _loop_cond_shape(c: InferenceContext) -> TensorShape:
     return c.with_rank(0, 0)
 
 
-def _switch_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+def _switch_grad(op: Operation, *grads: Tensor) -> Sequence[Any]:
+    context = op._control_flow_context
+    if context is not None:
+        result: Sequence[Any] = context.switch_gradient(op, grads)
+        return result
     pred = op.inputs[1]
     from_false = apply_op("Switch", data=grads[0], pred=pred)[0]
     from_true = apply_op("Switch", data=grads[1], pred=pred)[1]
     return [apply_op("Merge", inputs=[from_false, from_true])[0], None]
 
 
-def _merge_grad(op: Operation, grad: Tensor, unused_index_grad: object) -> list[Tensor]:
+def _merge_grad(
+    op: Operation, grad: Tensor, unused_index_grad: object
+) -> Sequence[Any]:
+    source = op.inputs[0].op
+    context = source._control_flow_context
+    if context is not None and source.type in ("Exit", "RefExit"):
+        context = context.outer_context
+    if context is not None:
+        result: Sequence[Any] = context.merge_gradient(grad)
+        return result
     taken = [
         apply_op("Equal", x=op.outputs[1], y=i, name="Equal")
         for i in range(len(op.inputs))
@@ -116,12 +131,34 @@ class _UnknownLoopError(LookupError, AttributeError):
     """The second is what TensorFlow raises: its loops miss their context."""
 
 
-def _loop_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
-    raise _UnknownLoopError(
-        f"No gradient defined for operation '{op.name}' (op type: {op.type}): the loop "
-        "came in a GraphDef, which does not say what it is made of. Build the loop and "
-        "its gradient in one program, and export both."
-    )
+def _context_of_gradient(op: Operation) -> Any:
+    """The context that the gradient of a loop is being made in.
+
+    Raises:
+      _UnknownLoopError: the loop has none.
+    """
+    context = get_default_graph()._get_control_flow_context()
+    if context is None or op._control_flow_context is None:
+        raise _UnknownLoopError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}): the "
+            "loop came in a GraphDef, which does not say what it is made of. Import "
+            "its MetaGraphDef with tf.train.import_meta_graph, or build the loop and "
+            "its gradient in one program, and export both."
+        )
+    return context
+
+
+def _enter_grad(op: Operation, grad: Tensor) -> Any:
+    return _context_of_gradient(op).enter_gradient(op, grad)
+
+
+def _exit_grad(op: Operation, grad: Tensor) -> Any:
+    return _context_of_gradient(op).exit_gradient(op, grad)
+
+
+def _next_iteration_grad(op: Operation, grad: Tensor) -> Tensor:
+    _context_of_gradient(op)
+    return grad  # the gradient's NextIteration is made with that of the Switch
 
 
 _LOOP_ATTRS = [
@@ -158,7 +195,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=_LOOP_ATTRS,
         shape_fn=_passed_shape if _ref else _enter_shape,
-        gradient=_loop_grad,
+        gradient=_enter_grad,
         doc=(
             "Passes data into a frame: to its first iteration, or if is_constant to "
             "every one."
@@ -170,7 +207,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=["T: type"],
         shape_fn=_passed_shape,
-        gradient=_loop_grad,
+        gradient=_exit_grad,
         doc="Passes data out of its frame, to where the frame was entered.",
     )
     register_op(
@@ -179,7 +216,7 @@ for _ref in (False, True):
         outputs=[f"output: {_type}"],
         attrs=["T: type"],
         shape_fn=_passed_shape,
-        gradient=_loop_grad,
+        gradient=_next_iteration_grad,
         doc="Passes data to the next iteration of its frame.",
     )
 

@@ -34,7 +34,7 @@ def convolution(
     filters: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """Convolution in one or two spatial dimensions, by the rank of the input.
+    """Convolution in one to three spatial dimensions, by the rank of the input.
 
     Raises:
       ValueError: ranks, strides or dilations that do not fit.
@@ -70,8 +70,10 @@ def _spatial_rank(input: Any, filters: Any) -> int:
             break
     else:
         raise ValueError("rank of input or filter must be known")
-    if not 1 <= count <= 2:
-        raise ValueError(f"Input tensor must be of rank 3 or 4 but was {count + 2}.")
+    if not 1 <= count <= 3:
+        raise ValueError(
+            f"Input tensor must be of rank 3, 4 or 5 but was {count + 2}."
+        )
     return count
 
 
@@ -96,7 +98,7 @@ def _undilated(
             name=name,
         )
     return apply_op(  # type: ignore[no-any-return]
-        "Conv2D",
+        "Conv2D" if count == 2 else "Conv3D",
         input=input,
         filter=filters,
         strides=strides,
@@ -133,6 +135,16 @@ def _dilated(
                 value, filters, steps[0], padding, data_format=data_format, name=name
             )
         full = [1, 1, *steps] if channels_first else [1, *steps, 1]
+        if count == 3:
+            return apply_op(  # type: ignore[no-any-return]
+                "Conv3D",
+                input=value,
+                filter=filters,
+                strides=full,
+                padding=padding,
+                data_format=data_format,
+                name=name,
+            )
         return conv2d(value, filters, full, padding, data_format=data_format, name=name)
 
     return with_space_to_batch(

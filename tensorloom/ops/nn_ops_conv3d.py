@@ -113,11 +113,10 @@ def _window_attrs(op: Operation) -> dict[str, Any]:
 def _conv3d_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     volume, filters = op.inputs
     attrs = _window_attrs(op)
-    volume_shape, filter_shape = array_ops.shape_n([volume, filters])
     return [
         apply_op(
             "Conv3DBackpropInputV2",
-            input_sizes=volume_shape,
+            input_sizes=array_ops.shape(volume),
             filter=filters,
             out_backprop=grad,
             **attrs,
@@ -125,7 +124,7 @@ def _conv3d_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         apply_op(
             "Conv3DBackpropFilterV2",
             input=volume,
-            filter_sizes=filter_shape,
+            filter_sizes=array_ops.shape(filters),
             out_backprop=grad,
             **attrs,
         ),

@@ -19,8 +19,6 @@ from tensorloom.framework.graph import GraphKeys, get_default_graph
 _logger = logging.getLogger("tensorloom")
 
 UNBOUND_INPUT_PREFIX = "$unbound_inputs_"
-# Control flow is made anew when a graph with its nodes is imported.
-IGNORED = frozenset([GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,36 @@ def _saver(proto: Any, import_scope: str | None = None) -> Any:
     return Saver.from_proto(proto, import_scope)
 
 
+def _cond_context_def() -> Any:
+    from tensorloom.protos import control_flow_pb2
+
+    return control_flow_pb2.CondContextDef
+
+
+def _while_context_def() -> Any:
+    from tensorloom.protos import control_flow_pb2
+
+    return control_flow_pb2.WhileContextDef
+
+
+def _context_to_proto(item: Any, export_scope: str | None = None) -> Any:
+    from tensorloom.client import control_flow_protos
+
+    return control_flow_protos.to_proto(item, export_scope)
+
+
+def _cond_context(proto: Any, import_scope: str | None = None) -> Any:
+    from tensorloom.client import control_flow_protos
+
+    return control_flow_protos.cond_from_proto(proto, import_scope)
+
+
+def _while_context(proto: Any, import_scope: str | None = None) -> Any:
+    from tensorloom.client import control_flow_protos
+
+    return control_flow_protos.while_from_proto(proto, import_scope)
+
+
 for _key in (
     GraphKeys.GLOBAL_VARIABLES,
     GraphKeys.TRAINABLE_VARIABLES,
@@ -109,6 +137,12 @@ register_proto_function(
     GraphKeys.QUEUE_RUNNERS, _queue_runner_def, _to_proto, _queue_runner
 )
 register_proto_function(GraphKeys.SAVERS, _saver_def, _to_proto, _saver)
+register_proto_function(
+    GraphKeys.COND_CONTEXT, _cond_context_def, _context_to_proto, _cond_context
+)
+register_proto_function(
+    GraphKeys.WHILE_CONTEXT, _while_context_def, _context_to_proto, _while_context
+)
 
 
 # --- export --------------------------------------------------------------------------

@@ -190,7 +190,7 @@ def import_scoped_meta_graph_with_return_elements(
         )
         known: dict[bytes, Any] = {}
         for key, collection in _ordered_collections(meta_graph_def):
-            if key == unbound_inputs_col_name or key in meta_graph_collections.IGNORED:
+            if key == unbound_inputs_col_name:
                 continue
             if restore_collections_predicate(key):
                 restorer = _Collection(graph, meta_graph_def, scope, key, known)

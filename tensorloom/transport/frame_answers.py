@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.device_name import task_of
 from tensorloom.transport import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
@@ -59,6 +60,44 @@ class FrameCall:
             self._callbacks = []
 
 
+class CurrentCall:
+    """The call that a connection carries, which is cancelled when the caller hangs up.
+
+    The caller may hang up before its last call is read: then that is cancelled too.
+    """
+
+    def __init__(self) -> None:
+        #: The task whose tensors come on the connection, once some came.
+        self.pusher = ""
+        self._call: FrameCall | None = None
+        self._is_over = False
+
+    def __bool__(self) -> bool:
+        """Whether a call is under way."""
+        return self._call is not None
+
+    def begin(self) -> FrameCall:
+        """A call begins."""
+        # Whichever comes first, here and in `cancel`: one of both sees the other.
+        call = self._call = FrameCall()
+        if self._is_over:
+            call.cancel()
+        return call
+
+    def end(self) -> None:
+        """It has ended."""
+        call, self._call = self._call, None
+        if call is not None:
+            call.end()
+
+    def cancel(self) -> None:
+        """The caller has hung up."""
+        self._is_over = True
+        call = self._call
+        if call is not None:
+            call.cancel()
+
+
 class FrameAnswers:
     """The handlers of a task. Thread-safe."""
 
@@ -83,13 +122,13 @@ class FrameAnswers:
         self._pushed = pushed
 
     def answer(
-        self, frame: frames.Frame, current: list[FrameCall], write: Write, push: Push
+        self, frame: frames.Frame, current: CurrentCall, write: Write, push: Push
     ) -> None:
         """Does what a frame asks for.
 
         Args:
           frame: from the caller.
-          current: holds the call while it is under way.
+          current: of the connection.
           write: sends the reply.
           push: sends tensors that the frame asks for, as they come to be.
 
@@ -98,10 +137,10 @@ class FrameAnswers:
           OSError: as `write`.
         """
         if frame.method == value_methods.PUSH:
-            self._take_pushed(frame)
+            self._take_pushed(frame, current)
             return
         if frame.method == value_methods.PUSH_ACKNOWLEDGED:
-            self._take_pushed(frame)
+            self._take_pushed(frame, current)
             write(frames.REPLY)
             return
         if frame.kind == frames.HELLO:  # is anybody there?
@@ -110,8 +149,7 @@ class FrameAnswers:
         if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
             self._start_tensors(frame, push)
             return
-        call = FrameCall()
-        current[:] = [call]
+        call = current.begin()
         try:
             header, body, size = self._answer(frame, call)
         except Exception as error:
@@ -120,10 +158,14 @@ class FrameAnswers:
         else:
             write(frames.REPLY, header=header, body=body, body_size=size)
         finally:
-            call.end()
-            current.clear()
+            current.end()
             if call.later is not None:
                 call.later()
+
+    def end(self, current: CurrentCall) -> None:
+        """The connection has ended: what was pushed last may not have come."""
+        if current.pusher:
+            self._pushed.lose_pusher(current.pusher)
 
     def _answer(
         self, frame: frames.Frame, call: FrameCall
@@ -159,7 +201,7 @@ class FrameAnswers:
         response: bytes = handler(request, call).SerializeToString()
         return response
 
-    def _take_pushed(self, frame: frames.Frame) -> None:
+    def _take_pushed(self, frame: frames.Frame, current: CurrentCall) -> None:
         size = value_methods.STEP_ID.size
         try:
             (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
@@ -174,6 +216,8 @@ class FrameAnswers:
                 (key, value, is_dead)
                 for (key, is_dead), value in zip(keys, values, strict=True)
             ]
+            if keys and not current.pusher:
+                current.pusher = task_of(keys[0][0].partition(";")[0])
         except (struct.error, LookupError, ValueError) as error:
             raise errors.InvalidArgumentError(None, None, str(error)) from None
         self._pushed.take_pushed(step_id, tensors)

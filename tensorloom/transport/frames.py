@@ -22,6 +22,7 @@ from tensorloom.transport import media
 from tensorloom.transport.body_memory import new_body
 
 if TYPE_CHECKING:
+    from tensorloom.transport.lent_memory import LentBody
     from tensorloom.transport.packing import Buffer
 
 _HEAD: Final = struct.Struct("<BBHIQ")
@@ -29,7 +30,7 @@ HEAD_BYTES: Final = _HEAD.size
 _FIRST_READ: Final = 65536
 # Up to so many bytes one copy costs less than several buffers.
 _COPIED: Final = 16384
-_FILE_SPACE: Final = socket.CMSG_SPACE(4)  # of one file's number
+_FILE_SPACE: Final = socket.CMSG_SPACE(4 * media.MAX_FILES)  # of files' numbers
 #: Longer headers are no honest peer's: they hold a message without its tensors.
 MAX_HEADER: Final = 2**31 - 1
 MAX_BODY: Final = 2**40
@@ -57,7 +58,8 @@ class Frame:
     code: int
     method: int
     header: bytes
-    body: np.ndarray[Any, Any]  # of uint8; the receiver's own memory
+    # Of uint8. The receiver's own memory, or lent: then nobody changes it.
+    body: np.ndarray[Any, Any] | LentBody
 
 
 class Closed(Exception):
@@ -111,11 +113,11 @@ class FrameWriter:
         header: bytes,
         code: int,
         reference: bytes,
-        file: int | None,
+        files: Sequence[int],
     ) -> None:
         content = head(kind | SHARED, method, header, len(reference), code) + reference
-        if file is not None:
-            sent = socket.send_fds(self._connection, [content], [file])
+        if files:
+            sent = socket.send_fds(self._connection, [content], files)
             content = content[sent:]
         if content:
             self._connection.sendall(content)
@@ -175,7 +177,8 @@ class FrameReader:
             body = self._body(memoryview(start)[header_end:end], body_size)
         self._left = start[end:]
         if is_shared:
-            body = self._shared_body(body.tobytes())
+            shared = self._shared_body(body.tobytes())
+            return Frame(kind, code, method, header, shared)
         return Frame(kind, code, method, header, body)
 
     def _body(self, there: memoryview, size: int) -> np.ndarray[Any, Any]:
@@ -192,7 +195,7 @@ class FrameReader:
         self._receive_into(body.data[len(there) :])
         return body
 
-    def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any]:
+    def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any] | LentBody:
         if self._inbox is None:
             raise errors.InvalidArgumentError(
                 None, None, "Shared memory does not reach over this connection"

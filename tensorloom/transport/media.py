@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tensorloom.transport.shared_memory import SharedMemory
+from tensorloom.transport.shared_memory import MAX_FILES, SharedMemory
 
 if TYPE_CHECKING:
     import socket
 
     import numpy as np
 
+    from tensorloom.transport.lent_memory import LentBody
     from tensorloom.transport.packing import Buffer
+
+__all__ = ["MAX_FILES", "Inbox", "Medium", "Outbox", "inbox_of", "outbox_of", "use"]
 
 
 class Outbox(Protocol):
@@ -29,7 +32,7 @@ class Outbox(Protocol):
 
     def put(
         self, buffers: Sequence[Buffer], size: int
-    ) -> tuple[bytes, int | None] | None:
+    ) -> tuple[bytes, Sequence[int]] | None:
         """Makes a body ready to be taken.
 
         Args:
@@ -40,8 +43,8 @@ class Outbox(Protocol):
           size: their bytes.
 
         Returns:
-          What the other end's `Inbox.take` needs, and a file to send along, or None;
-          None in all when the connection itself is to carry the body.
+          What the other end's `Inbox.take` needs, and files to send along, `MAX_FILES`
+          at most; None when the connection itself is to carry the body.
         """
         ...
 
@@ -53,14 +56,16 @@ class Outbox(Protocol):
 class Inbox(Protocol):
     """One end of a connection, as it receives. One thread at a time."""
 
-    def take(self, reference: bytes, files: list[int]) -> np.ndarray[Any, Any]:
+    def take(
+        self, reference: bytes, files: list[int]
+    ) -> np.ndarray[Any, Any] | LentBody:
         """The body that a reference stands for.
 
-        The sender's memory is free again once the array is gone.
+        The sender's memory is free again once the arrays are gone.
 
         Args:
           reference: what `Outbox.put` gave, from the other end.
-          files: received files in their order; the reference's own is taken out.
+          files: received files in their order; the reference's own are taken out.
 
         Raises:
           errors.InvalidArgumentError: the reference is malformed.

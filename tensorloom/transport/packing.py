@@ -21,6 +21,7 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import codec_of
 from tensorloom.transport import tensors
+from tensorloom.transport.lent_memory import LentBody
 
 Buffer = bytes | memoryview
 
@@ -124,7 +125,7 @@ def _as_bytes(item: Any) -> bytes:
     )
 
 
-def unpack(body: np.ndarray[Any, Any]) -> list[Any]:
+def unpack(body: np.ndarray[Any, Any] | LentBody) -> list[Any]:
     """The values in received bytes; arrays share their memory.
 
     A number of rank 0 is a NumPy scalar, a string of rank 0 an array, as kernels take
@@ -146,9 +147,10 @@ def _sizes(rank: int) -> struct.Struct:
     return struct.Struct(f"<{rank}q")
 
 
-def _values(body: np.ndarray[Any, Any]) -> list[Any]:
+def _values(body: np.ndarray[Any, Any] | LentBody) -> list[Any]:
     # In one piece: every step passes here, and calls cost more than what they do.
-    content = memoryview(body)  # type: ignore[arg-type]
+    head = body.rest if isinstance(body, LentBody) else body
+    content = memoryview(head)  # type: ignore[arg-type]
     (count,) = _COUNT.unpack_from(content)
     position = _COUNT.size
     if count * (_HEAD.size + _SIZE.size) > len(body):

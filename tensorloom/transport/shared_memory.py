@@ -3,7 +3,8 @@
 A segment is an anonymous file (memfd): it has no name and goes away with the last
 process that maps it, so a task that is killed leaves nothing behind. Its first bytes
 say whether the receiver still uses it; the sender fills a segment anew only once the
-receiver has let go of every array in it.
+receiver has let go of every array in it. Large variables are not even copied into
+segments, see `lent_memory.py`.
 
     byte 0: 1 while the receiver uses the body | 63 bytes unused | body
 """
@@ -21,22 +22,32 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.transport import lent_memory
+from tensorloom.transport.lent_memory import PART, Borrower, Lender, LentBody
 
 if TYPE_CHECKING:
     from tensorloom.transport.packing import Buffer
 
+    Body = np.ndarray[Any, Any] | LentBody
+
 #: Smaller bodies go through the socket.
 MIN_BYTES: Final = 256 * 1024
 _BODY_START: Final = 64
+#: Files that one frame brings at most: those of lent parts, and a segment's.
+MAX_FILES: Final = lent_memory.MAX_FILES + 1
 _MAX_SEGMENTS: Final = 8  # of one connection; beyond them the socket carries bodies
 _MIN_SEGMENT: Final = 1 << 20
 # A larger segment gives its pages back after each use: filling fresh pages costs more
 # time, but idle connections must not hold gigabytes.
 _KEPT_BYTES: Final = 512 << 20
 
-#: What stands for the body in the frame: segment number, body bytes, bytes of the file,
+#: What stands for a body in a segment: segment number, body bytes, bytes of the file,
 #: and 1 if the file comes with the frame.
 REFERENCE: Final = struct.Struct("<QQQB")
+#: What stands before it: how many parts of the body are lent (they follow), and 1 if
+#: the rest is in a segment, 0 if it follows itself.
+_FORM: Final = struct.Struct("<BB")
+_ALL_IN_SEGMENT: Final = _FORM.pack(0, 1)
 
 
 # Bytes copied at a time. In one go the processor would keep nothing in its cache.
@@ -83,16 +94,32 @@ class Outbox:
 
     def __init__(self) -> None:
         self._segments: dict[int, _Segment] = {}
+        self._lender = Lender()
 
     def put(
         self, buffers: Sequence[Buffer], size: int
-    ) -> tuple[bytes, int | None] | None:
-        """Puts a body into a segment.
+    ) -> tuple[bytes, list[int]] | None:
+        """Lends what can be lent of a body, and puts the rest into a segment.
 
         Returns:
-          The reference for the frame, and the file that the receiver does not know
+          The reference for the frame, and the files that the receiver does not know
           yet; None when the socket is to carry the body.
         """
+        if size < MIN_BYTES:
+            return None
+        lent = self._lender.lend(buffers)
+        if not lent.parts:
+            found = self._fill(buffers, size)
+            return found and (_ALL_IN_SEGMENT + found[0], found[1])
+        found = self._fill(lent.rest, lent.rest_size)
+        form = _FORM.pack(len(lent.parts), found is not None)
+        reference, files = found or (b"".join(lent.rest), [])
+        return b"".join((form, *lent.parts, reference)), lent.files + files
+
+    def _fill(
+        self, buffers: Sequence[Buffer], size: int
+    ) -> tuple[bytes, list[int]] | None:
+        """Puts bytes into a segment, if they are many."""
         if size < MIN_BYTES:
             return None
         needed = size + _BODY_START
@@ -102,7 +129,7 @@ class Outbox:
         segment = self._segments[number]
         segment.fill(buffers)
         reference = REFERENCE.pack(number, size, segment.size, is_new)
-        return reference, segment.file if is_new else None
+        return reference, [segment.file] if is_new else []
 
     def _find(self, needed: int) -> tuple[int | None, bool]:
         """A free segment with room, made or made anew if need be."""
@@ -127,6 +154,7 @@ class Outbox:
 
     def close(self) -> None:
         """Lets go of all segments."""
+        self._lender.close()
         for segment in self._segments.values():
             segment.close()
         self._segments.clear()
@@ -137,28 +165,43 @@ class Inbox:
 
     def __init__(self) -> None:
         self._memory: dict[int, mmap.mmap] = {}
+        self._borrower = Borrower()
 
-    def take(self, reference: bytes, files: list[int]) -> np.ndarray[Any, Any]:
-        """The body that a frame refers to; the segment is free again with the array.
+    def take(self, reference: bytes, files: list[int]) -> Body:
+        """The body that a frame refers to; its memory is free again with the array.
 
         Args:
           reference: as the frame has it.
-          files: received files in their order; the frame's own is taken out.
+          files: received files in their order; the frame's own are taken out.
 
         Raises:
           errors.InvalidArgumentError: the reference is malformed.
         """
         try:
-            number, size, total, has_file = REFERENCE.unpack(reference)
-            if has_file:
-                self._map(number, total, files.pop(0))
-            memory = self._memory[number]
-            if _BODY_START + size > len(memory):
-                raise ValueError(f"{size} bytes in a segment of {len(memory)}")
+            count, is_in_segment = _FORM.unpack_from(reference)
+            end = _FORM.size + count * PART.size
+            if len(reference) < end:
+                raise ValueError(f"{len(reference)} bytes for {count} parts")
+            parts = self._borrower.take(reference[_FORM.size : end], files)
+            rest = reference[end:]
+            if is_in_segment:
+                body = self._segment(rest, files)
+            else:
+                body = np.frombuffer(bytearray(rest), np.uint8)
+            return LentBody(body, parts) if parts else body
         except (struct.error, LookupError, ValueError, OSError) as error:
             raise errors.InvalidArgumentError(
                 None, None, f"Malformed reference to shared memory: {error}"
             ) from None
+
+    def _segment(self, reference: bytes, files: list[int]) -> np.ndarray[Any, Any]:
+        """The bytes in a segment."""
+        number, size, total, has_file = REFERENCE.unpack(reference)
+        if has_file:
+            self._map(number, total, files.pop(0))
+        memory = self._memory[number]
+        if _BODY_START + size > len(memory):
+            raise ValueError(f"{size} bytes in a segment of {len(memory)}")
         body = np.frombuffer(memory, np.uint8, size, _BODY_START)
         weakref.finalize(body, _release, memory)
         return body

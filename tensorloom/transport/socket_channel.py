@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
@@ -27,9 +29,8 @@ if TYPE_CHECKING:
 
 _CONNECT_S: Final = 5.0
 _UNLIMITED: Final = nullcontext()
-# Larger pushes between machines take long enough to be cut in the middle, in bytes.
-_ACKNOWLEDGED: Final = 64 * 1024
-
+# For so long after an acknowledged push between machines others are sent without.
+_TRUSTED_S: Final = 1.0
 
 AnyConnection = Connection | StreamConnection
 
@@ -55,10 +56,6 @@ class _SocketPending:
             self.connection = connection
             if self.is_cancelled and connection is not None:
                 connection.hang_up()
-
-
-def _is_remote(connection: AnyConnection) -> bool:
-    return isinstance(connection, Connection) and not connection.is_local
 
 
 class SocketChannel:
@@ -88,6 +85,7 @@ class SocketChannel:
         self._lock = threading.Lock()
         self._tensors: TensorSubscriber | None = None
         self._pushes: AnyConnection | None = None
+        self._acknowledged = -math.inf  # when the last push was known to have come
         self._push_lock = threading.Lock()
         self._held: list[AnyConnection] = []
         # Connections that somebody waits at.
@@ -234,15 +232,19 @@ class SocketChannel:
                     connection.close()
                 connection = self._pushes = self._connect()
                 connection.write_only()
+                self._acknowledged = math.inf if connection.is_local else -math.inf
             self._busy.add(connection)
-            # What a network holds when it breaks is lost, and nobody would notice:
-            # the step's other calls have connections of their own.
-            is_asked = size > _ACKNOWLEDGED and _is_remote(connection)
+            # What a network holds when it breaks is missed by the receiver, which finds
+            # its end dead some seconds later: of the steps that wait then. A step that
+            # begins later must find this end dead, too.
+            is_old = time.monotonic() - self._acknowledged > _TRUSTED_S
+            is_asked = is_old and kind == frames.VALUES
             method = value_methods.PUSH_ACKNOWLEDGED if is_asked else value_methods.PUSH
             try:
                 connection.writer.write(kind, method, header, body, size, code)
                 if is_asked:
                     connection.reader.read()
+                    self._acknowledged = time.monotonic()
             except (OSError, frames.Closed) as error:
                 self._pushes = None
                 raise self._broken(connection, error) from None

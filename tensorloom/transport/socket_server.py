@@ -11,11 +11,11 @@ from typing import Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, socket_address
-from tensorloom.transport.frame_answers import FrameAnswers, FrameCall, TensorStream
+from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers, TensorStream
 from tensorloom.transport.hangups import hangups
 
 #: What a hello says; another version speaks gRPC with us.
-PROTOCOL: Final = b"tensorloom-1"
+PROTOCOL: Final = b"tensorloom-2"
 _HELLO_S: Final = 10.0  # a stranger who says nothing is not waited for longer
 MAX_HELLO: Final = 4096
 #: What a stranger hears.
@@ -75,14 +75,14 @@ class SocketServer:
             threads.start(lambda c=connection: self._serve(c))  # type: ignore[misc]
 
     def _serve(self, connection: socket.socket) -> None:
-        call: list[FrameCall] = []
+        call = CurrentCall()
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
         try:
             socket_address.prepare(connection)
             if not self._greet(connection, reader, writer):
                 return
-            hangups.watch(connection, lambda: call[0].cancel() if call else None)
+            hangups.watch(connection, call.cancel)
             self._answer_all(reader, writer, call)
         except (OSError, frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
@@ -93,6 +93,8 @@ class SocketServer:
             _shut(connection)
             reader.close()
             writer.close()
+            if not self._is_stopped:
+                self._answers.end(call)
 
     def _greet(
         self,
@@ -117,7 +119,7 @@ class SocketServer:
         self,
         reader: frames.FrameReader,
         writer: frames.FrameWriter,
-        current: list[FrameCall],
+        current: CurrentCall,
     ) -> None:
         push = TensorStream(writer.write).push
         while True:

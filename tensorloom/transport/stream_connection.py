@@ -54,6 +54,8 @@ class _ReplyReader(message_frames.MessageReader):
 class StreamConnection:
     """One stream with its reader and writer; as `socket_connection.Connection`."""
 
+    is_local = False  # so far as is known
+
     def __init__(self, open_stream: Open, endpoint: str, timeout_s: float) -> None:
         """Opens a stream, and says hello.
 

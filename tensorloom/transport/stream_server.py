@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, message_frames, value_methods
-from tensorloom.transport.frame_answers import FrameAnswers, FrameCall, TensorStream
+from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers, TensorStream
 from tensorloom.transport.socket_server import MAX_HELLO, NO_PEER, PROTOCOL
 from tensorloom.transport.stream_connection import SCHEME
 
@@ -36,7 +36,7 @@ class StreamServer:
         self._answers = answers
         self._hello = PROTOCOL + b"\0" + endpoint.removeprefix(SCHEME).encode()
         self._lock = threading.Lock()
-        self._streams: dict[grpc.ServicerContext, list[FrameCall]] = {}
+        self._streams: dict[grpc.ServicerContext, CurrentCall] = {}
 
     def end_idle(self) -> None:
         """Ends the streams on which no call is under way."""
@@ -49,16 +49,12 @@ class StreamServer:
         self, messages: Iterator[bytes], context: grpc.ServicerContext
     ) -> Iterator[bytes]:
         """Handles one stream: messages in, messages out."""
-        call: list[FrameCall] = []
-
-        def ended() -> None:
-            for one in call[:]:
-                # gRPC has one thread that tells, for all its streams.
-                threads.start(one.cancel)
-
+        call = CurrentCall()
         with self._lock:
             self._streams[context] = call
-        context.add_callback(ended)
+        # gRPC has one thread that tells, for all its streams.
+        if not context.add_callback(lambda: threads.start(call.cancel)):
+            call.cancel()  # the stream has ended already
         reader = message_frames.MessageReader(_receiver(messages))
         try:
             yield from self._replies(reader, call)
@@ -67,9 +63,10 @@ class StreamServer:
         finally:
             with self._lock:
                 self._streams.pop(context, None)
+            self._answers.end(call)
 
     def _replies(
-        self, reader: message_frames.MessageReader, call: list[FrameCall]
+        self, reader: message_frames.MessageReader, call: CurrentCall
     ) -> Iterator[bytes]:
         hello = reader.read(0, MAX_HELLO)
         if hello.header != self._hello:
@@ -108,7 +105,7 @@ class StreamServer:
         def read(frame: frames.Frame) -> None:
             try:
                 while True:
-                    self._answers.answer(frame, [], write, push)
+                    self._answers.answer(frame, CurrentCall(), write, push)
                     frame = reader.read()
             except (frames.Closed, errors.OpError):
                 outbox.put(None)

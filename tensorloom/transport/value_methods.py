@@ -91,6 +91,10 @@ class PushedHandler(Protocol):
         """Hears that a peer's part of a step has failed."""
         ...
 
+    def lose_pusher(self, task: str) -> None:
+        """Hears that the connection on which a task pushed has ended."""
+        ...
+
 
 # Answers TENSORS: (step id, keys, push).
 TensorsHandler = Callable[[int, Sequence[str], Push], None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.framework import lendable_memory
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.graph_partition import BY_REFERENCE, HOLDABLE
 from tensorloom.framework.rendezvous_key import key_of
@@ -117,6 +118,8 @@ def _fetched(emitter: Emitter, scope: Scope, value: Value) -> str:
 def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     """Leaves the value in the step's rendezvous."""
     value = emitter.lookup(scope, node.inputs[0])
+    source, target = _task(node, "send_device"), _task(node, "recv_device")
+    variable = _lendable(emitter, scope, value) if source != target else None
     if BY_REFERENCE in node.attrs and value.is_ref:
         text = f"initialized({emitter.use(scope, emitter.holder(value))})"
     elif (
@@ -125,6 +128,8 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
         and emitter.device.torch_device is not None
     ):
         text = emitter.host(scope, value)  # what leaves a GPU goes through the host
+    elif variable is not None:
+        text = f"lendable({emitter.tensor(scope, value)}, {variable})"
     elif value.is_ref:
         text = emitter.host(scope, value)
     else:
@@ -132,7 +137,6 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     value.root.shared = True
     emitter.uses_context = True
     key = emitter.bind(key_of(node), "key")
-    source, target = _task(node, "send_device"), _task(node, "recv_device")
     if source != target and scope.parent is None:
         if HOLDABLE in node.attrs and _is_small(value):
             scope.has_held = True
@@ -141,6 +145,18 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
         scope.write(f"context.rendezvous.send_later({key}, {text})", node)
     else:
         scope.write(f"context.rendezvous.send({key}, {text})", node)
+
+
+def _lendable(emitter: Emitter, scope: Scope, value: Value) -> str | None:
+    """The name of the variable that a value is all of, if it may be large."""
+    count = value.shape.num_elements()
+    if not is_torch_type(value.dtype) or (
+        count is not None and count * value.dtype.size < lendable_memory.LEAST
+    ):
+        return None
+    if value.is_ref:
+        return emitter.use(scope, emitter.holder(value))
+    return value.variable if value.tensor_name is not None else None
 
 
 # Larger tensors, in elements, are sent as soon as they are there.

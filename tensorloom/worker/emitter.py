@@ -396,7 +396,9 @@ class Emitter:
         is_returnable = memory.is_returnable(inputs, self.device.kernel_type)
         if [arg.name for arg in op_def.outputs][-1:] in (["flow"], ["flow_out"]):
             outputs[-1].is_scalar = True  # of a tensor array: one constant
+        variable = self._variable_read(node, inputs)
         for value in outputs:
+            value.variable = variable
             value.is_returnable = is_returnable
             value.handle = (
                 handle if value.is_ref or value.dtype.name == "resource" else None
@@ -409,6 +411,14 @@ class Emitter:
             scope.write(f"{names[0]} = {call}", node)
         else:
             scope.write(f"({', '.join(names)},) = {call}", node)
+
+    def _variable_read(self, node: Node, inputs: Sequence[Value]) -> str | None:
+        """The variable whose value a node gives, see `Value.variable`."""
+        if node.op == "Identity":
+            return inputs[0].variable
+        if node.op != "ReadVariableOp" or self.is_local(name := self.holder(inputs[0])):
+            return None
+        return name
 
 
 def plan_drops(scope: Scope, nodes: Sequence[Node], keep: set[Any]) -> None:

@@ -105,6 +105,10 @@ class Rendezvous:
             raise value
         return value
 
+    def _waited_keys(self) -> list[str]:
+        with self._lock:
+            return [key for key, waiting in self._waiting.items() if waiting]
+
     def abort(self, error: errors.OpError) -> None:
         """Ends the step: all that wait, and all later calls, get `error`."""
         with self._lock:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.variable_value import lendable
 
 if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
@@ -128,6 +129,7 @@ NAMES: dict[str, Any] = {
     "initialized": initialized,
     "read_host": read_host,
     "read_tensor": read_tensor,
+    "lendable": lendable,
     "received_host": received_host,
     "received_tensor": received_tensor,
     "truth": truth,

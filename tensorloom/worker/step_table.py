@@ -18,6 +18,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.rendezvous_key import parse_rendezvous_key
+from tensorloom.transport import status
 from tensorloom.worker.rendezvous import Receiver, Rendezvous
 from tensorloom.worker.runtime import received_host
 from tensorloom.worker.step import Step
@@ -92,6 +93,7 @@ class StepRendezvous(Rendezvous):
         self._carried: list[Sent] = []
         self._carried_to = ""
         self._pulled: set[str] = set()
+        self._lost: dict[str, errors.OpError] = {}
         self._cancels: list[Callable[[], None]] = []
         self._pull_lock = threading.Lock()
 
@@ -151,8 +153,22 @@ class StepRendezvous(Rendezvous):
         """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
         super().recv_async(key, receiver)
         source = task_of(key.partition(";")[0])
-        if source != self._task and not self.pushes:
+        if source == self._task:
+            return
+        if not self.pushes:
             self._pull([key], source)
+        elif source in self._lost and self._waits_for(source):
+            self.abort(self._lost[source])
+
+    def lose(self, task: str, error: errors.OpError) -> bool:
+        """Tensors that a task has pushed may be lost; True if one is waited for."""
+        self._lost[task] = error
+        return self.pushes and self._waits_for(task)
+
+    def _waits_for(self, task: str) -> bool:
+        return any(
+            task_of(key.partition(";")[0]) == task for key in self._waited_keys()
+        )
 
     def _pull(self, keys: Sequence[str], source: str) -> None:
         if self._peers is None:
@@ -279,6 +295,21 @@ class StepTable:
         with suppress(errors.OpError):  # it is over here, too
             self._entry(step_id)
             self.abort(step_id, error)
+
+    def lose(self, task: str) -> None:
+        """What a task has pushed may be lost: nobody must wait for it for ever."""
+        if task == self._task:
+            return
+        error = status.derived(
+            errors.UnavailableError(
+                None, None, f"{task} has hung up on {self._task} during the step"
+            )
+        )
+        with self._lock:
+            entries = list(self._entries.items())
+        for step_id, entry in entries:
+            if entry.rendezvous.lose(task, error):
+                self.abort(step_id, error)
 
     def tell_failure(
         self, tasks: Iterable[str], step_id: int, error: errors.OpError

@@ -4,6 +4,12 @@ A queue's dequeue may wait for an enqueue of the same piece, so what does not de
 a blocking op must run without it. Nodes that depend on the same blocking ops form a
 strand; strands run in threads of their own when several could run. A piece without
 blocking ops is one strand, run by the caller's thread.
+
+What is received from other tasks may follow, over there, from what a blocking op lets
+this piece send. So it is received in no strand that a blocking op stands behind:
+
+    handle -> dequeue -> _Send   _Recv -> assign
+    strands: handle | dequeue, _Send | _Recv, assign
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import op_kernel, threads
 from tensorloom.framework.called_functions import names_of
@@ -20,6 +26,11 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
 
 Frame = dict[str, Any]
+
+_RECEIVES: Final = frozenset({"_Recv", "_HostRecv", "Recv"})
+_SENDS: Final = frozenset({"_Send", "_HostSend", "Send"})
+# What nodes wait for that follow from the first tensors received, one after the other.
+_RECEIVED: Final = "<received>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +50,7 @@ def split(
     blocking = {n.name for n in nodes if is_blocking(n, functions, blocking_recv)}
     if len(nodes) == 1 or not blocking:
         return Plan([list(nodes)], [(n, 0) for n in nodes], [set()], [False])
-    waits: dict[str, frozenset[str]] = {}
-    for node in nodes:
-        own = {node.name} if node.name in blocking else set()
-        names = [name for name, _ in node.inputs] + list(node.control_inputs)
-        waits[node.name] = frozenset(own.union(*(waits[n] for n in names)))
+    waits = _waits(nodes, blocking)
     groups: dict[frozenset[str], int] = {}
     members: list[list[Node]] = []
     after: list[set[int]] = []
@@ -61,8 +68,29 @@ def split(
         after[index].update(strand_of[n] for n in names)
     for index, before in enumerate(after):
         before.discard(index)
-    blocks = [any(n.name in blocking for n in group) for group in members]
+    first, received = groups.get(frozenset()), groups.get(frozenset({_RECEIVED}))
+    if first is not None and received is not None:
+        after[received].add(first)  # it is soon over, and needs no thread beside it
+    waiting = blocking.union(n.name for n in nodes if n.op in _RECEIVES)
+    blocks = [any(n.name in waiting for n in group) for group in members]
     return _with_patient_together(Plan(members, order, after, blocks))
+
+
+def _waits(nodes: Sequence[Node], blocking: set[str]) -> dict[str, frozenset[str]]:
+    """What each node waits for: blocking ops, and what is received."""
+    waits: dict[str, frozenset[str]] = {}
+    is_sent_late = False  # has something been sent that a blocking op lets go?
+    for node in nodes:
+        own = set()
+        if node.name in blocking or (is_sent_late and node.op in _RECEIVES):
+            own.add(node.name)
+        elif node.op in _RECEIVES:
+            own.add(_RECEIVED)
+        names = [name for name, _ in node.inputs] + list(node.control_inputs)
+        waits[node.name] = frozenset(own.union(*(waits[n] for n in names)))
+        if node.op in _SENDS and waits[node.name] - {_RECEIVED}:
+            is_sent_late = True
+    return waits
 
 
 def _with_patient_together(plan: Plan) -> Plan:
@@ -107,7 +135,7 @@ def is_blocking(
     pending = [node]
     while pending:
         inner = pending.pop()
-        if inner.op in ("_Recv", "_HostRecv"):
+        if inner.op in _RECEIVES:
             if blocking_recv:
                 return True
         elif any(k.blocking for k in op_kernel.registered_kernels(inner.op)):

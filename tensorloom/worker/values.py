@@ -42,6 +42,8 @@ class Value:
     handle: tuple[DType, TensorShape] | None = None
     # Of the value of a reference that is read where it is used: the variable's facts.
     read_of: tuple[DType, TensorShape] | None = None
+    # The name of the variable that a tensor was read from, where it is a global one.
+    variable: str | None = None
 
     def owned_by(self, owner: Scope) -> Value:
         """The same names, as a value of another block (conversions go there)."""

@@ -360,6 +360,10 @@ class WorkerService:
         """Hears that a peer's part of a step has failed: ours fails too."""
         self._worker.steps.fail(step_id, error)
 
+    def lose_pusher(self, task: str) -> None:
+        """Hears that what a task pushed last may not have come."""
+        self._worker.steps.lose(task)
+
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
         self._worker.settle_step(request.step_id, lambda: None)

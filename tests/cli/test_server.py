@@ -111,7 +111,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 def nothing_is_left(script: Path) -> bool:
     """Whether no process runs the script."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         lines = []
         for process in Path("/proc").glob("[0-9]*/cmdline"):

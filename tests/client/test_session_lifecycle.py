@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from typing import Any
 
@@ -182,11 +183,9 @@ def test_close_wakes_a_step_that_waits() -> None:
     queue = tf.FIFOQueue(1, [tf.float32])
     taken = queue.dequeue()
     sess = tf.Session()
-    started = threading.Event()
     errors: list[Exception] = []
 
     def wait_for_an_element() -> None:
-        started.set()
         try:
             sess.run(taken)
         except tf.errors.CancelledError as error:
@@ -194,12 +193,12 @@ def test_close_wakes_a_step_that_waits() -> None:
 
     thread = threading.Thread(target=wait_for_an_element)
     thread.start()
-    started.wait()
-    while not sess._handle:  # until the step is on its way
-        pass
+    (worker,) = sess._master._directory.known()
+    while not any(s._running for s in worker._sessions.values()):
+        time.sleep(0.001)
     sess.close()
-    thread.join(20)
-    assert not thread.is_alive()
+    thread.join(60)
+    assert len(errors) == 1
 
 
 def test_a_dropped_session_leaves_nothing() -> None:

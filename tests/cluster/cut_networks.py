@@ -243,17 +243,50 @@ def cut_in_transfers(tasks: Machines) -> None:
     training.session.close()
 
 
-SCENARIOS = {f.__name__: f for f in (ps_cut, worker_cut, client_cut, cut_in_transfers)}
+def peers_cut(tasks: Machines) -> None:
+    """Two tasks lose each other; their master reaches both, and hears of it."""
+    with tf.Graph().as_default():
+        with tf.device(WORKER):
+            queue = tf.FIFOQueue(5, tf.float32, [[]], shared_name="between")
+            sent, put = queue.dequeue(), queue.enqueue(1.0)
+        with tf.device(PS):
+            received = sent + 1.0
+        session = tf.Session(tasks.target("worker", 1))
+    session.run(put)
+    assert session.run(received) == 2.0
+
+    def goes_on() -> bool:
+        try:
+            session.run(put)
+            return bool(session.run(received) == 2.0)
+        except LOST:
+            return False
+
+    for _ in range(2):
+        for _ in range(3):
+            running = Running(lambda: session.run(received))
+            tasks.separate("ps", "worker")
+            session.run(put)  # what the worker sends to the ps now is lost on its way
+            running.lost(PS_NAME)
+        tasks.join("ps", "worker")
+        assert eventually(goes_on, 30)
+    session.close()
+
+
+ALL = (ps_cut, worker_cut, client_cut, cut_in_transfers, peers_cut)
+SCENARIOS = {scenario.__name__: scenario for scenario in ALL}
 
 
 def main() -> None:
     """Runs a scenario."""
     network = Network()
-    tasks = Machines(network, ENVIRONMENT, ps=1, worker=1)
+    scenario = SCENARIOS[sys.argv[1]]
+    workers = 2 if scenario is peers_cut else 1
+    tasks = Machines(network, ENVIRONMENT, ps=1, worker=workers)
     tasks.add_machine("client")
     try:
         tasks.start_all()
-        SCENARIOS[sys.argv[1]](tasks)
+        scenario(tasks)
     finally:
         tasks.close()
         network.close()

@@ -71,6 +71,11 @@ class Network:
         """The machine is connected again."""
         _ip(f"link set m{number} master switch")
 
+    def isolate(self, number: int, isolated: bool) -> None:
+        """Machines that are isolated do not reach each other, but all others."""
+        state = "on" if isolated else "off"
+        _ip(f"link set m{number} type bridge_slave isolated {state}")
+
     def close(self) -> None:
         """Ends the machines."""
         for holder in self._machines:
@@ -117,6 +122,16 @@ class Machines(Processes):
     def heal(self, job: str, index: int = 0) -> None:
         """Plugs it in again."""
         self._network.heal(self._at[job, index])
+
+    def separate(self, *jobs: str) -> None:
+        """Cuts what connects the first tasks of some jobs to each other."""
+        for job in jobs:
+            self._network.isolate(self._at[job, 0], True)
+
+    def join(self, *jobs: str) -> None:
+        """Connects them again."""
+        for job in jobs:
+            self._network.isolate(self._at[job, 0], False)
 
     def add_machine(self, name: str) -> None:
         """A machine without a task."""

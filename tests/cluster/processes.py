@@ -100,7 +100,7 @@ class Processes:
         """Waits for a task's end; returns its status."""
         process = self._running.pop((job, index))
         assert process.stderr is not None
-        status = process.wait(20)
+        status = process.wait(60)
         process.stderr.close()
         return status
 
@@ -122,7 +122,7 @@ def processes(environment: dict[str, str], **jobs: int) -> Iterator[Processes]:
         cluster.close()
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
     """Whether a condition comes true."""
     deadline = time.monotonic() + within_s
     while not condition():

@@ -13,12 +13,13 @@ import pytest
 
 import tensorloom as tf
 from tests.cluster.clusters import cluster
+from tests.cluster.processes import eventually
 
 PS = "/job:ps/task:0"
 PS1 = "/job:ps/task:1"
 WORKER = "/job:worker/task:0"
 
-LIMIT = tf.RunOptions(timeout_in_ms=20_000)
+LIMIT = tf.RunOptions(timeout_in_ms=60_000)
 
 
 @pytest.fixture(scope="module", params=["sockets", "grpc"])
@@ -47,7 +48,7 @@ def run(
 def tasks_of(target: str, fetch: Any, feeds: dict[Any, Any]) -> dict[str, set[str]]:
     """The ops of a step by task."""
     metadata = tf.RunMetadata()
-    options = tf.RunOptions(output_partition_graphs=True, timeout_in_ms=20_000)
+    options = tf.RunOptions(output_partition_graphs=True, timeout_in_ms=60_000)
     with tf.Session(target) as sess:
         sess.run(fetch, feeds, options=options, run_metadata=metadata)
     found: dict[str, set[str]] = {}
@@ -434,7 +435,8 @@ def test_timeout_of_an_endless_loop_leaves_nothing_behind(target: str) -> None:
         with pytest.raises(tf.errors.DeadlineExceededError):
             sess.run(i, options=tf.RunOptions(timeout_in_ms=300))
         assert sess.run(other) == 6
-        assert _settled_thread_count() <= threads
+        # One that was needed because others came back late ends when it is idle.
+        assert eventually(lambda: threading.active_count() <= threads, 60)
 
 
 def _settled_thread_count() -> int:

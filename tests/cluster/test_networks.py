@@ -11,7 +11,7 @@ import pytest
 from tests.cluster import networks
 
 ROOT = Path(__file__).resolve().parents[2]
-SCENARIOS = ["ps_cut", "worker_cut", "client_cut", "cut_in_transfers"]
+SCENARIOS = ["ps_cut", "worker_cut", "client_cut", "cut_in_transfers", "peers_cut"]
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_strangers_are_not_parsed() -> None:
 def answers(call: Any, content: bytes) -> None:
     """Calls, and fails if there is no answer of any kind."""
     try:
-        call(content, timeout=20)
+        call(content, timeout=60)
     except grpc.RpcError as error:
         if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -27,7 +26,7 @@ def test_join_ends_with_stop() -> None:
     thread.join(0.1)
     assert thread.is_alive()
     tf.train.stop_server(server.target)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     server.stop()
     with pytest.raises(tf.errors.FailedPreconditionError):
@@ -62,9 +61,10 @@ def test_idle_sessions_of_other_clients(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
     # TensorFlow's clients know gRPC's calls alone, and do not say when they are gone.
     monkeypatch.setattr(NegotiatedChannel, "negotiate", lambda *_: None)
-    monkeypatch.setenv("TENSORLOOM_SESSION_IDLE_S", "0.5")
+    monkeypatch.setenv("TENSORLOOM_SESSION_IDLE_S", "1000")
     with cluster(worker=1) as servers:
-        target = servers["worker"][0].target
+        server = servers["worker"][0]
+        target, sessions = server.target, server._masters._sessions
         with tf.Graph().as_default():
             queue = tf.FIFOQueue(1, tf.int32, [[]])
             x, put = queue.dequeue(), queue.enqueue(7)
@@ -73,11 +73,14 @@ def test_idle_sessions_of_other_clients(monkeypatch: pytest.MonkeyPatch) -> None
             got: list[Any] = []
             thread = threading.Thread(target=lambda: got.append(busy.run(x)))
             thread.start()
-            time.sleep(1.5)
+            assert eventually(lambda: sum(s.calls for s in sessions.values()) == 1)
+            for session in sessions.values():
+                session.heard -= 2000
+            server.collect_garbage()
             with pytest.raises(tf.errors.AbortedError, match="is not found"):
                 idle.run(tf.constant(2))
             busy.run(put)  # it has waited all the time
-            thread.join(20)
+            thread.join(60)
             assert got == [7]
             busy.close()
 

@@ -79,16 +79,32 @@ def test_sparse_cluster_and_filters() -> None:
         config = tf.ConfigProto(device_filters=["/job:worker/task:3"])
         with tf.Session(server.target, config=config) as sess:
             assert sess.run(tf.constant(2)) == 2
-        config = tf.ConfigProto(operation_timeout_in_ms=300)
+        assert_not_made(
+            server.target,
+            "/task:7",
+            "port is not open",
+            "device_filters",
+            str(ports[1]),
+        )
+    finally:
+        server.stop()
+
+
+def assert_not_made(target: str, *told: str) -> None:
+    """That no session can be made, and that the error says why.
+
+    A busy machine needs longer to find out why.
+    """
+    for limit_ms in (300, 3000, 30_000):
+        config = tf.ConfigProto(operation_timeout_in_ms=limit_ms)
         with (
-            tf.Session(server.target, config=config) as sess,
+            tf.Session(target, config=config) as sess,
             pytest.raises(tf.errors.UnavailableError) as caught,
         ):
             sess.run(tf.constant(2))
-        for part in ("/task:7", "port is not open", "device_filters", str(ports[1])):
-            assert part in caught.value.message
-    finally:
-        server.stop()
+        if all(part in caught.value.message for part in told):
+            return
+    raise AssertionError(caught.value.message)
 
 
 def test_a_task_that_comes_late_is_waited_for() -> None:
@@ -108,7 +124,7 @@ def test_a_task_that_comes_late_is_waited_for() -> None:
     thread.start()
     time.sleep(0.3)
     second = tf.train.Server(spec, job_name="worker", task_index=1)
-    thread.join(30)
+    thread.join(60)
     assert results == [10]
     first.stop()
     second.stop()
@@ -120,12 +136,7 @@ def test_another_task_at_the_address() -> None:
     spec = {"worker": [f"localhost:{port}" for port in ports]}
     server = tf.train.Server(spec, job_name="worker", task_index=0)
     try:
-        config = tf.ConfigProto(operation_timeout_in_ms=300)
-        with (
-            tf.Session(server.target, config=config) as sess,
-            pytest.raises(tf.errors.UnavailableError, match=r"but /job:other"),
-        ):
-            sess.run(tf.constant(1))
+        assert_not_made(server.target, "but /job:other")
     finally:
         server.stop()
         stranger.stop()
@@ -174,7 +185,7 @@ def test_nothing_is_left_of_steps(servers: Servers) -> None:
                 except tf.errors.InvalidArgumentError:
                     assert i == 9
             assert sess.run(z, {x: 2}) == 4
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     workers = [server._worker for job in servers.values() for server in job]
     while any(len(w.steps) for w in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -239,4 +250,31 @@ def test_a_dequeue_that_timed_out_takes_no_element(
             with pytest.raises(tf.errors.DeadlineExceededError):
                 sess.run(take, options=tf.RunOptions(timeout_in_ms=100))
             sess.run(add)
-            assert sess.run(take, options=tf.RunOptions(timeout_in_ms=5000)) == 7
+            assert sess.run(take, options=tf.RunOptions(timeout_in_ms=60_000)) == 7
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_follows_from_a_dequeue_comes_back(
+    target: str, use_resource: bool
+) -> None:
+    """From a queue on the ps, over both workers, to a variable and a queue there."""
+    limit = tf.RunOptions(timeout_in_ms=60_000)
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            queue = tf.FIFOQueue(9, tf.float32, [()], shared_name=f"in{use_resource}")
+            done = tf.FIFOQueue(9, tf.float32, [()], shared_name=f"out{use_resource}")
+            total = tf.get_variable(
+                "total", [], use_resource=use_resource, initializer=tf.zeros_initializer()
+            )
+        updates = []
+        for task in (0, 1):
+            with tf.device(f"/job:worker/task:{task}"):
+                doubled = queue.dequeue() * 2.0
+            updates += [tf.assign_add(total, doubled).op, done.enqueue(doubled)]
+        add = queue.enqueue_many([[1.0, 2.0, 3.0, 4.0]])
+        with tf.Session(target) as sess:
+            sess.run([total.initializer, add])
+            for _ in range(2):
+                sess.run(updates, options=limit)
+            assert sess.run(total) == 20.0
+            assert sorted(sess.run(done.dequeue_many(4))) == [2.0, 4.0, 6.0, 8.0]

@@ -246,7 +246,7 @@ class SyncReplica(Replica):
 
     def wait_for_step(self, step: int) -> None:
         """Waits until the chief has made that many updates."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.session.run(self.step) < step:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -256,7 +256,7 @@ class SyncReplica(Replica):
         self.coordinator.request_stop()
         self.session.close()
         for thread in self.threads:
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()
 
 
@@ -314,7 +314,7 @@ def test_backup_worker_and_stale_gradients(servers: Servers) -> None:
     assert chief.session.run(chief.step) == 5
     assert np.array_equal(chief.session.run(chief.weights), before)
     chief.fit(1)
-    handed.join(30)
+    handed.join(60)
     assert backup.session.run(backup.optimizer._local_step) == 6
     backup.fit(1)
     chief.wait_for_step(7)  # up to date, its gradient counts
@@ -357,7 +357,7 @@ def test_synchronous_embeddings(servers: Servers) -> None:
         ]
     )
     sess, _, _, step, table = graphs[0]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while sess.run(step) < 1:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -366,7 +366,7 @@ def test_synchronous_embeddings(servers: Servers) -> None:
     coordinator.request_stop()
     sess.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
 
 
 def test_in_graph_replication(servers: Servers) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,16 @@ def test_one_shot_iterators_begin_once_a_session() -> None:
             assert first + then == [0, 1, 4, 6]
             with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
                 session.run(doubled)
+
+
+def test_one_shot_iterator_over_files_that_are_listed(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+    with tf.Graph().as_default(), tf.Session() as session:
+        files = tf.data.Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+        element = files.make_one_shot_iterator().get_next()
+        names = [session.run(element) for _ in range(2)]
+    assert names == [str(tmp_path / name).encode() for name in ("a", "b")]
 
 
 def test_uninitialized() -> None:

@@ -93,6 +93,30 @@ def test_graphs(tmp_path: Path) -> None:
     assert not audit(path).will_run
 
 
+def test_classic_control_flow_runs(tmp_path: Path) -> None:
+    """What TensorFlow's v1 client makes of `cond` and `while_loop` has no kernels."""
+    graph = tf.GraphDef()
+    for name, op, inputs in (
+        ("x", "Placeholder", []),
+        ("enter", "Enter", ["x"]),
+        ("merge", "Merge", ["enter", "next"]),
+        ("test", "LoopCond", ["merge"]),
+        ("switch", "Switch", ["merge", "test"]),
+        ("next", "NextIteration", ["switch:1"]),
+        ("exit", "Exit", ["switch"]),
+    ):
+        node = graph.node.add(name=name, op=op, input=inputs)
+        if op != "LoopCond":
+            node.attr["dtype" if op == "Placeholder" else "T"].type = tf.bool.as_datatype_enum
+        if op == "Enter":
+            node.attr["frame_name"].s = b"loop"
+        if op == "Merge":
+            node.attr["N"].i = 2
+    path = tmp_path / "loop.pb"
+    path.write_bytes(graph.SerializeToString())
+    assert audit(str(path)).findings == []
+
+
 def test_edges_are_tried(tmp_path: Path) -> None:
     proto = write_graph(tmp_path / "g.pb")
     proto.node[1].input[0] = "nowhere"

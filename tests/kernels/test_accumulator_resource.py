@@ -14,7 +14,7 @@ from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.tensor_shape import SCALAR
 from tensorloom.kernels.host.accumulator_resource import DenseAccumulator
 
-TIMEOUT_S = 10
+TIMEOUT_S = 60
 
 
 def _accumulator() -> DenseAccumulator:

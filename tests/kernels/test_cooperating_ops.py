@@ -102,7 +102,7 @@ def test_steps_share_a_batch() -> None:
         factor = tf.constant(3.0)
 
         # It waits long, but no longer than until it is full.
-        @tf.nondifferentiable_batch_function(1, 6, 5_000_000)
+        @tf.nondifferentiable_batch_function(1, 6, 60_000_000)
         def triple(rows: Any) -> Any:
             return rows * factor, tf.fill([tf.shape(rows)[0]], tf.shape(rows)[0])
 

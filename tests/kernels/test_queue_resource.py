@@ -20,7 +20,7 @@ from tensorloom.kernels.host.queue_resource import (
     RandomShuffleQueue,
 )
 
-TIMEOUT_S = 10
+TIMEOUT_S = 60
 
 
 def _context() -> Any:

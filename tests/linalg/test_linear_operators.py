@@ -147,6 +147,15 @@ def test_products_of_operators() -> None:
         assert isinstance(composed, L.LinearOperatorComposition)
 
 
+def test_circulant_of_a_wider_spectrum() -> None:
+    """The product is computed in the spectrum's type, whatever the operator's is."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        operator = L.LinearOperatorCirculant(np.array([1 + 2j, 3 - 1j]))
+        assert operator.dtype == tf.complex64
+        value = session.run(operator.to_dense())
+    np.testing.assert_allclose(value, [[2 + 0.5j, -1 + 1.5j], [-1 + 1.5j, 2 + 0.5j]])
+
+
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
     "scalar diagonal": (lambda: L.LinearOperatorDiag(3.0), ValueError),
     "hints": (

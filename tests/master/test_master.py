@@ -238,7 +238,7 @@ def test_the_first_error_of_a_part_ends_the_step() -> None:
 
     class Waiting:
         def run(self, feeds: Sequence[Any], step: Any = None) -> list[Any]:
-            assert release.wait(20)
+            assert release.wait(60)
             raise CancelledError(None, None, "follows")
 
     class Failing:

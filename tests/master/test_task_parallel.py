@@ -47,7 +47,7 @@ class Waiting:
         cancelled = threading.Event()
         assert step.cancellation is not None
         if step.cancellation.register(cancelled.set) is not None:
-            assert cancelled.wait(10)
+            assert cancelled.wait(60)
         raise step.cancellation.error()
 
 

@@ -131,7 +131,7 @@ def test_backlog_is_visible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     run = Mirror._run
 
     def wait(self: Mirror, job: Any) -> None:
-        go.wait(20)
+        go.wait(60)
         run(self, job)
 
     monkeypatch.setattr(Mirror, "_run", wait)

@@ -174,7 +174,7 @@ def test_an_event_does_not_wait_longer_than_flush_secs(tmp_path: Path) -> None:
         writer.add_summary(_scalar(0.0), 0)
         writer.add_summary(_scalar(1.0), 1)
         deadline = threading.Event()
-        for _ in range(200):
+        for _ in range(3000):
             if _files(tmp_path) and len(_values(_files(tmp_path)[0])) == 2:
                 break
             deadline.wait(0.02)

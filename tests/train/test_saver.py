@@ -188,7 +188,7 @@ def test_background_does_not_hold_up(
     finish = BundleWriter.finish
 
     def wait(self: BundleWriter) -> None:
-        go.wait(20)
+        go.wait(60)
         finish(self)
 
     monkeypatch.setattr(BundleWriter, "finish", wait)

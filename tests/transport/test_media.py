@@ -33,7 +33,7 @@ class Outbox:
     def __init__(self, card: Card) -> None:
         self._card = card
 
-    def put(self, buffers: Sequence[Any], size: int) -> tuple[bytes, None] | None:
+    def put(self, buffers: Sequence[Any], size: int) -> tuple[bytes, tuple[()]] | None:
         if size < 1000:
             return None
         keys = []
@@ -41,7 +41,7 @@ class Outbox:
             view = memoryview(buffer)
             keys.append(np.frombuffer(view, np.uint8).ctypes.data)
             self._card.registered[keys[-1]] = view
-        return np.array(keys, np.int64).tobytes(), None
+        return np.array(keys, np.int64).tobytes(), ()
 
     def close(self) -> None:
         self._card.registered.clear()

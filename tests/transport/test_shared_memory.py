@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def _send(outbox: Outbox, inbox: Inbox, body: bytes) -> np.ndarray:
-    reference, file = outbox.put([body], len(body))
-    return inbox.take(reference, [] if file is None else [os.dup(file)])
+    reference, files = outbox.put([body], len(body))
+    return inbox.take(reference, [os.dup(file) for file in files])
 
 
 def _held_bytes(outbox: Outbox) -> int:

@@ -104,7 +104,7 @@ def test_what_is_pushed_arrives_in_order(task: Task, sizes: list[int]) -> None:
     for step, size in enumerate(sizes):
         task.channel.push(step, [("key", np.full(size, step, np.uint8), False)])
     while len(task.service.pushed) < len(sizes):
-        assert task.service.heard.wait(10)
+        assert task.service.heard.wait(60)
         task.service.heard.clear()
     for step, size in enumerate(sizes):
         found, ((_, value, _),) = task.service.pushed[step]
@@ -138,7 +138,7 @@ def test_who_does_not_read_hears_of_a_hangup(task: Task) -> None:
     gone = threading.Event()
     reply.watch(gone.set)
     task.server.stop()
-    assert gone.wait(10)
+    assert gone.wait(60)
     with pytest.raises(errors.UnavailableError):
         reply.take()
 
@@ -155,11 +155,12 @@ def test_who_comes_late_gets_the_reply(task: Task) -> None:
 def test_a_late_reader_is_cancelled(task: Task) -> None:
     reply = task.channel.begin_values(RUN, b"wait", [])
     reply.watch(lambda: None)
+    assert task.service.began.wait(60)
     time.sleep(2.5 * stream_connection._LATE_S)
     threading.Timer(0.1, reply.cancel).start()
     with pytest.raises(errors.CancelledError):
         reply.take()
-    assert task.service.cancelled.wait(10)
+    assert task.service.cancelled.wait(60)
 
 
 @pytest.fixture
@@ -221,5 +222,5 @@ def test_tensors_of_a_step_come_as_they_are_asked_for(task: Task) -> None:
 
     for step in range(20):
         task.channel.recv_tensors(step, [f"a{step}", f"b{step}"], receiver)
-    assert done.wait(10)
+    assert done.wait(60)
     assert all(list(found[f"a{i}"][0]) == [i] * 3 for i in range(20))

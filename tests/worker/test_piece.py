@@ -341,7 +341,7 @@ def test_closing_the_session_cancels_a_waiting_step() -> None:
     while not worker._sessions["s"]._running:
         threading.Event().wait(0.001)
     worker.delete_session("s")
-    thread.join(10)
+    thread.join(60)
     assert isinstance(caught[0], errors.CancelledError)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tensorloom.framework import op_kernel
@@ -54,3 +56,51 @@ def test_takes_with_users_of_their_own_stay_apart() -> None:
         ["b"],
         ["both"],
     ]
+
+
+def handle_dequeue_send() -> list[Any]:
+    return [
+        node("queue", "FIFOQueueV2"),
+        node("taken", DEQUEUE, ["queue"]),
+        node("sent", "_Send", ["taken"]),
+    ]
+
+
+def test_what_is_received_may_follow_from_what_a_dequeue_sends() -> None:
+    nodes = [
+        *handle_dequeue_send(),
+        node("received", "_Recv"),
+        node("used", "NoOp", ["^received", "^queue"]),
+        node("later", "_Recv"),
+    ]
+    plan = strands.split(nodes, {}, False)
+    assert [[n.name for n in group] for group in plan.members] == [
+        ["queue"],
+        ["taken", "sent"],
+        ["received", "used"],
+        ["later"],
+    ]
+    assert plan.after == [set(), {0}, {0}, set()]
+    assert plan.blocks == [False, True, True, True]
+
+
+def test_a_dequeue_does_not_wait_for_what_is_received() -> None:
+    nodes = [
+        node("first", "_Recv"),
+        node("second", "_Recv"),
+        node("used", "NoOp", ["^second"]),
+        *handle_dequeue_send(),
+    ]
+    plan = strands.split(nodes, {}, False)
+    assert [[n.name for n in group] for group in plan.members] == [
+        ["first", "second", "used"],
+        ["queue"],
+        ["taken", "sent"],
+    ]
+    # Two strands that can wait run side by side, but none needs two threads at first.
+    assert plan.after == [{1}, set(), {1}]
+
+
+def test_pieces_that_do_not_block_receive_in_order() -> None:
+    nodes = [node("a", "_Recv"), node("b", "NoOp", ["^a"]), node("c", "_Recv")]
+    assert strands.split(nodes, {}, False).members == [nodes]

@@ -106,7 +106,7 @@ def queues_between_sessions(tf, target):
         thread.start()
         time.sleep(0.2)
         one.run(put, {x: 7})
-        thread.join(20)
+        thread.join(60)
         found += with_thread
         for i in range(3):
             one.run(put, {x: i})
@@ -121,9 +121,11 @@ def queues_between_sessions(tf, target):
 
         thread = threading.Thread(target=fill)
         thread.start()
+        while other.run(count) < 3:
+            time.sleep(0.01)
         time.sleep(0.3)
         other.run(close)
-        thread.join(20)
+        thread.join(60)
         found += [full[-1], other.run(take), other.run(take)]
         found += [other.run(take), error_of(tf, lambda: other.run(take))]
     return found
@@ -303,19 +305,23 @@ def timed_out_steps(tf, target):
         queue = tf.FIFOQueue(3, tf.float32, [[]], shared_name="silent")
     with tf.device(WORKER):
         y = queue.dequeue() + 1.0
-    config = tf.ConfigProto(operation_timeout_in_ms=2000)
+    config = tf.ConfigProto(operation_timeout_in_ms=4000)
     with tf.Session(target, config=config) as sess:
         found = [error_of(tf, lambda: sess.run(y))]
-        sess.run(queue.enqueue(4.0))
-        return [*found, sess.run(y)]
+        # The task with the queue may hear late that the step is over, and give it one.
+        later = tf.RunOptions(timeout_in_ms=60000)
+        sess.run(queue.enqueue_many([[4.0, 4.0]]), options=later)
+        return [*found, sess.run(y, options=later)]
 
 
 def a_session_that_closes_stops_its_steps(tf, target):
     with tf.device(PS):
         queue = tf.FIFOQueue(3, tf.float32, [[]], shared_name="stopped")
-        taken = queue.dequeue()
+        began = tf.FIFOQueue(3, tf.float32, [[]], shared_name="began")
+        has_begun = began.dequeue()
+        with tf.control_dependencies([began.enqueue(1.0)]):
+            taken = queue.dequeue()
     sess = tf.Session(target)
-    sess.run(queue.size())
     found = []
     thread = threading.Thread(target=lambda: found.append(error_of(tf, run)))
 
@@ -323,9 +329,11 @@ def a_session_that_closes_stops_its_steps(tf, target):
         return sess.run(taken)
 
     thread.start()
-    time.sleep(0.5)
+    with tf.Session(target) as other:
+        other.run(has_begun)
+    time.sleep(0.3)
     sess.close()
-    thread.join(20)
+    thread.join(60)
     return [bool(found) and found[0] in ("CancelledError", "AbortedError")]
 
 
@@ -342,7 +350,7 @@ def coordinated_runners(tf, target):
         threads = tf.train.start_queue_runners(sess, coordinator)
         values = [sess.run(batch) for _ in range(5)]
         coordinator.request_stop()
-        coordinator.join(threads, stop_grace_period_secs=10)
+        coordinator.join(threads, stop_grace_period_secs=60)
         return [bool(np.all((np.array(values) >= 1) & (np.array(values) < 2)))]
 
 

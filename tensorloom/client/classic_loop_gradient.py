@@ -1,0 +1,63 @@
+"""How many operations TensorFlow 1.15 makes for the gradient of a loop.
+
+Its backward loop is a loop of classic nodes, too: a counter added to the forward loop
+and one to the backward loop; a chain of nodes for each loop variable; an accumulator
+for each tensor from outside; and a stack for each tensor of the forward body that a
+gradient function reads. The gradient functions' own operations are counted as they are
+made. See framework/classic_nodes.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework.indexed_slices import IndexedSlices
+
+if TYPE_CHECKING:
+    from tensorloom.framework.tensor import Tensor
+
+# Of the forward loop: Const, Enter, Merge, Switch, 1, Add, NextIteration, Exit. Of the
+# backward loop: Const, Enter, Merge, Enter of the 1, GreaterEqual, LoopCond, Switch,
+# Sub, NextIteration, Exit.
+COUNTERS = 18
+
+# Const, StackV2, Enter and StackPushV2 forward; Enter and StackPopV2 backward.
+STACK = 6
+
+# ControlTrigger, where there is a stack.
+SYNC = 1
+
+
+def loop_variable_nodes(start: Tensor, following: Any) -> int:
+    """Of the gradient of a loop variable.
+
+    Args:
+      start: what the gradient is before the backward loop.
+      following: what an iteration gives, or None.
+    """
+    nodes = 4  # Enter, Merge, Switch, Exit
+    if following is not None:
+        return nodes + 1  # NextIteration
+    # Zeros for the further iterations: Const, or Shape, Const, Fill and Enter.
+    zeros = 1 if start.shape.is_fully_defined() else 4
+    return nodes + zeros + 1
+
+
+def accumulator_nodes(gradient: Any) -> int:
+    """Of the sum, over the iterations, of the gradient of a tensor from outside."""
+    if isinstance(gradient, IndexedSlices):
+        return _rows_accumulator_nodes(gradient)
+    # Zeros; Enter, Merge, Switch, Add, NextIteration, Exit.
+    return (1 if gradient.shape.is_fully_defined() else 3) + 6
+
+
+def _rows_accumulator_nodes(gradient: IndexedSlices) -> int:
+    # Enter, Merge, Switch, the axis, ConcatV2, NextIteration, Exit of values, indices.
+    nodes = 2 * 7
+    # Zeros for the values: Const, or Shape, StridedSlice with three constants, [1],
+    # an axis, ConcatV2, Const and Fill. For the indices: Const.
+    nodes += (1 if gradient.values.shape.is_fully_defined() else 10) + 1
+    if gradient.dense_shape is not None:
+        # Const, Enter, Merge, Switch, Maximum, NextIteration, Exit.
+        nodes += 7
+    return nodes
