@@ -2,9 +2,8 @@
 
 Its backward loop is a loop of classic nodes, too: a counter added to the forward loop
 and one to the backward loop; a chain of nodes for each loop variable; an accumulator
-for each tensor from outside; and a stack for each tensor of the forward body that a
-gradient function reads. The gradient functions' own operations are counted as they are
-made. See framework/classic_nodes.py.
+for each tensor from outside; and stacks (gradient_reads.py). The operations of gradient
+functions are counted as they are made. See framework/classic_nodes.py.
 """
 
 from __future__ import annotations
@@ -14,18 +13,27 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.indexed_slices import IndexedSlices
 
 if TYPE_CHECKING:
+    from tensorloom.client.gradient_reads import Reads
     from tensorloom.framework.tensor import Tensor
 
 # Of the forward loop: Const, Enter, Merge, Switch, 1, Add, NextIteration, Exit. Of the
 # backward loop: Const, Enter, Merge, Enter of the 1, GreaterEqual, LoopCond, Switch,
 # Sub, NextIteration, Exit.
-COUNTERS = 18
+_COUNTERS = 18
 
-# Const, StackV2, Enter and StackPushV2 forward; Enter and StackPopV2 backward.
-STACK = 6
+# Zeros and Enter, for a loop variable whose last value has no gradient.
+UNUSED_EXIT = 2
 
-# ControlTrigger, where there is a stack.
-SYNC = 1
+
+def counter_nodes(outer: Reads | None) -> int:
+    """Of the counters of both loops; in a loop, the iterations are on a stack.
+
+    Args:
+      outer: of the gradient that this one is built in, if any.
+    """
+    if outer is None or outer.loop is None:
+        return _COUNTERS
+    return _COUNTERS + outer.stack()
 
 
 def loop_variable_nodes(start: Tensor, following: Any) -> int:
@@ -43,12 +51,23 @@ def loop_variable_nodes(start: Tensor, following: Any) -> int:
     return nodes + zeros + 1
 
 
-def accumulator_nodes(gradient: Any) -> int:
-    """Of the sum, over the iterations, of the gradient of a tensor from outside."""
+def accumulator_nodes(gradient: Any, outer: Reads | None, is_variable: bool) -> int:
+    """Of the sum, over the iterations, of the gradient of a tensor from outside.
+
+    Args:
+      is_variable: it is of a loop variable that never changes.
+    """
+    if is_variable:
+        return UNUSED_EXIT + 5  # Merge, Switch, AddN, NextIteration, Exit
     if isinstance(gradient, IndexedSlices):
         return _rows_accumulator_nodes(gradient)
-    # Zeros; Enter, Merge, Switch, Add, NextIteration, Exit.
-    return (1 if gradient.shape.is_fully_defined() else 3) + 6
+    if gradient.shape.is_fully_defined():
+        zeros = 1
+    else:  # Shape, Const, Fill; in a loop, the shape is on a stack
+        zeros = 3
+        if outer is not None and outer.loop is not None:
+            zeros += outer.stack()
+    return zeros + 6  # Enter, Merge, Switch, Add, NextIteration, Exit
 
 
 def _rows_accumulator_nodes(gradient: IndexedSlices) -> int:

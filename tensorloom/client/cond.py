@@ -76,6 +76,7 @@ def cond(
             names, branches, _BRANCH_NAMES, strict=True
         ):
             graph = FuncGraph(graph_name, frame=tally.frame())
+            graph.is_branch = tally.is_on
             results.append(build_branch(graph, function, predicate, word))
             graphs.append(graph)
         if not strict:

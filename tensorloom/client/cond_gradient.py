@@ -99,9 +99,7 @@ def _gradients(
     return input_grads
 
 
-# What TensorFlow makes for a gradient that leaves a branch: zeros for the case that
-# the other branch runs (Switch, Identity, Shape, Const, Fill), and Merge.
-_ZEROS = 5
+# Shape, StridedSlice with three constants, Range with two: zeros as IndexedSlices.
 _ZEROS_AS_ROWS = 8
 
 # NoOp and two Identity.
@@ -120,15 +118,20 @@ def _classic_nodes(
     given = [g for g in grads if g is not None]
     nodes = sum(len(nest.flatten(g, expand_composites=True)) for g in given)
     nodes += GATE * len(given) if op.__dict__["_is_gated"] else 0
+    outer = graphs[0].reads_around()
+    if given and outer is not None:
+        nodes += outer.predicate()
     for graph, gradients_of_branch in zip(graphs, results, strict=True):
         nodes += graph.nodes
-        for gradient in gradients_of_branch:
+        for tensor, gradient in zip(
+            graph.forward.inputs, gradients_of_branch, strict=True
+        ):
             if isinstance(gradient, IndexedSlices):
                 cast = gradient.indices.dtype != dtypes.int32
                 parts = 2 + (gradient.dense_shape is not None)
-                nodes += _ZEROS + _ZEROS_AS_ROWS + cast + parts
+                nodes += graph.reads.zeros(tensor) + _ZEROS_AS_ROWS + cast + parts
             elif gradient is not None:
-                nodes += _ZEROS + 1
+                nodes += graph.reads.zeros(tensor) + 1  # Merge
     return nodes
 
 
@@ -190,9 +193,7 @@ class BranchGradient(GradientGraph):
                 grad_ys.append(grad)
         xs = self.forward.inputs
         wanted = self.op.__dict__["_wanted_inputs"][1:]
-        chosen = [
-            i for i, x in enumerate(xs) if wanted[i] and is_trainable(x)
-        ]
+        chosen = [i for i, x in enumerate(xs) if wanted[i] and is_trainable(x)]
         result: list[Any] = [None] * len(xs)
         if not ys or not chosen:
             return result

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tensorloom.client.control_flow_context import CondContext, ControlFlowContext
 from tensorloom.client.variable_def import prepend_scope, strip_scope
 from tensorloom.client.while_context import WhileContext
 from tensorloom.framework.default_stack import get_default_graph
-
-if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.tensor import Tensor
 
 _ENTERS = ("Enter", "RefEnter")
 
@@ -100,6 +98,7 @@ def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
 
     Raises:
       KeyError: the graph does not have one of the names.
+      ValueError: one of them is an operation's.
     """
     names = _Names(import_scope)
     context = CondContext(
@@ -119,6 +118,7 @@ def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContex
 
     Raises:
       KeyError: the graph does not have one of the names.
+      ValueError: one of them is an operation's.
     """
     names = _Names(import_scope)
     maximum = proto.maximum_iterations_name
@@ -159,9 +159,9 @@ class _Names:
         return prepend_scope(name, self._scope)
 
     def tensor(self, name: str) -> Tensor:
-        tensor: Tensor = self._graph.as_graph_element(
-            self.full(name), allow_operation=False
-        )
+        tensor: Tensor = self._graph.as_graph_element(self.full(name))
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"A context names an operation, not a tensor: '{name}'")
         return tensor
 
     def values(self, proto: Any) -> tuple[set[str], dict[str, Tensor]]:

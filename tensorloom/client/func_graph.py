@@ -58,6 +58,7 @@ class FuncGraph(Graph):
         self._is_sorted = True
         self._seed = outer._seed
         self.frame = frame
+        self.is_branch = False  # of a `cond` of classic nodes
         self.builds_classic = frame is not None
         if frame is not None:
             self._node_count = outer._node_count

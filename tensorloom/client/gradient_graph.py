@@ -13,24 +13,61 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.gradient_reads import Reads
 from tensorloom.client.resource_handles import origin_in_graph
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.operation import Operation
+    from tensorloom.framework.source import Stack
     from tensorloom.framework.tensor import Tensor
 
 
 class GradientGraph(FuncGraph):
     """The gradient of `forward`, the body (or a branch) of `op`."""
 
+    #: Of a loop, not of a branch.
+    is_loop = False
+
     def __init__(self, name: str, forward: FuncGraph, op: Operation) -> None:
         super().__init__(name, frame=set() if is_classic(op) else None)
         self.forward = forward
         self.op = op
         self._from_forward: dict[Tensor, Tensor] = {}
+        self.reads = Reads(self, self.reads_around(), self.is_loop)
+
+    def reads_around(self) -> Reads | None:
+        """What the gradient that this one is built in reads."""
+        outer = self.outer_graph
+        return outer.reads if isinstance(outer, GradientGraph) else None
+
+    def add_operation(
+        self,
+        op_def: OpDef,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str,
+        output_types: Sequence[DType] | None = None,
+        stack: Stack | None = None,
+    ) -> Operation:
+        """`FuncGraph.add_operation`; what it reads of the forward graph is counted."""
+        if self.frame is None:
+            return super().add_operation(
+                op_def, inputs, attrs, name, output_types, stack
+            )
+        is_shape = self.reads.is_forward_shape(op_def.name, inputs)
+        if not is_shape:
+            self._node_count.value += self.reads.count(inputs)
+        op = super().add_operation(op_def, inputs, attrs, name, output_types, stack)
+        if is_shape:
+            self.reads.add_shapes(op._outputs)
+        return op
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """The tensor of this graph for one of the forward body or of a graph around."""

@@ -66,7 +66,7 @@ class WalkOptions:
     gate: bool  # all gradients of an op are made before any is used
     aggregation_method: int
     stop_ops: Sequence[Operation]  # not differentiated
-    # The walk is in a body whose nodes TensorFlow gates: see framework/classic_nodes.py.
+    # TensorFlow gates the nodes of this body: see framework/classic_nodes.py.
     counts_gates: bool = False
 
 
@@ -87,6 +87,7 @@ class GradientWalk:
         # For each op, the gradients received by each output; once the op has been
         # visited, their sum (or None) in place of the list.
         self._gradients: dict[Operation, list[Any]] = {}
+        self._ways_out: set[Tensor] = set()
         self._to_ops = [y.op for y in ys]
         self._from_ops = [x.op for x in xs]
         reached = self._reached_ops(_enclosing_functions(source_graph))
@@ -158,8 +159,12 @@ class GradientWalk:
             inputs = self._inputs(op)
             with self._placed_like(op):
                 gradients = self._differentiate(op, self._aggregate(op))
-                for tensor, gradient in zip(inputs, gradients, strict=False):
+                for i, (tensor, gradient) in enumerate(
+                    zip(inputs, gradients, strict=False)
+                ):
                     if gradient is not None:
+                        if tensor is not op._inputs[i] and tensor._op in pending:
+                            self._count_way_out(op._inputs[i])
                         self._check_shape(op, tensor, gradient)
                         self._add_gradient(tensor, gradient)
             for tensor in inputs:
@@ -169,6 +174,23 @@ class GradientWalk:
                     pending[producer] = left - 1
                     if left == 1:
                         queue.append(producer)
+
+    def _count_way_out(self, argument: Tensor) -> None:
+        """Counts TensorFlow's nodes for a gradient that leaves branches around it.
+
+        Switch, Identity, Shape, Const, Fill and Merge.
+        """
+        graph: Any = argument._op._graph
+        if graph is not get_default_graph() or argument in self._ways_out:
+            return
+        self._ways_out.add(argument)
+        while isinstance(graph, FuncGraph) and argument._op._graph is graph:
+            if graph.is_branch:
+                graph._node_count.value += 6
+            original = graph.original_of(argument)
+            if original is None:
+                return
+            argument, graph = original, graph.outer_graph
 
     def finish(self) -> None:
         """What is left to do outside of the name scope of the gradients."""

@@ -265,6 +265,16 @@ def _result(walk: GradientWalk, x: Any, unconnected: UnconnectedGradients) -> An
     return fill_ops.zeros_like(x, dtype=x.dtype.base_dtype)
 
 
+def _loop_builder(graph: Graph) -> Any:
+    if graph._has_control_flow_contexts:
+        from tensorloom.client.classic_while import classic_while_loop
+
+        return classic_while_loop
+    from tensorloom.client.while_loop import while_loop
+
+    return while_loop
+
+
 @export("hessians")
 def hessians(
     ys: Any,
@@ -282,7 +292,7 @@ def hessians(
     Raises:
       LookupError: an op on the way has no gradient function.
     """
-    from tensorloom.client import tensor_array, while_loop
+    from tensorloom.client import tensor_array
     from tensorloom.ops import concat_ops, reshape_ops
 
     del name
@@ -292,6 +302,7 @@ def hessians(
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
     }
+    loop = _loop_builder(get_default_graph())
     results = []
     for gradient, x in zip(gradients(ys, xs, **options), xs, strict=True):
         flat = reshape_ops.reshape(gradient, [-1])
@@ -306,7 +317,7 @@ def hessians(
             convert_to_tensor(0, dtypes.int32),
             tensor_array.TensorArray(x.dtype, count),
         ]
-        _, rows = while_loop.while_loop(lambda j, _, count=count: j < count, row, start)
+        _, rows = loop(lambda j, _, count=count: j < count, row, start)
         shape = shape_ops.shape(x)
         results.append(
             reshape_ops.reshape(rows.stack(), concat_ops.concat((shape, shape), 0))

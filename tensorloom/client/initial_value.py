@@ -33,12 +33,44 @@ def guard_initial_value(scope: str, initial_value: Any) -> Tensor:
     if not isinstance(initial_value, Tensor):
         raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
     order = _ancestors(initial_value.op)
-    if order is None or not any(op.type in _VARIABLE_OPS for op in order):
+    if order is None:
+        return initial_value
+    _count_copies(order)
+    if not any(op.type in _VARIABLE_OPS for op in order):
         return initial_value
     rebuilt: dict[Operation, Operation] = {}
     for op in order:
         rebuilt[op] = _safe_op(scope, op, rebuilt)
     return rebuilt[initial_value.op].outputs[initial_value.value_index]
+
+
+# What TensorFlow makes for `initialized_value()`, with which it replaces the variable
+# in its branch: IsVariableInitialized; Switch, switch_t, switch_f, pred_id; RefSwitch
+# and Identity of one branch, Switch of the other, and Merge.
+_INITIALIZED_VALUE = 9
+# What it copies of the branches that it came from: Switch, Identity and Merge.
+_BRANCH_COPIES = 3
+
+
+def _count_copies(order: list[Operation]) -> None:
+    """Counts what TensorFlow copies where a value is some `initialized_value()`."""
+    copied: set[Operation] = set()
+    nodes = 0
+    for op in order:
+        if op.__dict__.get("_is_initialized_value"):
+            nodes += _INITIALIZED_VALUE + _BRANCH_COPIES
+        elif op.type in _KEPT_OPS or not any(t.op in copied for t in op.inputs):
+            continue
+        elif not _is_result(op):
+            nodes += 1
+        copied.add(op)
+    if nodes:
+        order[0].graph._node_count.value += nodes
+
+
+def _is_result(op: Operation) -> bool:
+    """Whether it is the `Identity` behind an `If`, which TensorFlow does not make."""
+    return op.type == "Identity" and op.inputs[0].op.type == "If"
 
 
 def _ancestors(root: Operation) -> list[Operation] | None:

@@ -117,10 +117,10 @@ class LoopGradient:
         context.AddName(count.name)
         entered = self._enter(context, count, "b_count")
         merged = classic.merge([entered, entered])
-        context.complete([merged, None, None])  # type: ignore[list-item]
+        context.complete([merged, None, None])
         test = apply_op("GreaterEqual", x=merged, y=one)
         pivot = apply_op("LoopCond", input=test, name="b_count")
-        context.complete([merged, pivot, None])  # type: ignore[list-item]
+        context.complete([merged, pivot, None])
         last, current = classic.switch(merged, pivot)
         step = apply_op("Sub", x=current, y=one)
         context.complete([merged, pivot, step])

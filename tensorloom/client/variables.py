@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tensorloom.client.variable_def import SaveSliceInfo
 from tensorloom.client.variable_updates import VariableUpdates
+from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     Tensor,
@@ -299,6 +300,9 @@ class Variable(VariableUpdates, Trackable, metaclass=VariableMetaclass):
                 self.read_value,
                 lambda: self.initial_value,
             )
+            chosen = result.op.inputs[0].op
+            if is_classic(chosen):
+                chosen.__dict__["_is_initialized_value"] = True
             return result
 
     def load(self, value: Any, session: Any = None) -> None:

@@ -63,7 +63,7 @@ class WhileContext(ControlFlowContext):
 
     def complete(
         self,
-        pivots: Sequence[Tensor],
+        pivots: Sequence[Tensor | None],
         exits: Sequence[Tensor] = (),
         enters: Sequence[Tensor] = (),
     ) -> None:
@@ -160,6 +160,28 @@ class WhileContext(ControlFlowContext):
         self._adopt_enter(entered._op)
         self._values.add(entered.name)
         self._external_values[name] = entered
+        return entered
+
+    def enter_all(self, tensors: Iterable[Tensor]) -> list[Tensor]:
+        """What the variables of a new loop start with, inside."""
+        outer = self._outer_context
+        sources = [t if outer is None else outer.AddValue(t) for t in tensors]
+        with control_dependencies(None):
+            entered: list[Tensor] = [
+                classic.enter(
+                    t, self._name, parallel_iterations=self._parallel_iterations
+                )
+                for t in sources
+            ]
+        for tensor in entered:
+            tensor.graph.prevent_feeding(tensor)
+            if outer is not None:
+                outer.AddInnerOp(tensor._op)
+                pivot = outer.GetControlPivot()
+                if pivot is not None and is_constant_enter(tensor._op._inputs[0]._op):
+                    tensor._op._add_control_input(pivot._op)
+            self._adopt_enter(tensor._op)
+            self._values.add(tensor.name)
         return entered
 
     def _adopt_enter(self, op: Operation) -> None:

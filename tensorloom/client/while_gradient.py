@@ -18,10 +18,9 @@ from tensorloom.client import (
     while_loop,
 )
 from tensorloom.client.classic_loop_gradient import (
-    COUNTERS,
-    STACK,
-    SYNC,
+    UNUSED_EXIT,
     accumulator_nodes,
+    counter_nodes,
     loop_variable_nodes,
 )
 from tensorloom.client.cond_gradient import GATE, zeros_for
@@ -44,23 +43,19 @@ from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops import functional_ops, identity_ops, list_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.operation import Operation
-    from tensorloom.framework.source import Stack
     from tensorloom.framework.tensor import Tensor
-
-_SHAPE_OPS = frozenset(["Shape", "Size", "Rank"])
 
 
 @RegisterGradient("While")
 @RegisterGradient("StatelessWhile")
 def _while_grad(op: Operation, *grads: Any) -> list[Any]:
+    tally = Tally(get_default_graph())
     if not op.__dict__.get("_back_prop", True):
+        tally.add(counter_nodes(None))
         return [None] * len(op.inputs)
     if not is_classic(op):
         return _gradients(op, grads)
-    tally = Tally(get_default_graph())
     with tally.made_as(0):
         result = _gradients(op, grads)
     tally.add(op.__dict__["_gradient_nodes"])
@@ -229,6 +224,8 @@ class BodyGradient(GradientGraph):
     gradients of what the iteration returned; it gives those of what it started with.
     """
 
+    is_loop = True
+
     def __init__(
         self, name: str, forward: FuncGraph, op: Operation, cond_graph: FuncGraph
     ) -> None:
@@ -240,9 +237,6 @@ class BodyGradient(GradientGraph):
         self.sums: dict[int, LoopSum] = {}
         self._found: dict[int, Any] = {}  # by loop variable: its gradient, or None
         self._nodes = 0  # that TensorFlow makes for what gradient functions do
-        self._counted: set[Tensor] = set()  # that TensorFlow keeps for this gradient
-        self._forward_shapes: set[Tensor] = set()
-        self._has_stack = False
         self._outputs_index = {t: i for i, t in enumerate(forward.outputs)}
         self._inputs_index = {t: i for i, t in enumerate(forward.inputs)}
 
@@ -304,61 +298,26 @@ class BodyGradient(GradientGraph):
             self.sums[i], following = add_to_sum(self, self.op.inputs[i], gradient)
             self._popped.update(zip(self.sums[i].arguments, following, strict=True))
 
-    def add_operation(
-        self,
-        op_def: OpDef,
-        inputs: Sequence[Tensor],
-        attrs: dict[str, Any],
-        name: str,
-        output_types: Sequence[DType] | None = None,
-        stack: Stack | None = None,
-    ) -> Operation:
-        """`FuncGraph.add_operation`, with what it reads of the forward body counted."""
-        is_forward = False
-        if self.frame is not None:
-            # TensorFlow makes a shape in the forward loop, and keeps that.
-            is_forward = (
-                op_def.name in _SHAPE_OPS and inputs[0]._op._graph is self.forward
-            )
-            if not is_forward:
-                self._count_reads(inputs)
-        op = super().add_operation(op_def, inputs, attrs, name, output_types, stack)
-        if is_forward:
-            self._forward_shapes.update(op._outputs)
-        return op
-
-    def _count_reads(self, inputs: Sequence[Tensor]) -> None:
-        for tensor in inputs:
-            if tensor in self._counted:
-                continue
-            if tensor._op._graph is self.forward:
-                self._counted.add(tensor)
-                if tensor._op._type == "Const" or self._is_from_outside(tensor):
-                    self._node_count.value += 1  # Const, or Enter
-                    continue
-            elif tensor not in self._forward_shapes:
-                continue
-            self._counted.add(tensor)
-            self._node_count.value += STACK + self._sync()
-
-    def _is_from_outside(self, tensor: Tensor) -> bool:
-        return self.forward.original_of(tensor) is not None
-
-    def _sync(self) -> int:
-        """Nodes that are there once if anything is kept on a stack."""
-        nodes = 0 if self._has_stack else SYNC
-        self._has_stack = True
-        return nodes
-
     def classic_nodes(self, selected: Sequence[int], starts: Sequence[Tensor]) -> int:
         """How many operations TensorFlow makes for this gradient."""
-        nodes = COUNTERS + self._nodes
-        nodes += GATE * len(selected) if self.op.__dict__["_is_gated"] else 0
+        outer = self.reads_around()
+        nodes = counter_nodes(outer) + self._nodes
+        gate = GATE if self.op.__dict__["_is_gated"] else 0
+        wanted = {i for i, w in enumerate(self.op.__dict__["_wanted_inputs"]) if w}
         for i, start in zip(selected, starts, strict=True):
-            nodes += loop_variable_nodes(start, self._found[i])
-        for i, gradient in self._found.items():
-            if i not in selected and gradient is not None:
-                nodes += accumulator_nodes(gradient)
+            behind = loop_dependencies.variables_behind(self.forward, [i])
+            if wanted.isdisjoint(behind):
+                nodes += 1  # Enter
+            else:
+                nodes += gate + loop_variable_nodes(start, self._found[i])
+        own = graph_mutation.own_output_count(self.op)
+        for i in range(while_loop.FIRST_LOOP_VAR, own):
+            argument = self.forward.inputs[i]
+            is_variable = self.forward.original_of(argument) is None
+            if i not in self._found:
+                nodes += UNUSED_EXIT if is_variable and is_trainable(argument) else 0
+            elif i not in selected and self._found[i] is not None:
+                nodes += accumulator_nodes(self._found[i], outer, is_variable)
         return nodes
 
     def outside_value(self, tensor: Tensor) -> Tensor | None:

@@ -1,8 +1,8 @@
 """Counts the operations that TensorFlow 1.15 makes for `tf.cond` and `tf.while_loop`.
 
 TensorFlow 1.15 builds branches and loops into the graph around them, between `Switch`,
-`Merge`, `Enter`, `Exit` and `NextIteration` nodes, and each tensor from outside comes in
-through a `Switch` or an `Enter` of its own. We build one `If` or `While` node over
+`Merge`, `Enter`, `Exit` and `NextIteration` nodes, and each tensor from outside comes
+in through a `Switch` or an `Enter` of its own. We build one `If` or `While` node over
 functions. Seeds of random ops come from the number of operations made so far, in a
 branch as after it, so that number goes here as TensorFlow's does:
 
@@ -16,12 +16,13 @@ In the functions of datasets and of `tf.function`, and after
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.node_count import NodeCount
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.tensor import Tensor
@@ -72,7 +73,7 @@ def mark_as_classic(op: Operation) -> None:
 
 def is_classic(op: Operation) -> bool:
     """Whether TensorFlow would have made classic nodes instead of `op`."""
-    return op.__dict__.get("_is_classic", False)
+    return "_is_classic" in op.__dict__
 
 
 def count_entry(graph: Any, tensor: Tensor) -> None:

@@ -13,6 +13,7 @@ decodes attrs there, and returns the function that runs in each step.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -259,6 +260,7 @@ def find_kernels(
 
 
 _loaders: dict[str, Callable[[], None]] = {}
+_loading = threading.RLock()
 
 
 def set_kernel_loaders(host: Callable[[], None], torch: Callable[[], None]) -> None:
@@ -285,8 +287,12 @@ def torch_kernels_loaded() -> bool:
 
 
 def _load(which: str) -> None:
-    loader = _loaders.get(which)
-    if loader is not None:
+    if which not in _loaders:
+        return
+    with _loading:  # another thread's registrations are not to be seen half
+        loader = _loaders.get(which)
+        if loader is None:
+            return
         # What a program registered before stays preferred over what comes with us.
         earlier = {op: list(kernels) for op, kernels in _KERNELS.items()}
         loader()
@@ -303,5 +309,6 @@ def find_host_kernel(op: str, attrs: Mapping[str, Any]) -> KernelDef | None:
 
 
 def registered_kernels(op: str) -> list[KernelDef]:
-    """All registrations of an op (a copy)."""
+    """All registrations of an op (a copy): those in host memory, and what is loaded."""
+    load_host_kernels()
     return list(_KERNELS.get(op, ()))

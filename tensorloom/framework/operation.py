@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import attr_value, default_stack, source
+from tensorloom.framework import attr_value, default_stack, errors, source
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor import Tensor
@@ -235,17 +235,39 @@ class Operation:
         Raises:
           TypeError: `tensor` is not a Tensor.
           ValueError: it is of another graph.
+          OutOfRangeError: there is no such input.
+          InvalidArgumentError: its shape does not fit the one that was there.
         """
         if not isinstance(tensor, Tensor):
             raise TypeError(f"tensor must be a Tensor: {tensor}")
         if tensor.graph is not self._graph:
             raise ValueError(f"{tensor} must be from the same graph as {self!r}.")
-        self._graph._changed(self)
         inputs = list(self._inputs)
+        self._check_update(inputs, index, tensor)
+        self._graph._changed(self)
         inputs[index]._consumers.remove(self)
         inputs[index] = tensor
         tensor._consumers.append(self)
         self._inputs = InputList(inputs)
+
+    def _check_update(self, inputs: list[Tensor], index: int, tensor: Tensor) -> None:
+        if not 0 <= index < len(inputs):
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Cannot update edge. Input index [{index}] is greater than the "
+                f"number of total inputs [{len(inputs)}].",
+            )
+        # The back edge of a loop is checked against the loop's shape invariants.
+        if self.type != "Merge" and not tensor._shape.is_compatible_with(
+            inputs[index]._shape
+        ):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Cannot update edge, incompatible shapes: {tensor._shape} and "
+                f"{inputs[index]._shape}.",
+            )
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
         """Adds control inputs.

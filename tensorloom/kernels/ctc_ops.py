@@ -15,6 +15,9 @@ import torch
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import invalid
 
+# Bound once: looking an operator up costs as much as a small kernel.
+_native_loss = torch.ops.aten._ctc_loss.Tensor
+_native_gradient = torch.ops.aten._ctc_loss_backward.Tensor
 _NEVER = -float("inf")
 _LABELS = ("labels_indices", "labels_values", "sequence_length")
 
@@ -219,17 +222,11 @@ def _loss_and_gradient(
     steps, _, classes = inputs.shape
     log_probs = inputs.double().log_softmax(2)
     blank = 0 if loss.blank_first else classes - 1
-    lattice = _Lattice(log_probs, labels, blank, loss.merge)
     counts = torch.from_numpy(lengths.astype(np.int64)).to(inputs.device)
-    both = lattice.forward() + lattice.backward(counts)
-    total = both[0].logsumexp(1)
-    # Where no path is possible, nothing is expected of any class.
-    share = (both - total[:, None].nan_to_num(0.0, neginf=0.0)).exp()
-    expected = torch.zeros_like(log_probs)
-    expected.scatter_add_(
-        2, lattice.extended.expand(steps, *lattice.extended.shape), share
-    )
-    gradient = log_probs.exp() - expected
+    if loss.merge and labels.extended.shape[1] > 1:
+        total, gradient = _merging(log_probs, labels, counts, blank)
+    else:
+        total, gradient = _by_lattice(log_probs, labels, counts, blank, loss.merge)
     skipped = torch.from_numpy(labels.skipped).to(inputs.device)
     active = torch.arange(steps, device=inputs.device)[:, None] < counts
     active &= ~skipped
@@ -237,6 +234,50 @@ def _loss_and_gradient(
     beyond = log_probs.exp() if loss.blank_first else torch.zeros_like(gradient)
     gradient = torch.where(active[:, :, None], gradient, beyond)
     return torch.where(skipped, 0.0, -total), gradient
+
+
+def _merging(
+    log_probs: torch.Tensor, labels: _Labels, counts: torch.Tensor, blank: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(log P of each sequence, gradient of -log P for the logits), as torch has it.
+
+    As `_by_lattice` for the usual way, where repeated labels are merged.
+    """
+    device = log_probs.device
+    targets = torch.from_numpy(labels.extended[:, 1::2].copy()).to(device)
+    sizes = torch.from_numpy(labels.places // 2).to(device)
+    loss, alpha = _native_loss(log_probs, targets, counts, sizes, blank)
+    gradient = _native_gradient(
+        torch.ones_like(loss),
+        log_probs,
+        targets,
+        counts,
+        sizes,
+        loss,
+        alpha,
+        blank,
+    )
+    impossible = torch.isinf(loss)[:, None]
+    return -loss, torch.where(impossible, log_probs.exp(), gradient)
+
+
+def _by_lattice(
+    log_probs: torch.Tensor,
+    labels: _Labels,
+    counts: torch.Tensor,
+    blank: int,
+    merge: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(log P of each sequence, gradient of -log P for the logits)."""
+    lattice = _Lattice(log_probs, labels, blank, merge)
+    both = lattice.forward() + lattice.backward(counts)
+    total = both[0].logsumexp(1)
+    # Where no path is possible, nothing is expected of any class.
+    share = (both - total[:, None].nan_to_num(0.0, neginf=0.0)).exp()
+    expected = torch.zeros_like(log_probs)
+    places = lattice.extended.expand(len(log_probs), *lattice.extended.shape)
+    expected.scatter_add_(2, places, share)
+    return total, log_probs.exp() - expected
 
 
 def _compute(c: OpKernelConstruction, blank_first: bool) -> Compute:

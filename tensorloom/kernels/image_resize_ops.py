@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -25,6 +25,7 @@ _INTEGERS = frozenset(
 class _Plan(NamedTuple):
     """What `bilinear_plan` says, as tensors on the device."""
 
+    rows_first: bool  # whether rows are mixed before columns
     rows: torch.Tensor | None  # those that are needed; None for all
     top: torch.Tensor
     bottom: torch.Tensor
@@ -41,18 +42,26 @@ class _Plan(NamedTuple):
 def resize_bilinear(c: OpKernelConstruction) -> Compute:
     """upper left + (upper right - upper left) * x and so on, float32.
 
-    One operation a step: `lerp` and `addcmul` round otherwise than TensorFlow.
+    One operation a step: `lerp` and `addcmul` round otherwise than TensorFlow. Integer
+    images that lose rows are mixed in two thirds of the time by `_fewer_rows`, equal
+    to TensorFlow's to the last bit but one.
     """
     align, centers = c["align_corners"], c["half_pixel_centers"]
     host.check_flags(align, centers)
+    integers = c["T"].is_integer
     most = _CPU_ELEMENTS if c.device_type == "CPU" else _ALL_ELEMENTS
 
     @functools.lru_cache(maxsize=16)
     def plan(shape: tuple[int, ...], height: int, width: int) -> _Plan:
-        rows, *rest = host.bilinear_plan(shape, height, width, align, centers)
-        tensors = (torch.from_numpy(x).to(c.torch_device) for x in rest)
+        rows: Any
+        taps = host.bilinear_plan(shape, height, width, align, centers)
+        rows, top, bottom, *rest = taps
+        rows_first = integers and height < (shape[1] if rows is None else len(rows))
+        if rows_first and rows is not None:
+            rows, top, bottom = None, rows[top], rows[bottom]
+        tensors = (torch.from_numpy(x).to(c.torch_device) for x in (top, bottom, *rest))
         some = None if rows is None else torch.from_numpy(rows).to(c.torch_device)
-        return _Plan(some, *tensors)
+        return _Plan(rows_first, some, *tensors)
 
     def compute(images: torch.Tensor, size: object) -> torch.Tensor:
         height, width = host.check_sizes(images, size)
@@ -77,7 +86,9 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
 
 def _mix(images: torch.Tensor, plan: _Plan) -> torch.Tensor:
     """[batch, height, width * channels] of images of that layout."""
-    rows, top, bottom, down, left, right, across = plan
+    if plan.rows_first:
+        return _fewer_rows(images, plan)
+    _, rows, top, bottom, down, left, right, across = plan
     if rows is not None:
         images = images.index_select(1, rows)
     images = images.to(torch.float32)
@@ -88,6 +99,16 @@ def _mix(images: torch.Tensor, plan: _Plan) -> torch.Tensor:
     wide = wide.view(*images.shape[:2], len(left))
     upper, mixed = wide.index_select(1, top), wide.index_select(1, bottom)
     return mixed.sub_(upper).mul_(down).add_(upper)
+
+
+def _fewer_rows(images: torch.Tensor, plan: _Plan) -> torch.Tensor:
+    """As `_mix`, of finite images: fewer elements are gathered one by one."""
+    upper = images.index_select(1, plan.top).to(torch.float32)
+    upper.lerp_(images.index_select(1, plan.bottom).to(torch.float32), plan.down)
+    matrix = upper.flatten(0, 1)
+    mixed = _columns(matrix, plan.left)
+    mixed.lerp_(_columns(matrix, plan.right), plan.across)
+    return mixed.view(*upper.shape[:2], len(plan.left))
 
 
 def _columns(matrix: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:

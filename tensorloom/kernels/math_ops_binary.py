@@ -149,7 +149,7 @@ def _extreme(op: str, function: _Binary, wins: _Binary) -> None:
     def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         # torch's own function differs only for a NaN in y. The sum tells of one, and
         # reads y in a fraction of the time that writing an output takes.
-        if y.numel() > _SMALL or y.dim() == 0:
+        if max(x.numel(), y.numel()) > _SMALL or y.dim() == 0:
             total = y.sum().item()
             return function(x, y) if total == total else exact(x, y)
         return exact(x, y)

@@ -169,10 +169,8 @@ def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor
     if sys.getrefcount(tensor) <= _OWN_REFERENCES:
         storage = tensor.untyped_storage()
         uses = (_storage_uses or _load())(storage._cdata)
-        is_lent = lendable_memory.used and lendable_memory.is_lent(
-            storage.data_ptr()
-        )
-        if uses <= _OWN_STORAGE_USES:
+        is_lent = lendable_memory.used and lendable_memory.is_lent(storage.data_ptr())
+        if uses <= _OWN_STORAGE_USES and not is_lent:
             return tensor
     try:
         return _copied(tensor)

@@ -32,7 +32,7 @@ from tensorloom.framework.tensor_shape import TensorShape, as_shape
 from tensorloom.framework.trackable import Trackable
 from tensorloom.layers.connections import Connections
 from tensorloom.layers.input_spec import check_inputs
-from tensorloom.ops import init_ops
+from tensorloom.ops import array_ops, init_ops, math_ops
 
 _Uids = dict[str, int]
 _layer_names: weakref.WeakKeyDictionary[Graph, _Uids] = weakref.WeakKeyDictionary()
@@ -475,9 +475,7 @@ class Layer(Connections, Trackable):
         with name_scope("ActivityRegularizer"):
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
-                batch = output.shape.as_list()[0] or dtypes.as_dtype(
-                    output.dtype
-                ).as_numpy_dtype(1)
+                batch = math_ops.cast(array_ops.shape(output)[0], loss.dtype)
                 self.add_loss(loss / batch)
 
 

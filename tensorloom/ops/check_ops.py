@@ -231,12 +231,10 @@ def _sign(
     with name_scope(name, kind, [x, data]):
         x = convert_to_tensor(x, name="x")
         if data is None:
-            data = [
-                message or "",
-                f"Condition {text} did not hold element-wise:",
-                f"x ({x.name}) = ",
-                x,
-            ]
+            said = [f"Condition {text} did not hold element-wise:", f"x ({x.name}) = "]
+            if kind == "assert_non_positive":
+                said = ["".join(said)]  # TensorFlow has one text here
+            data = [message or "", *said, x]
         zero = convert_to_tensor(0, dtype=x.dtype)
         return check(x, zero, data, summarize)
 

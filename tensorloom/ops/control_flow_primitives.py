@@ -104,15 +104,19 @@ def _switch_grad(op: Operation, *grads: Tensor) -> Sequence[Any]:
     if context is not None:
         result: Sequence[Any] = context.switch_gradient(op, grads)
         return result
+    from tensorloom.ops import classic_control_flow as classic
+
     pred = op.inputs[1]
-    from_false = apply_op("Switch", data=grads[0], pred=pred)[0]
-    from_true = apply_op("Switch", data=grads[1], pred=pred)[1]
-    return [apply_op("Merge", inputs=[from_false, from_true])[0], None]
+    from_false = classic.switch(grads[0], pred)[0]
+    from_true = classic.switch(grads[1], pred)[1]
+    return [classic.merge([from_false, from_true]), None]
 
 
 def _merge_grad(
     op: Operation, grad: Tensor, unused_index_grad: object
 ) -> Sequence[Any]:
+    from tensorloom.ops import classic_control_flow as classic
+
     source = op.inputs[0].op
     context = source._control_flow_context
     if context is not None and source.type in ("Exit", "RefExit"):
@@ -124,7 +128,7 @@ def _merge_grad(
         apply_op("Equal", x=op.outputs[1], y=i, name="Equal")
         for i in range(len(op.inputs))
     ]
-    return [apply_op("Switch", data=grad, pred=pred)[1] for pred in taken]
+    return [classic.switch_beside(grad, pred)[1] for pred in taken]
 
 
 class _UnknownLoopError(LookupError, AttributeError):
@@ -136,8 +140,16 @@ def _context_of_gradient(op: Operation) -> Any:
 
     Raises:
       _UnknownLoopError: the loop has none.
+      LookupError: the loop is of another graph than the gradient.
     """
-    context = get_default_graph()._get_control_flow_context()
+    graph = get_default_graph()
+    context = graph._get_control_flow_context()
+    if op._control_flow_context is not None and op.graph is not graph:
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}) in "
+            "the body of a function or of a loop: it is of an imported loop outside of "
+            "it, and its gradient must be taken outside, too."
+        )
     if context is None or op._control_flow_context is None:
         raise _UnknownLoopError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}): the "

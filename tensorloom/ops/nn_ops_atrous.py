@@ -71,9 +71,7 @@ def _spatial_rank(input: Any, filters: Any) -> int:
     else:
         raise ValueError("rank of input or filter must be known")
     if not 1 <= count <= 3:
-        raise ValueError(
-            f"Input tensor must be of rank 3, 4 or 5 but was {count + 2}."
-        )
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {count + 2}.")
     return count
 
 

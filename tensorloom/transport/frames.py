@@ -122,6 +122,11 @@ class FrameWriter:
         if content:
             self._connection.sendall(content)
 
+    def hung_up(self) -> None:
+        """The other side is gone; any thread may say so."""
+        if self._outbox is not None:
+            self._outbox.hung_up()
+
     def close(self) -> None:
         """Lets go of shared memory; the connection stays its owner's."""
         if self._outbox is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import threading
 import weakref
 from bisect import bisect
 from collections.abc import Sequence
@@ -49,7 +50,8 @@ class Lender:
     """One end of a connection, as it lends. One thread at a time."""
 
     def __init__(self) -> None:
-        # Those that the other end has.
+        # Those that the other end has, and the lock for them.
+        self._lock = threading.Lock()
         self._known: weakref.WeakSet[lendable_memory.Block] = weakref.WeakSet()
         lendable_memory.add_lender(self)
 
@@ -82,14 +84,17 @@ class Lender:
         if slot is None:
             return None
         if is_new:
-            self._known.add(block)
+            with self._lock:
+                self._known.add(block)
             lent.files.append(block.file)
         total = START + block.capacity
         return PART.pack(position, size, block.number, total, start, slot, is_new)
 
-    def close(self) -> None:
-        """The connection is over: what is lent may never be given back."""
-        lendable_memory.remove_lender(self, list(self._known))
+    def end(self) -> None:
+        """The other end is gone: what is lent may never be given back. Any thread."""
+        with self._lock:
+            known = list(self._known)
+        lendable_memory.remove_lender(self, known)
 
 
 # A lent part as it was received: where in the body it stands, and its bytes.

@@ -48,6 +48,10 @@ class Outbox(Protocol):
         """
         ...
 
+    def hung_up(self) -> None:
+        """The other end is gone: it reads nothing more. Any thread, at any time."""
+        ...
+
     def close(self) -> None:
         """Lets go of all memory, registered or its own: the connection ends."""
         ...

@@ -152,9 +152,13 @@ class Outbox:
             return None, False
         return number, True
 
+    def hung_up(self) -> None:
+        """What is lent to the other end may never be given back."""
+        self._lender.end()
+
     def close(self) -> None:
         """Lets go of all segments."""
-        self._lender.close()
+        self._lender.end()
         for segment in self._segments.values():
             segment.close()
         self._segments.clear()

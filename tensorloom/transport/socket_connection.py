@@ -78,6 +78,7 @@ class Connection:
         self.socket.settimeout(None)
 
     def _hung_up(self) -> None:
+        self.writer.hung_up()
         callback = self.on_hangup
         if callback is not None:
             callback()

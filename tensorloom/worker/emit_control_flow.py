@@ -160,6 +160,7 @@ def emit_call(
 
 def alias(emitter: Emitter, scope: Scope, node: Node, value: Value) -> Value:
     """The same value under names of its own, so that each can be dropped alone."""
+    value.is_own = False
     copy = replace(value, owner=scope, pinned=False)
     for field in ("host_name", "tensor_name"):
         name = getattr(value, field)

@@ -19,8 +19,10 @@ from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.kernels.host import in_place
 from tensorloom.worker import memory, runtime
 from tensorloom.worker.node_error import refused
+from tensorloom.worker.overwriting import give_away, overwritable
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -195,6 +197,8 @@ class Emitter:
         if self.traced:
             scope.write("t = clock()", None)
         emit = STRUCTURE.get(node.op)
+        if emit is not None or node.op in self.functions:
+            give_away(scope.values.get(key) for key in node.inputs)
         if emit is not None:
             emit(self, scope, node)
         elif node.op in self.functions:
@@ -291,8 +295,17 @@ class Emitter:
         if kernel.context:
             self.uses_context = True
             arguments.insert(0, "context")
-        compute = self.bind(self._compute(scope, node, op_def, kernel, inputs))
-        self._emit_call(scope, node, op_def, kernel, inputs, compute, arguments)
+        compute = self._compute(scope, node, op_def, kernel, inputs)
+        makes_array = kernel.host and in_place.is_maker(compute)
+        if not makes_array:
+            give_away(inputs)
+        elif compute in in_place.UFUNCS and (out := overwritable(scope, node, inputs)):
+            compute = in_place.UFUNCS[compute]
+            arguments.append(self.host(scope, out))
+        name = self.bind(compute)
+        self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)
+        if makes_array:
+            scope.values[node.name, 0].is_own = True
 
     def make_kernel(
         self, scope: Scope, node: Node, inputs: Sequence[Value]

@@ -36,6 +36,8 @@ class Value:
     pinned: bool = False
     # A CPU's tensor that was computed of host memory alone: host kernels take it back.
     is_returnable: bool = False
+    # An array in host memory that the piece made, and nobody has a view of.
+    is_own: bool = False
     is_ref: bool = False  # a variable's holder, read where a value is wanted
     constant: Any = None  # the array of a Const, bound when it is first used
     # What the handle stands for: (dtype, static shape) of a variable.

@@ -175,7 +175,11 @@ def test_outputs_are_not_overwritten(
     line = ["saved-model", "run", str(folder / "model"), "--outdir", str(tmp_path)]
     line += ["--input_exprs", "x=[[1.0, 1.0]]"]
     assert main(line) == 0
-    assert np.load(tmp_path / "y.npy").tolist() == [[3.0]]
+    path = tmp_path / "y.npy"
+    assert capsys.readouterr().out == (
+        f"Result for output key y:\n[[3.]]\nOutput y is saved to {path}\n"
+    )
+    assert np.load(path).tolist() == [[3.0]]
     assert main(line) == 1
     assert "already exists" in capsys.readouterr().err
     assert main([*line, "--overwrite"]) == 0

@@ -63,7 +63,9 @@ def check_values(record: Record, scope: str | None = None) -> None:
         [*record["ys"], *record["xs"]], found, record["values"], strict=True
     ):
         compare(name, value, wanted)
-    for name, value, wanted in zip(record["ys"], before, record["values"], strict=False):
+    for name, value, wanted in zip(
+        record["ys"], before, record["values"], strict=False
+    ):
         compare(name, value, wanted)
 
 

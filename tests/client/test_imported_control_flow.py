@@ -1,4 +1,4 @@
-"""Gradients of imported loops and conditionals are TensorFlow's, and so are their nodes.
+"""Gradients of imported loops and conditionals are TensorFlow's, nodes and values.
 
 As functions, on the interpreter, and under a scope.
 """
@@ -198,16 +198,15 @@ def test_operations_are_added_to_a_branch() -> None:
             sess.run(outside, {"x:0": [1.0, 1.0], "p:0": False})
 
 
-@pytest.mark.parametrize("runs_before", [False, True])
-def test_a_loop_of_functions_inside_an_imported_one(runs_before: bool) -> None:
+def test_a_loop_of_functions_inside_an_imported_one() -> None:
     with tf.Graph().as_default(), tf.Session() as sess:
         (y,), (x,) = recorded.import_record(OLD["loop, scalar"])
-        if runs_before:
-            sess.run(y, {"x:0": 0.4, "n:0": 3})
         inner = _tensor("while/Identity_1:0")
         context = inner.op._get_control_flow_context()
         context.Enter()
-        z = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * x), [0, inner])[1]
+        z = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * x), [0, inner])[
+            1
+        ]
         z = tf.cond(z > 0.1, lambda: z * 2.0, lambda: z - x)
         context.Exit()
         _tensor("while/add_1:0").op._update_input(0, z)
@@ -221,15 +220,19 @@ def test_a_loop_of_functions_inside_an_imported_one(runs_before: bool) -> None:
 
 
 def test_gradients_inside_a_loop_body() -> None:
+    """As in TensorFlow: in a finished loop, a body's values depend on each other."""
     with tf.Graph().as_default():
         recorded.import_record(OLD["loop, scalar"])
         product = _tensor("while/mul:0")
         context = product.op._get_control_flow_context()
         context.Enter()
-        assert tf.gradients(product, [_tensor("while/Identity_1:0")])[0] is not None
-        with pytest.raises(ValueError, match="initial value of a loop variable"):
-            tf.gradients(product, [_tensor("x:0")])
+        assert tf.gradients(product, [_tensor("while/Identity_1:0")]) == [None]
+        assert tf.gradients(product, [_tensor("x:0")]) == [None]
+        constant = tf.constant(3.0)
+        (gradient,) = tf.gradients(constant * product, constant)
         context.Exit()
+        assert gradient is not None
+        assert gradient.op._get_control_flow_context() is context
 
 
 def test_a_graph_def_alone_has_no_contexts() -> None:
@@ -244,7 +247,9 @@ def test_a_graph_def_alone_has_no_contexts() -> None:
         record = OLD["cond in cond"]
         tf.import_graph_def(recorded.meta_graph_of(record).graph_def, name="")
         y = _tensor(record["ys"][0])
-        values = sess.run([y, *tf.gradients(y, _tensor("x:0"))], recorded.feeds_of(record))
+        values = sess.run(
+            [y, *tf.gradients(y, _tensor("x:0"))], recorded.feeds_of(record)
+        )
         for value, wanted in zip(values, record["values"], strict=True):
             recorded.compare("y", value, wanted)
 
@@ -268,11 +273,71 @@ def test_an_import_into_a_branch() -> None:
         assert sess.run(tf.identity(double), feeds) == 14.0
 
 
-@pytest.mark.parametrize("key", ["while_context", "cond_context"])
-def test_contexts_of_other_graphs_are_refused(key: str) -> None:
-    meta_graph = recorded.meta_graph_of(OLD["loop in cond, true"])
+def test_contexts_of_other_graphs_are_refused() -> None:
+    meta_graph = recorded.meta_graph_of(OLD["loop, scalar"])
     other = recorded.meta_graph_of(OLD["all nested"])
-    kind = "while_context"
-    meta_graph.collection_def[key].CopyFrom(other.collection_def[kind])
+    key = "while_context"
+    meta_graph.collection_def[key].CopyFrom(other.collection_def[key])
     with tf.Graph().as_default(), pytest.raises(KeyError):
         tf.train.import_meta_graph(meta_graph)
+
+
+@pytest.mark.parametrize("interprets", [False, True])
+def test_hessians_of_a_branch(
+    interprets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop over the rows reads values of both branches, and one is not taken."""
+    if interprets:
+        monkeypatch.setattr(master, "functionalize", lambda graph: graph)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        ys, xs = recorded.import_record(OLD["cond, true"])
+        x = xs[0]
+        x.set_shape([2])
+        (hessian,) = tf.hessians(tf.reduce_sum(tf.square(ys[0])), x)
+        sess.run(tf.global_variables_initializer())
+        for taken, wanted in (
+            (True, [[4.5, 0.0], [0.0, 8.0]]),
+            (False, np.diag(2 * np.cos([0.6, 1.0]))),
+        ):
+            value = sess.run(hessian, {"x:0": [0.3, 0.5], "p:0": taken})
+            np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)
+    assert tf.get_default_graph().get_collection("while_context") == []
+
+
+def test_gradients_of_an_imported_loop_in_the_body_of_a_function() -> None:
+    with tf.Graph().as_default():
+        (y,), (x,) = recorded.import_record(OLD["loop, scalar"])
+        with pytest.raises(LookupError, match="must be taken outside"):
+            tf.cond(x > 0.0, lambda: tf.gradients(y, x)[0], lambda: x)
+
+
+def test_a_gradient_is_exported_with_its_forward_loop() -> None:
+    record = OLD["loop, scalar"]
+    with tf.Graph().as_default():
+        (y,), (x,) = recorded.import_record(record)
+        name = tf.gradients(y, x)[0].name
+        again = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.train.import_meta_graph(again)
+        first = graph.get_tensor_by_name(name)
+        (other,) = tf.gradients(
+            graph.get_tensor_by_name(record["ys"][0]), graph.get_tensor_by_name("x:0")
+        )
+        values = sess.run([first, other], recorded.feeds_of(record))
+    for value in values:
+        recorded.compare("gradient", value, record["values"][1])
+
+
+def test_a_call_that_names_a_gradient_of_another_process() -> None:
+    """As `tf.function` of TensorFlow 1.15 marks its calls."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        square = tf.function(lambda v: v * v)
+        tf.identity(square(x), name="y")
+        graph_def = graph.as_graph_def()
+    (call,) = [node for node in graph_def.node if "PartitionedCall" in node.op]
+    call.attr["_gradient_op_type"].s = b"PartitionedCall-1234"
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        (gradient,) = tf.gradients(_tensor("y:0"), _tensor("x:0"))
+        assert sess.run(gradient, {"x:0": 3.0}) == 6.0

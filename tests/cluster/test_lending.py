@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,17 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import lendable_memory
+from tensorloom.transport import liveness
+from tests.cluster import processes as task_processes
 from tests.cluster.clusters import cluster
-from tests.cluster.processes import Processes, eventually, processes
+from tests.cluster.processes import processes
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 PS, WORKER, OTHER = "/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1"
 SHAPE = (1024, 512)  # 2 MB of floats
 START = np.arange(SHAPE[0] * SHAPE[1], dtype=np.float32).reshape(SHAPE) % 1000
+PATIENCE_S = 300.0
 LOST = (tf.errors.UnavailableError, tf.errors.AbortedError)
 
 
@@ -27,6 +31,11 @@ LOST = (tf.errors.UnavailableError, tf.errors.AbortedError)
 def target() -> Iterator[str]:
     with cluster(ps=1, worker=2) as servers, tf.Graph().as_default():
         yield servers["worker"][0].target
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether a condition comes true, on a busy machine too."""
+    return task_processes.eventually(condition, PATIENCE_S)
 
 
 def variable(use_resource: bool = True, **named: Any) -> Any:
@@ -147,16 +156,17 @@ def test_a_value_is_copied_once_for_all_readers(target: str) -> None:
     for device in (WORKER, OTHER):
         with tf.device(device):
             sums.append(tf.reduce_sum(v[:1, 0]) + tf.reduce_sum(v) * 0)
-    numbers = set()
+    numbers: set[int] = set()
+    others = {block.number for block in lendable_memory.used.copy().values()}
     with tf.Session(target) as session:
         session.run(v.initializer)
         for index in range(5):
             for total in sums:
                 assert session.run(total) == index
                 assert eventually(lambda: not lent_blocks())
-            numbers.update(block.number for block in lendable_memory.used.values())
+            numbers.update(b.number for b in lendable_memory.used.copy().values())
             session.run(update)
-    assert len(numbers) == 1
+    assert len(numbers - others) == 1
 
 
 def test_a_fetched_value_is_the_users_own(target: str) -> None:
@@ -197,10 +207,9 @@ def test_reset_while_a_reader_holds_the_value(target: str, use_resource: bool) -
         tf.Session.reset(target)
         assert block.is_lent or future.done()
         reader.may_go_on.set()
-        try:
+        # Unless the session was closed before the step's end.
+        with suppress(tf.errors.AbortedError, tf.errors.CancelledError):
             assert future.result() == START.sum(dtype=np.float64)
-        except (tf.errors.AbortedError, tf.errors.CancelledError):
-            pass  # the session was reset before the step's end
         with pytest.raises((tf.errors.OpError, RuntimeError)):
             session.run(v)
     with tf.Session(target) as session:
@@ -268,7 +277,8 @@ def test_readers_and_writers_at_once(target: str) -> None:
             previous = 0.0
             for low, high in future.result():
                 # A step reads the variable once for each of both ops or once for all.
-                assert low.is_integer() and high.is_integer()
+                assert low.is_integer()
+                assert high.is_integer()
                 assert previous <= max(low, high) <= rounds
                 previous = min(low, high)
         np.testing.assert_array_equal(session.run(v), np.full(SHAPE, rounds))
@@ -276,33 +286,38 @@ def test_readers_and_writers_at_once(target: str) -> None:
 
 @pytest.mark.multiprocess
 @pytest.mark.slow
-def test_a_reader_that_is_killed() -> None:
+def test_a_reader_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it was lent is freed on the other side with the next update."""
-    with processes({}, ps=1, worker=2) as tasks, tf.Graph().as_default():
-        v = variable()
-        with tf.device(PS):
+    # However busy the machine is, no task is taken for one that is gone.
+    monkeypatch.setattr(liveness, "task_timeout_s", lambda: PATIENCE_S)
+    patient = {liveness.TIMEOUT_VARIABLE: str(PATIENCE_S)}
+    with processes(patient, ps=1, worker=2) as tasks:
+        with tf.Graph().as_default():
+            v = variable(name="v")
+            with tf.device(OTHER):
+                queue = tf.FIFOQueue(5, tf.float32, [[]], shared_name="empty")
+                read = tf.convert_to_tensor(v)  # before it waits
+                with tf.control_dependencies([queue.dequeue()]):
+                    total = tf.reduce_sum(read)
+            target = tasks.target("worker")
+            with tf.Session(target) as session, ThreadPoolExecutor() as pool:
+                session.run(v.initializer)
+                future = pool.submit(session.run, total)
+                reader = tasks.pid("worker", 1)
+                is_lent = eventually(lambda: bool(mapped_blocks(reader)))
+                tasks.kill("worker", 1)
+                assert is_lent
+                with pytest.raises(LOST):
+                    future.result()
+        with tf.Graph().as_default():
+            v = variable(name="v")
             update = tf.assign_add(v, tf.ones(SHAPE)).op
-        with tf.device(OTHER):
-            queue = tf.FIFOQueue(5, tf.float32, [[]], shared_name="empty")
-            with tf.control_dependencies([queue.dequeue()]):
-                total = tf.reduce_sum(v)
-        with tf.device(WORKER):
-            first = tf.reduce_sum(v[:1, 0])
-        pid = tasks.pid("ps")
-        with tf.Session(tasks.target("worker")) as session, ThreadPoolExecutor() as pool:
-            session.run(v.initializer)
-            future = pool.submit(session.run, total)
-            reader = tasks.pid("worker", 1)
-            assert eventually(lambda: mapped_blocks(reader))
-            tasks.kill("worker", 1)
-            with pytest.raises(LOST):
-                future.result()
-        with tf.Session(tasks.target("ps")) as session:
-            for index in range(1, 4):
-                session.run(update)
-                np.testing.assert_array_equal(session.run(v), START + index)
-        assert eventually(lambda: len(mapped_blocks(pid)) <= 1)
-        assert first is not None
+            alone = tf.ConfigProto(device_filters=["/job:ps"])
+            with tf.Session(tasks.target("ps"), config=alone) as session:
+                for index in range(1, 4):
+                    session.run(update)
+                    np.testing.assert_array_equal(session.run(v), START + index)
+        assert eventually(lambda: len(mapped_blocks(tasks.pid("ps"))) <= 1)
 
 
 def mapped_blocks(pid: int) -> set[str]:

@@ -22,6 +22,7 @@ from tensorloom.framework.op_policy import SAFE, OpPolicy
 from tensorloom.transport import frames, security
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import master_methods, worker_methods
+from tensorloom.transport.socket_server import PROTOCOL
 from tests.cluster.clusters import cluster, free_ports
 
 PACKAGE = Path(tf.__file__).parent
@@ -108,7 +109,7 @@ def test_strangers_are_not_parsed() -> None:
             with socket.socket(socket.AF_UNIX) as peer:
                 peer.settimeout(20)
                 peer.connect("\0" + endpoint.split("@")[1])
-                hello = b"tensorloom-1\0"
+                hello = PROTOCOL + b"\0"
                 peer.sendall(head.pack(frames.HELLO, 0, 0, len(hello), 0) + hello)
                 assert peer.recv(4096)
                 peer.sendall(content)

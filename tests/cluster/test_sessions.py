@@ -264,13 +264,19 @@ def test_what_follows_from_a_dequeue_comes_back(
             queue = tf.FIFOQueue(9, tf.float32, [()], shared_name=f"in{use_resource}")
             done = tf.FIFOQueue(9, tf.float32, [()], shared_name=f"out{use_resource}")
             total = tf.get_variable(
-                "total", [], use_resource=use_resource, initializer=tf.zeros_initializer()
+                "total",
+                [],
+                use_resource=use_resource,
+                initializer=tf.zeros_initializer(),
             )
         updates = []
         for task in (0, 1):
             with tf.device(f"/job:worker/task:{task}"):
                 doubled = queue.dequeue() * 2.0
-            updates += [tf.assign_add(total, doubled).op, done.enqueue(doubled)]
+            updates += [
+                total.assign_add(doubled, use_locking=True).op,
+                done.enqueue(doubled),
+            ]
         add = queue.enqueue_many([[1.0, 2.0, 3.0, 4.0]])
         with tf.Session(target) as sess:
             sess.run([total.initializer, add])

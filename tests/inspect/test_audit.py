@@ -107,7 +107,8 @@ def test_classic_control_flow_runs(tmp_path: Path) -> None:
     ):
         node = graph.node.add(name=name, op=op, input=inputs)
         if op != "LoopCond":
-            node.attr["dtype" if op == "Placeholder" else "T"].type = tf.bool.as_datatype_enum
+            attr = "dtype" if op == "Placeholder" else "T"
+            node.attr[attr].type = tf.bool.as_datatype_enum
         if op == "Enter":
             node.attr["frame_name"].s = b"loop"
         if op == "Merge":

@@ -1,4 +1,7 @@
-"""Resizing over torch tensors gives the host kernel's values, bit for bit."""
+"""Resizing over torch tensors gives the host kernel's values.
+
+Bit for bit, but where integer images lose rows: these are mixed in another order.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,18 @@ def test_bilinear(dtype: Any, flags: tuple[bool, bool]) -> None:
             found = session.run(resized, {fed: images})
         expected = host.resize_bilinear(_Node(attrs))(images, np.array(size))
         assert found.dtype == np.float32
-        np.testing.assert_array_equal(found, expected)
+        loses_rows = np.issubdtype(dtype, np.integer) and size[0] < shape[1]
+        rounding = 200 * 2e-7 if loses_rows else 0
+        np.testing.assert_allclose(found, expected, rtol=0, atol=rounding)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32])
+def test_fewer_rows_of_one_colour_keep_it(dtype: Any) -> None:
+    images = np.full((2, 75, 100, 3), 173, dtype)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(dtype, [None] * 4)
+        found = session.run(tf.image.resize_bilinear(fed, [31, 47]), {fed: images})
+    np.testing.assert_array_equal(found, np.full((2, 31, 47, 3), 173, np.float32))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -50,7 +64,7 @@ def test_bilinear_by_any_number_of_threads(threads: int) -> None:
     class Node(_Node):
         device_type, torch_device = "CPU", torch.device("cpu")
 
-    attrs = {"align_corners": False, "half_pixel_centers": True}
+    attrs = {"align_corners": False, "half_pixel_centers": True, "T": tf.uint8}
     images = np.random.RandomState(0).randint(0, 255, (2, 80, 100, 3), np.uint8)
     size = np.array([50, 60])
     expected = host.resize_bilinear(_Node(attrs))(images, size)
@@ -60,4 +74,4 @@ def test_bilinear_by_any_number_of_threads(threads: int) -> None:
         found = resize_bilinear(Node(attrs))(torch.from_numpy(images), size)
     finally:
         torch.set_num_threads(before)
-    np.testing.assert_array_equal(found.numpy(), expected)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=255 * 2e-7)

@@ -124,3 +124,9 @@ def test_a_network_learns() -> None:
         for _ in range(30):
             session.run(step, {x: data})
         assert session.run(loss, {x: data}) < first / 2
+
+
+def test_earlier_names_of_cells() -> None:
+    for name in ("LSTMCell", "GRUCell", "MultiRNNCell", "LSTMStateTuple"):
+        assert getattr(tf.contrib.rnn, name) is getattr(tf.nn.rnn_cell, name)
+    assert tf.contrib.rnn.static_rnn is tf.nn.static_rnn

@@ -1,7 +1,8 @@
-"""Records what TensorFlow 1.15 makes of a graph's seed in each program of a file.
+"""Records what TensorFlow 1.15 makes of a graph's seed in each program of two files.
 
-`.venv-tf115/bin/python tests/peer/seed_recorder.py` writes the file that
-`tests/client/derived_seeds.py` reads anew, with the same programs. Python 3.7.
+`.venv-tf115/bin/python tests/peer/seed_recorder.py` writes the files that
+`tests/client/derived_seeds.py` reads anew, with the same programs. To add a program,
+add a line `program => 0` first. Python 3.7.
 """
 
 import sys
@@ -10,16 +11,17 @@ from pathlib import Path
 import tensorflow as tf
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "client"))
-import derived_seeds  # noqa: E402
+import derived_seeds
 
 
 def main():
     tf.logging.set_verbosity(tf.logging.ERROR)
-    lines = [
-        "{} => {}\n".format(program, derived_seeds.describe(tf, program))
-        for program, _ in derived_seeds.read()
-    ]
-    derived_seeds.RECORDED.write_text("".join(lines))
+    for path in (derived_seeds.RECORDED, derived_seeds.UNMET):
+        lines = [
+            f"{program} => {derived_seeds.describe(tf, program)}\n"
+            for program, _ in derived_seeds.read(path)
+        ]
+        path.write_text("".join(lines))
 
 
 if __name__ == "__main__":

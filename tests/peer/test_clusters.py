@@ -58,7 +58,7 @@ def reference(version: str, modules: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("modules", PROGRAMS)
 @pytest.mark.parametrize("mix", MIXES, ids=str)
 def test_programs_of_a_mix(mix: Mix, modules: str) -> None:

@@ -1,4 +1,4 @@
-"""Gradients through MetaGraphDefs that TensorFlow makes now; the stored ones are current.
+"""Gradients through MetaGraphDefs of TensorFlow; the stored ones are current.
 
 `python -m tests.peer.test_imported_control_flow` stores those of both versions for the
 tests that run without TensorFlow.
@@ -58,9 +58,7 @@ def test_the_record_is_current(version: str) -> None:
     assert fresh.keys() == stored.keys()
     for name, record in fresh.items():
         assert record["nodes"] == stored[name]["nodes"], name
-        for value, wanted in zip(
-            record["values"], stored[name]["values"], strict=True
-        ):
+        for value, wanted in zip(record["values"], stored[name]["values"], strict=True):
             assert value["dtype"] == wanted["dtype"]
             np.testing.assert_allclose(value["value"], wanted["value"], 1e-5, 1e-6)
 

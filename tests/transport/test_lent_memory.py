@@ -339,9 +339,7 @@ def test_a_tensor_in_two_parts_is_malformed() -> None:
         packing.unpack(LentBody(rest, [(96, np.ones(128, np.uint8))]))
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.integers(1, 50)), min_size=1, max_size=12)
-)
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 50)), min_size=1, max_size=12))
 def test_a_body_is_cut_as_if_it_were_whole(pieces: list[tuple[bool, int]]) -> None:
     whole = np.arange(sum(size for _, size in pieces)).astype(np.uint8)
     rest, parts, cuts, position = [], [], [], 0

@@ -43,6 +43,9 @@ class Outbox:
             self._card.registered[keys[-1]] = view
         return np.array(keys, np.int64).tobytes(), ()
 
+    def hung_up(self) -> None:
+        pass
+
     def close(self) -> None:
         self._card.registered.clear()
 

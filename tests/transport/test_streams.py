@@ -21,7 +21,7 @@ from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
 from tensorloom.transport.negotiated import NegotiatedChannel
 from tensorloom.transport.socket_channel import SocketChannel
 from tensorloom.transport.stream_server import StreamServer, new_endpoint
-from tests.transport.test_sockets import RUN, Service, answers_of
+from tests.transport.test_sockets import KEY, RUN, Service, answers_of
 
 TASK = "/job:a/replica:0/task:0"
 
@@ -102,7 +102,7 @@ def test_many_threads_have_streams_of_their_own(task: Task) -> None:
 @pytest.mark.parametrize("sizes", [[10], [5_000_000], [10, 5_000_000, 20]])
 def test_what_is_pushed_arrives_in_order(task: Task, sizes: list[int]) -> None:
     for step, size in enumerate(sizes):
-        task.channel.push(step, [("key", np.full(size, step, np.uint8), False)])
+        task.channel.push(step, [(KEY, np.full(size, step, np.uint8), False)])
     while len(task.service.pushed) < len(sizes):
         assert task.service.heard.wait(60)
         task.service.heard.clear()
@@ -117,7 +117,7 @@ def test_a_stream_that_was_idle_is_asked_first(
     monkeypatch.setattr(stream_connection, "_FRESH_S", 0.0)
     for _ in range(3):
         assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
-        task.channel.push(1, [("key", np.int64(1), False)])
+        task.channel.push(1, [(KEY, np.int64(1), False)])
 
 
 def test_a_task_that_went_is_found_before_a_call(
@@ -125,12 +125,12 @@ def test_a_task_that_went_is_found_before_a_call(
 ) -> None:
     monkeypatch.setattr(stream_connection, "_FRESH_S", 0.0)
     task.channel.call_values(RUN, b"", [])
-    task.channel.push(1, [("key", np.int64(1), False)])
+    task.channel.push(1, [(KEY, np.int64(1), False)])
     task.stop()
     with pytest.raises(stream_connection.NotConnected):
         task.channel.call_values(RUN, b"", [])
     with pytest.raises(stream_connection.NotConnected):
-        task.channel.push(2, [("key", np.int64(1), False)])
+        task.channel.push(2, [(KEY, np.int64(1), False)])
 
 
 def test_who_does_not_read_hears_of_a_hangup(task: Task) -> None:

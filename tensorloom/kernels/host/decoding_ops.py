@@ -10,6 +10,7 @@ import numpy as np
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
 # --- tensors ----------------------------------------------------------------------
@@ -76,18 +77,36 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
         raise invalid_argument("field_delim should be only 1 char")
 
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
-        rows = []
-        for i, record in enumerate(records.reshape(-1).tolist()):
-            fields = csv_fields(record, delimiter, quoted)
-            rows.append(_select(fields, chosen, len(types), i))
+        lines = records.reshape(-1).tolist()
+        columns = None if chosen else _plain_columns(lines, delimiter, len(types))
+        if columns is None:
+            rows = [
+                _select(csv_fields(line, delimiter, quoted), chosen, len(types), i)
+                for i, line in enumerate(lines)
+            ]
+            columns = list(map(list, zip(*rows, strict=True)))
         return tuple(
-            _column(
-                [row[i] for row in rows], defaults[i], dtype, missing, i, records.shape
-            )
+            _column(columns[i], defaults[i], dtype, missing, i, records.shape)
             for i, dtype in enumerate(types)
         )
 
     return compute
+
+
+def _plain_columns(
+    lines: list[bytes], delimiter: bytes, wanted: int
+) -> list[list[bytes]] | None:
+    """The fields of records, split in one go.
+
+    None if there are quotes or line ends, or other numbers of fields.
+    """
+    blob = delimiter.join(lines)
+    if any(char in blob for char in b'"\r\n'):
+        return None
+    if {line.count(delimiter) for line in lines} - {wanted - 1}:
+        return None
+    fields = blob.split(delimiter) if lines else []
+    return [fields[i::wanted] for i in range(wanted)]
 
 
 def _select(
@@ -154,6 +173,24 @@ def _column(
     shape: tuple[int, ...],
 ) -> Any:
     given = np.asarray(default).reshape(-1)
+    result = None
+    if b"" not in texts and missing not in texts:
+        is_text = dtype == dtypes.string
+        result = to_strings(texts, (-1,)) if is_text else numbers_of(texts, dtype)
+    if result is None:
+        result = _mixed_column(texts, given, dtype, missing, index)
+    result = result.reshape(shape)
+    return result if result.ndim or dtype == dtypes.string else result[()]
+
+
+def _mixed_column(
+    texts: list[bytes],
+    given: Any,
+    dtype: dtypes.DType,
+    missing: bytes,
+    index: int,
+) -> Any:
+    """A column in which fields are missing, or one is no number."""
     result = np.empty(len(texts), dtype.as_numpy_dtype)
     for i, text in enumerate(texts):
         if text in (b"", missing):
@@ -164,26 +201,20 @@ def _column(
             result[i] = given[0]
         else:
             result[i] = csv_number(text, dtype, index, i)
-    result = result.reshape(shape)
-    return result if result.ndim or dtype == dtypes.string else result[()]
+    return result
 
 
 def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
     if dtype == dtypes.string:
         return text
     try:
-        if b"_" in text:
-            raise ValueError
-        number: Any = int(text) if dtype.is_integer else float(text)
-        if dtype.is_integer and not dtype.min <= number <= dtype.max:
-            raise ValueError
+        return number_of(text, dtype)
     except ValueError:
         kind = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
         raise invalid_argument(
             f"Field {index} in record {record} is not a valid {kind}: "
             f"{text.decode(errors='replace')}"
         ) from None
-    return number
 
 
 # --- JSON, compression ------------------------------------------------------------

@@ -25,9 +25,17 @@ def _check_adjustable(images: Any, *factors: Any) -> None:
 
 def _contrast(images: Any, factor: Any) -> Any:
     """float32; the mean of each channel stays."""
-    values = images.astype(np.float32, copy=False)
-    mean = values.mean(axis=(-3, -2), keepdims=True, dtype=np.float32)
-    return (values - mean) * np.float32(factor) + mean
+    height, width, channels = images.shape[-3:]
+    pixels = images.astype(np.float32, copy=False).reshape(-1, height * width, channels)
+    # A product with ones adds in a twentieth of the time of `mean`.
+    mean = np.ones((1, height * width), np.float32) @ pixels
+    mean /= np.float32(height * width)
+    # Whole rows: NumPy is slow where the last axis is short.
+    means = np.tile(mean, (1, 1, width))
+    changed = pixels.reshape(-1, height, width * channels) - means
+    changed *= np.float32(factor)
+    changed += means
+    return changed.reshape(images.shape)
 
 
 @host_kernel("AdjustContrast", large=True)
@@ -70,6 +78,11 @@ def _check_colors(images: Any, amount: Any, what: str) -> None:
         raise invalid_argument(
             f"input must have 3 channels but instead has {images.shape[-1]} channels."
         )
+
+
+def _planes(images: Any) -> Any:
+    """The channels one after the other, float32 [3, ...]: passes over them are fast."""
+    return np.ascontiguousarray(np.moveaxis(images, -1, 0), dtype=np.float32)
 
 
 def _hue_of(red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
@@ -116,12 +129,16 @@ _SECTORS: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1), (2, 1, 0), (1, 2, 0), (0, 2,
 
 def _by_sector(sector: Any, high: Any, middle: Any, low: Any) -> Any:
     """[..., 3]; what is none of the first five sectors counts as the last."""
-    ordered = np.stack((high, middle, low), axis=-1)
     # Read as unsigned, negative ones are too large.
-    inside = np.minimum(sector.view(np.uint32), np.uint32(5)).reshape(-1)
-    chosen = np.array(_SECTORS)[inside]
-    chosen += 3 * np.arange(len(inside))[:, None]
-    return ordered.reshape(-1)[chosen].reshape(ordered.shape)
+    inside = np.minimum(sector.view(np.uint32), np.uint32(5)).astype(np.uint8)
+    colors = np.empty((*sector.shape, 3), high.dtype)
+    for channel, ranks in enumerate(zip(*_SECTORS, strict=True)):
+        largest, middling = (
+            (inside == ranks.index(rank)) | (inside == 5 - ranks[::-1].index(rank))
+            for rank in (0, 1)
+        )
+        colors[..., channel] = where(largest, high, where(middling, middle, low))
+    return colors
 
 
 @host_kernel("AdjustHue", large=True)
@@ -130,11 +147,12 @@ def adjust_hue(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, delta: Any) -> Any:
         _check_colors(images, delta, "delta")
-        values = images.astype(np.float32, copy=False)
-        hue, low, high = _hue_of(values[..., 0], values[..., 1], values[..., 2])
-        hue = hue + np.float32(delta) * np.float32(6)
+        hue, low, high = _hue_of(*_planes(images))
+        hue += np.float32(delta) * np.float32(6)
         # fmod is exact, as are the steps of 6 that TensorFlow takes near the range.
-        hue = np.fmod(hue, np.float32(6))
+        # It is slow, and for less than a turn those steps are all of it.
+        if not abs(delta) < 1:
+            hue = np.fmod(hue, np.float32(6))
         hue = where(hue < 0, hue + np.float32(6), hue)
         hue = where(hue >= 6, hue - np.float32(6), hue)
         return _colors_of_hue(hue, low, high).astype(images.dtype, copy=False)
@@ -143,7 +161,7 @@ def adjust_hue(c: OpKernelConstruction) -> Compute:
 
 
 def _saturated(values: Any, scale: Any) -> Any:
-    red, green, blue = values[..., 0], values[..., 1], values[..., 2]
+    red, green, blue = _planes(values)
     value = np.maximum(np.maximum(red, green), blue)
     spread = value - np.minimum(np.minimum(red, green), blue)
     saturation = where(value > 0, spread / value, np.float32(0))
@@ -165,7 +183,8 @@ def _saturated(values: Any, scale: Any) -> Any:
     base = value - chroma
     turn = hue * np.float32(6)
     sector = turn.astype(np.int32)
-    within = np.fmod(turn, np.float32(2))
+    # turn modulo 2: exact, as turn is not negative.
+    within = turn - np.floor(turn * np.float32(0.5)) * np.float32(2)
     middle = chroma * (np.float32(1) - np.abs(within - np.float32(1)))
     colors = _by_sector(sector, chroma, middle, np.zeros_like(chroma))
     # Only a hue of exactly one turn falls out of the six sectors: no colour at all.
@@ -181,8 +200,7 @@ def adjust_saturation(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, scale: Any) -> Any:
         _check_colors(images, scale, "scale")
-        values = images.astype(np.float32, copy=False)
-        return _saturated(values, scale).astype(images.dtype, copy=False)
+        return _saturated(images, scale).astype(images.dtype, copy=False)
 
     return compute
 
@@ -208,7 +226,7 @@ def rgb_to_hsv(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any) -> Any:
         _check_three(images)
-        red, green, blue = images[..., 0], images[..., 1], images[..., 2]
+        red, green, blue = np.ascontiguousarray(np.moveaxis(images, -1, 0))
         value = np.maximum(np.maximum(red, green), blue)
         spread = value - np.minimum(np.minimum(red, green), blue)
         zero = dtype(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +85,14 @@ def _nearest(places: Any, old: int) -> Any:
 
 def _corners(image: Any, indices: Any, rows: _Axis, columns: _Axis) -> Any:
     """(upper left, upper right, lower left, lower right) [boxes, h, w, channels]."""
-    at = indices[:, None, None]
+    pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
+    begins = indices.astype(np.int64)[:, None] * image.shape[1]
 
     def pick(y: Any, x: Any) -> Any:
-        return image[at, y[:, :, None], x[:, None, :]].astype(np.float32)
+        at = ((begins + y) * image.shape[2])[:, :, None] + x[:, None, :]
+        # "clip" copies without a buffer; all are inside.
+        picked = np.take(pixels, at, axis=0, mode="clip")
+        return picked.astype(np.float32, copy=False)
 
     return (
         pick(rows.low, columns.low),
@@ -128,7 +133,9 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
             rows, columns = _axes(boxes[group], image.shape, crops.shape)
             part = cut(image, indices[group], boxes[group], rows, columns, crops.shape)
             inside = rows.inside[:, :, None] & columns.inside[:, None, :]
-            crops[group] = np.where(inside[..., None], part, outside)
+            crops[group] = part
+            if not inside.all():
+                crops[group][~inside] = outside
         return crops
 
     return compute
@@ -141,9 +148,17 @@ def _cut_bilinear(
         image, indices, rows, columns
     )
     x = columns.share[:, None, :, None]
-    upper = upper_left + (upper_right - upper_left) * x
-    lower = lower_left + (lower_right - lower_left) * x
-    return upper + (lower - upper) * rows.share[:, :, None, None]
+    upper = _mixed(upper_left, upper_right, x)
+    lower = _mixed(lower_left, lower_right, x)
+    return _mixed(upper, lower, rows.share[:, :, None, None])
+
+
+def _mixed(low: Any, high: Any, share: Any) -> Any:
+    """low + (high - low) * share, in the memory of `high`."""
+    high -= low
+    high *= share
+    high += low
+    return high
 
 
 def _cut_nearest(

@@ -279,6 +279,19 @@ def _spread(grad: Any, axis: int, taps: Taps, old: int) -> Any:
     return np.moveaxis(result, 0, axis)
 
 
+def _gathered(grad: Any, axis: int, chosen: Any, old: int) -> Any:
+    """The sums of the gradients of the places that chose each of `old` places."""
+    shape = list(grad.shape)
+    shape[axis] = old
+    result = np.zeros(shape, grad.dtype)
+    for some in _rounds(chosen):
+        places: list[Any] = [slice(None)] * grad.ndim
+        if len(some) < old:
+            places[axis] = chosen[some]
+        result[tuple(places)] += np.take(grad, some, axis=axis)
+    return result
+
+
 def _rounds(positions: Any) -> list[Any]:
     """Indices of the positions, in lists in none of which a position comes twice.
 
@@ -317,10 +330,13 @@ def resize_grad(c: OpKernelConstruction) -> Compute:
 @host_kernel("ResizeNearestNeighborGrad", large=True)
 def resize_nearest_neighbor_grad(c: OpKernelConstruction) -> Compute:
     """The sum of the gradients of the pixels that came from each pixel."""
-    check_flags(c["align_corners"], c["half_pixel_centers"])
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    check_flags(align, centers)
 
     def compute(grads: Any, size: Any) -> Any:
         height, width = check_sizes(grads, size)
-        return np.ascontiguousarray(_transposed(c, grads, height, width))
+        rows = _nearest(height, grads.shape[1], align, centers)[0][:, 0]
+        columns = _nearest(width, grads.shape[2], align, centers)[0][:, 0]
+        return _gathered(_gathered(grads, 1, rows, height), 2, columns, width)
 
     return compute

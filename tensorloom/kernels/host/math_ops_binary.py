@@ -11,6 +11,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.bit_select import where
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_elementwise import NATIVE_FLOATS
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
@@ -75,12 +76,14 @@ for _op in ("RealDiv", "Div", "TruncateDiv"):
     _binary(_op, operator.truediv, "({0} / {1})", types=FLOATS)
 
 
+@makes_array
 def _maximum(x: Any, y: Any) -> Any:
     # TensorFlow returns x unless x < y, so a NaN in y is passed over. NumPy's keeps it.
     result = np.maximum(x, y)
     return np.where(np.less(x, y), y, x)[()] if _may_have_nan(result) else result
 
 
+@makes_array
 def _minimum(x: Any, y: Any) -> Any:
     result = np.minimum(x, y)
     return np.where(np.less(y, x), y, x)[()] if _may_have_nan(result) else result
@@ -98,6 +101,7 @@ _binary("Maximum", _maximum, "({1} if {0} < {1} else {0})")
 _binary("Minimum", _minimum, "({1} if {1} < {0} else {0})")
 
 
+@makes_array
 def _squared_difference(x: Any, y: Any) -> Any:
     d = x - y
     return d * np.conj(d) if np.iscomplexobj(d) else d * d

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.in_place import makes_array
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
 _COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
@@ -25,6 +26,7 @@ def _unary(op: str, function: Compute, inline: str = "") -> None:
         host_kernel(op, types=NATIVE_FLOATS, inline=inline)(lambda c: function)
 
 
+@makes_array
 def _sigmoid(x: Any) -> Any:
     if not isinstance(x, np.ndarray) or not x.ndim:
         return 1 / (1 + np.exp(-x))
@@ -40,22 +42,27 @@ def _sigmoid(x: Any) -> Any:
 _ONES = {np.dtype(t): np.array(1, t) for t in (np.float16, np.float32, np.float64)}
 
 
+@makes_array
 def _reciprocal(x: Any) -> Any:
     return 1 / x
 
 
+@makes_array
 def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
+@makes_array
 def _square(x: Any) -> Any:
     return x * x
 
 
+@makes_array
 def _tanh_grad(y: Any, dy: Any) -> Any:
     return dy * (1 - y * y)
 
 
+@makes_array
 def _sigmoid_grad(y: Any, dy: Any) -> Any:
     return dy * ((1 - y) * y)
 

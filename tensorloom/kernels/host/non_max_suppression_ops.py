@@ -1,7 +1,7 @@
 """Host kernels of non-maximum suppression.
 
-The boxes are taken by their scores, and each one that is chosen suppresses, in one
-array operation, those after it.
+The boxes are taken by their scores, some at a time: array operations compare them with
+those that were chosen, and with one another.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
-# How much one candidate overlaps with others: (candidate, others) -> float32 array.
-_Overlap = Callable[[int, Any], Any]
+# How much a candidate, or each in a column of them, overlaps with others:
+# (candidates, others) -> array of the boxes' dtype.
+_Overlap = Callable[[Any, Any], Any]
 
 
 def _box_overlap(boxes: Any) -> _Overlap:
@@ -28,7 +29,7 @@ def _box_overlap(boxes: Any) -> _Overlap:
     nothing = boxes.dtype.type(0)
     areas = (bottom - top) * (right - left)
 
-    def overlap(one: int, others: Any) -> Any:
+    def overlap(one: Any, others: Any) -> Any:
         height = np.minimum(bottom[one], bottom[others])
         height -= np.maximum(top[one], top[others])
         width = np.minimum(right[one], right[others])
@@ -51,18 +52,27 @@ def _by_score(scores: Any, least: Any) -> Any:
     return order[scores[order] > least]
 
 
+# Candidates that are compared with those chosen, and with one another, at once.
+_GROUP = 64
+
+
 def _select(
-    suppresses: Callable[[int, Any], Any], scores: Any, most: int, least: Any
+    suppresses: Callable[[Any, Any], Any], scores: Any, most: int, least: Any
 ) -> Any:
     order = _by_score(scores, least)
-    chosen: list[int] = []
-    while len(order) and len(chosen) < most:
-        best = int(order[0])
-        chosen.append(best)
-        order = order[1:]
-        if len(order):
-            order = order[~suppresses(best, order)]
-    return np.array(chosen, np.int32)
+    chosen = order[:0]
+    for begin in range(0, len(order), _GROUP):
+        if len(chosen) >= most:
+            break
+        group = order[begin : begin + _GROUP]
+        group = group[~suppresses(chosen[:, None], group).any(axis=0)]
+        hits = suppresses(group[:, None], group)
+        alive = np.ones(len(group), bool)
+        for i in range(len(group)):
+            if alive[i]:
+                alive[i + 1 :] &= ~hits[i, i + 1 :]
+        chosen = np.concatenate([chosen, group[alive]])
+    return chosen[:most].astype(np.int32)
 
 
 def _select_soft(
@@ -100,20 +110,20 @@ def _select_soft(
     return np.array(chosen, np.int32), np.array(chosen_scores, kind)
 
 
-def _reaching(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:
+def _reaching(overlap: _Overlap, share: Any) -> Callable[[Any, Any], Any]:
     """Overlaps of the threshold itself suppress, as in TensorFlow 1.15.
 
     A threshold is rounded to the boxes' dtype.
     """
 
-    def suppresses(one: int, others: Any) -> Any:
+    def suppresses(one: Any, others: Any) -> Any:
         shares = overlap(one, others)
         return shares >= shares.dtype.type(share)
 
     return suppresses
 
 
-def _exceeding(overlap: _Overlap, share: Any) -> Callable[[int, Any], Any]:
+def _exceeding(overlap: _Overlap, share: Any) -> Callable[[Any, Any], Any]:
     """CombinedNonMaxSuppression keeps boxes that overlap by the threshold itself."""
     return lambda one, others: overlap(one, others) > share
 

@@ -13,15 +13,18 @@ import numpy as np
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.string_arrays import map_strings
-from tensorloom.kernels.host.string_hashes import fingerprint64, hash64, siphash
+from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
+from tensorloom.kernels.host.string_hashes import fingerprint64, siphash
 
 # --- hashes -----------------------------------------------------------------------
 
 
-def _buckets(function: Callable[[bytes], int], count: int) -> Compute:
+def _buckets(hashes: Callable[[list[bytes]], Any], count: int) -> Compute:
+    """`hashes` of texts, uint64, modulo a count."""
+
     def compute(value: Any) -> Any:
-        found = [function(text) % count for text in value.reshape(-1).tolist()]
-        return np.array(found, np.int64).reshape(value.shape)[()]
+        found = hashes(value.reshape(-1).tolist()) % np.uint64(count)
+        return found.astype(np.int64).reshape(value.shape)[()]
 
     return compute
 
@@ -29,13 +32,13 @@ def _buckets(function: Callable[[bytes], int], count: int) -> Compute:
 @host_kernel("StringToHashBucket", large=True)
 def hash_bucket(c: OpKernelConstruction) -> Compute:
     """Buckets by Hash64."""
-    return _buckets(hash64, c["num_buckets"])
+    return _buckets(hashes64, c["num_buckets"])
 
 
 @host_kernel("StringToHashBucketFast", large=True)
 def hash_bucket_fast(c: OpKernelConstruction) -> Compute:
     """Buckets by FarmHash."""
-    return _buckets(fingerprint64, c["num_buckets"])
+    return _buckets(fingerprints64, c["num_buckets"])
 
 
 @host_kernel("StringToHashBucketStrong", large=True)
@@ -45,7 +48,11 @@ def hash_bucket_strong(c: OpKernelConstruction) -> Compute:
     if len(key) != 2:
         raise invalid_argument("Key must have 2 elements")
     pair = key[0], key[1]
-    return _buckets(lambda text: siphash(text, pair), c["num_buckets"])
+
+    def hashes(texts: list[bytes]) -> Any:
+        return np.array([siphash(text, pair) for text in texts], np.uint64)
+
+    return _buckets(hashes, c["num_buckets"])
 
 
 @host_kernel("Fingerprint", large=True)

@@ -1,22 +1,29 @@
 """The hash functions of strings: FarmHash, SipHash and TensorFlow's old one.
 
 `fingerprint64` is the function of that name of FarmHash (farmhashna), which is fixed
-for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012).
+for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012). The `mix_` functions
+and `murmur` take integers, or uint64 arrays: the words of many strings of one length.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from struct import unpack_from
+from typing import Any, TypeAlias
+
+# An int, or a uint64 array. Sums of these wrap around by themselves.
+_Word: TypeAlias = Any
 
 _M = (1 << 64) - 1
+HASH64_SEED = 0xDECAFCAFFE
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
-def _rotate(x: int, n: int) -> int:
+def _rotate(x: _Word, n: int) -> _Word:
     return (x >> n | x << 64 - n) & _M
 
 
-def _mix(u: int, v: int, mul: int) -> int:
+def _mix(u: _Word, v: _Word, mul: int) -> _Word:
     a = (u ^ v) * mul & _M
     a ^= a >> 47
     b = (v ^ a) * mul & _M
@@ -27,39 +34,59 @@ def _mix(u: int, v: int, mul: int) -> int:
 def fingerprint64(text: bytes) -> int:
     """FarmHash's Fingerprint64, in 0 .. 2^64 - 1."""
     size = len(text)
+    found: int
     if size <= 16:
-        return _to_16(text, size)
-    if size <= 32:
-        return _to_32(text, size)
-    if size <= 64:
-        return _to_64(text, size)
-    return _over_64(text, size)
+        found = _to_16(text, size)
+    elif size <= 32:
+        found = _to_32(text, size)
+    elif size <= 64:
+        found = _to_64(text, size)
+    else:
+        found = _over_64(text, size)
+    return found
 
 
-def _to_16(s: bytes, size: int) -> int:
+def _to_16(s: bytes, size: int) -> Any:
     if size >= 8:
-        mul = _K2 + size * 2
-        a = (int.from_bytes(s[:8], "little") + _K2) & _M
-        b = int.from_bytes(s[-8:], "little")
-        c = (_rotate(b, 37) * mul + a) & _M
-        d = (_rotate(a, 25) + b) * mul & _M
-        return _mix(c, d, mul)
+        first = int.from_bytes(s[:8], "little")
+        return mix_16(first, int.from_bytes(s[-8:], "little"), size)
     if size >= 4:
-        mul = _K2 + size * 2
-        a = int.from_bytes(s[:4], "little")
-        return _mix(size + (a << 3), int.from_bytes(s[-4:], "little"), mul)
-    if size:
-        y = s[0] + (s[size >> 1] << 8)
-        z = size + (s[-1] << 2)
-        x = (y * _K2 ^ z * _K0) & _M
-        return (x ^ x >> 47) * _K2 & _M
-    return _K2
+        first = int.from_bytes(s[:4], "little")
+        return mix_8(first, int.from_bytes(s[-4:], "little"), size)
+    return mix_3(s[0], s[size >> 1], s[-1], size) if size else _K2
 
 
-def _to_32(s: bytes, size: int) -> int:
+def mix_3(first: _Word, middle: _Word, last: _Word, size: int) -> _Word:
+    """Of one to three bytes."""
+    y = first + (middle << 8)
+    z = size + (last << 2)
+    x = (y * _K2 ^ z * _K0) & _M
+    return (x ^ x >> 47) * _K2 & _M
+
+
+def mix_8(first: _Word, last: _Word, size: int) -> _Word:
+    """Of four to seven bytes, by the first and the last four."""
+    return _mix(size + (first << 3), last, _K2 + size * 2)
+
+
+def mix_16(first: _Word, last: _Word, size: int) -> _Word:
+    """Of eight to sixteen bytes, by the first and the last eight."""
     mul = _K2 + size * 2
-    a, b = unpack_from("<QQ", s)
-    c, d = unpack_from("<QQ", s, size - 16)
+    a = (first + _K2) & _M
+    c = (_rotate(last, 37) * mul + a) & _M
+    d = (_rotate(a, 25) + last) * mul & _M
+    return _mix(c, d, mul)
+
+
+def _to_32(s: bytes, size: int) -> Any:
+    words = unpack_from("<QQ", s) + unpack_from("<QQ", s, size - 16)
+    return mix_32(words, size)
+
+
+def mix_32(words: Sequence[_Word], size: int) -> _Word:
+    """Of 17 to 32 bytes, by the first and the last two words."""
+    mul = _K2 + size * 2
+    a, b, c, d = words
     a, c, d = a * _K1 & _M, d * mul & _M, c * _K2 & _M
     return _mix(
         (_rotate((a + b) & _M, 43) + _rotate(c, 30) + d) & _M,
@@ -68,16 +95,19 @@ def _to_32(s: bytes, size: int) -> int:
     )
 
 
-def _to_64(s: bytes, size: int) -> int:
+def _to_64(s: bytes, size: int) -> Any:
+    words = unpack_from("<QQQQ", s) + unpack_from("<QQQQ", s, size - 32)
+    return mix_64(words, size)
+
+
+def mix_64(words: Sequence[_Word], size: int) -> _Word:
+    """Of 33 to 64 bytes, by the first and the last four words."""
     mul = _K2 + size * 2
-    a, b = unpack_from("<QQ", s)
-    d0, c0 = unpack_from("<QQ", s, size - 16)
+    a, b, e, f, g0, h0, d0, c0 = words
     a, c, d = a * _K2 & _M, c0 * mul & _M, d0 * _K2 & _M
     y = (_rotate((a + b) & _M, 43) + _rotate(c, 30) + d) & _M
     z = _mix(y, (a + _rotate((b + _K2) & _M, 18) + c) & _M, mul)
-    e, f = unpack_from("<QQ", s, 16)
     e = e * mul & _M
-    g0, h0 = unpack_from("<QQ", s, size - 32)
     g, h = (y + g0) * mul & _M, (z + h0) * mul & _M
     return _mix(
         (_rotate((e + f) & _M, 43) + _rotate(g, 30) + h) & _M,
@@ -97,7 +127,7 @@ def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     return (a + z) & _M, (b + c) & _M
 
 
-def _over_64(s: bytes, size: int) -> int:
+def _over_64(s: bytes, size: int) -> Any:
     x, y = 81, (81 * _K1 + 113) & _M
     z = (y * _K2 + 113) & _M
     z = (z ^ z >> 47) * _K2 & _M
@@ -143,17 +173,24 @@ def _round(
     return z, y, x, v, w
 
 
-def hash64(text: bytes, seed: int = 0xDECAFCAFFE) -> int:
+def hash64(text: bytes, seed: int = HASH64_SEED) -> int:
     """TensorFlow's Hash64, a MurmurHash64A."""
-    m = 0xC6A4A7935BD1E995
-    h = seed ^ len(text) * m & _M
     whole = len(text) // 8
-    for k in unpack_from(f"<{whole}Q", text):
+    rest = int.from_bytes(text[whole * 8 :], "little") if len(text) % 8 else None
+    found: int = murmur(seed, unpack_from(f"<{whole}Q", text), rest, len(text))
+    return found
+
+
+def murmur(h: _Word, words: Iterable[_Word], rest: _Word | None, size: int) -> _Word:
+    """Hash64 of whole words, and of the bytes behind them as one word."""
+    m = 0xC6A4A7935BD1E995
+    h = h ^ size * m & _M
+    for k in words:
         k = k * m & _M
         k = (k ^ k >> 47) * m & _M
         h = (h ^ k) * m & _M
-    if len(text) % 8:
-        h = (h ^ int.from_bytes(text[whole * 8 :], "little")) * m & _M
+    if rest is not None:
+        h = (h ^ rest) * m & _M
     h = (h ^ h >> 47) * m & _M
     return h ^ h >> 47
 

@@ -10,14 +10,14 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.string_arrays import to_strings
 
 
 def _map(function: Callable[[Any], bytes], array: Any) -> Any:
     """An object array of what a function makes of each element."""
     values = np.asarray(array)
-    result = np.empty(values.size, object)
-    result[:] = [function(x) for x in values.reshape(-1).tolist()]
-    return result.reshape(values.shape)
+    return to_strings(list(map(function, values.reshape(-1).tolist())), values.shape)
 
 
 @host_kernel("StringJoin", large=True)
@@ -33,9 +33,8 @@ def _string_join(c: OpKernelConstruction) -> Compute:
             )
         whole = np.broadcast_arrays(*inputs) if shapes else inputs
         flat = [value.reshape(-1).tolist() for value in whole]
-        result = np.empty(len(flat[0]), object)
-        result[:] = [separator.join(parts) for parts in zip(*flat, strict=True)]
-        return result.reshape(whole[0].shape)
+        joined = list(map(separator.join, zip(*flat, strict=True)))
+        return to_strings(joined, whole[0].shape)
 
     return compute
 
@@ -45,13 +44,11 @@ def _string_length(c: OpKernelConstruction) -> Compute:
     in_bytes = c["unit"] == b"BYTE"
 
     def length(text: bytes) -> int:
-        if in_bytes:
-            return len(text)
         # Bytes of the form 10xxxxxx continue a character.
         return sum(byte & 0xC0 != 0x80 for byte in text)
 
     def compute(value: Any) -> Any:
-        lengths = [length(text) for text in value.reshape(-1).tolist()]
+        lengths = list(map(len if in_bytes else length, value.reshape(-1).tolist()))
         result = np.array(lengths, np.int32).reshape(value.shape)
         return result if result.ndim else result[()]
 
@@ -67,21 +64,18 @@ def _as_string(c: OpKernelConstruction) -> Compute:
     if dtype == dtypes.string:
         return lambda value: value
     to_text = _formatter(c, dtype)
-    return lambda value: _map(lambda x: to_text(x).encode(), value)
+    return lambda value: _map(to_text, value)
 
 
-def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], str]:
-    pattern = _pattern(c, dtype)
-    if dtype == dtypes.bool:
-        return lambda x: "true" if x else "false"
-    if dtype.is_complex:
-        return lambda x: f"({_printf(pattern, x.real)},{_printf(pattern, x.imag)})"
-    return lambda x: _printf(pattern, x)
-
-
-def _printf(pattern: str, value: Any) -> str:
+def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], bytes]:
     # Python writes "nan" and "inf" with the sign and width as C does.
-    return pattern % value  # type: ignore[no-any-return]
+    pattern = _pattern(c, dtype).encode()
+    if dtype == dtypes.bool:
+        return lambda x: b"true" if x else b"false"
+    if dtype.is_complex:
+        pair = b"(%b,%b)" % (pattern, pattern)
+        return lambda x: pair % (x.real, x.imag)
+    return pattern.__mod__
 
 
 def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
@@ -119,8 +113,11 @@ def _string_to_number(c: OpKernelConstruction) -> Compute:
     to = dtype.np_dtype
 
     def compute(value: Any) -> Any:
-        numbers = [_parse(text, dtype) for text in value.reshape(-1).tolist()]
-        result = np.array(numbers, to).reshape(value.shape)
+        texts = value.reshape(-1).tolist()
+        numbers = numbers_of(texts, dtype)
+        if numbers is None:
+            numbers = np.array([_parse(text, dtype) for text in texts], to)
+        result = numbers.reshape(value.shape)
         return result if result.ndim else result[()]
 
     return compute
@@ -128,16 +125,9 @@ def _string_to_number(c: OpKernelConstruction) -> Compute:
 
 def _parse(text: bytes, dtype: dtypes.DType) -> Any:
     try:
-        word = text.decode("ascii")
-        # Python takes digits grouped by underscores; C does not.
-        if "_" in word:
-            raise ValueError
-        number: Any = int(word) if dtype.is_integer else float(word)
-        if dtype.is_integer and not dtype.min <= number <= dtype.max:
-            raise ValueError
+        return number_of(text, dtype)
     except ValueError:
         shown = text.decode("utf-8", "backslashreplace")
         raise invalid_argument(
             f"StringToNumberOp could not correctly convert string: {shown}"
         ) from None
-    return number

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tensorloom.kernels.host.string_spans import Spans
 
 _Splitter = Callable[[bytes], list[bytes]]
+_BYTES = [bytes([byte]) for byte in range(256)]
 _WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 # --- splitting --------------------------------------------------------------------
@@ -99,7 +100,7 @@ def string_split(c: OpKernelConstruction) -> Compute:
 
 def _splitter(delimiter: bytes) -> _Splitter:
     if not delimiter:
-        return lambda text: [text[i : i + 1] for i in range(len(text))]
+        return lambda text: [_BYTES[byte] for byte in text]
     if len(delimiter) == 1:
         return lambda text: text.split(delimiter)
     pattern = re.compile(b"[" + re.escape(delimiter) + b"]")
@@ -176,6 +177,15 @@ class _Decoder:
                 f"Could not create converter for input encoding: {self.encoding}"
             ) from None
 
+    def plain(self, texts: list[bytes]) -> list[str] | None:
+        """The texts, if nothing in them is to be replaced."""
+        if self.controls:
+            return None
+        try:
+            return [text.decode(self.encoding) for text in texts]
+        except UnicodeDecodeError:
+            return None
+
     def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
         """(code point, byte at which it starts) of each character."""
         at = 0
@@ -211,8 +221,14 @@ def unicode_decode(c: OpKernelConstruction) -> Compute:
     splits_type = c["Tsplits"].as_numpy_dtype
 
     def compute(value: Any) -> tuple[Any, ...]:
-        rows = [list(decoder.characters(x)) for x in value.reshape(-1).tolist()]
-        splits = np.zeros(len(rows) + 1, splits_type)
+        texts = value.reshape(-1).tolist()
+        splits = np.zeros(len(texts) + 1, splits_type)
+        plain = None if with_offsets else decoder.plain(texts)
+        if plain is not None:
+            splits[1:] = np.cumsum([len(text) for text in plain])
+            codes = np.frombuffer("".join(plain).encode("utf-32-le"), "<i4")
+            return splits, codes.astype(np.int32)  # a copy, that can be written to
+        rows = [list(decoder.characters(x)) for x in texts]
         splits[1:] = np.cumsum([len(row) for row in rows])
         codes = np.array([code for row in rows for code, _ in row], np.int32)
         if not with_offsets:

@@ -53,11 +53,17 @@ def string_case(c: OpKernelConstruction) -> Compute:
 @host_kernel("Substr", large=True)
 def substr(c: OpKernelConstruction) -> Compute:
     """A part of each string, in bytes or in characters."""
-    part = _bytes_part if c["unit"] == b"BYTE" else _characters_part
+    in_bytes = c["unit"] == b"BYTE"
+    part = _bytes_part if in_bytes else _characters_part
 
     def compute(value: Any, position: Any, length: Any) -> Any:
         if np.size(position) != np.size(length):
             raise invalid_argument("pos and len should have the same shape")
+        if in_bytes and np.ndim(position) == np.ndim(length) == 0:
+            flat = value.reshape(-1).tolist()
+            begin, end = int(position), _end(int(position), int(length))
+            if 0 <= begin <= min(map(len, flat), default=begin):
+                return to_strings([text[begin:end] for text in flat], value.shape)
         try:
             texts, starts, sizes = np.broadcast_arrays(value, position, length)
         except ValueError:
@@ -98,7 +104,12 @@ def _bytes_part(text: bytes, start: int, size: int) -> bytes | None:
     if not -len(text) <= start <= len(text):
         return None
     start += len(text) if start < 0 else 0
-    return text[start : start + max(size, 0)]
+    return text[start : _end(start, size)]
+
+
+def _end(start: int, size: int) -> int | None:
+    """Where a part in bytes ends; one of a negative size goes to the end."""
+    return start + size if size >= 0 else None
 
 
 def _characters_part(text: bytes, start: int, size: int) -> bytes | None:
@@ -123,6 +134,7 @@ def _replacer(
         # RE2 leaves the text as it is when it cannot make the new one.
         return lambda text: text
     pieces = parts
+    literal = "".join(map(str, pieces)) if {*map(type, pieces)} <= {str} else None
 
     def replace(text: bytes) -> bytes:
         last_end = -1
@@ -130,9 +142,12 @@ def _replacer(
         def new(match: re.Match[str]) -> str:
             nonlocal last_end
             # RE2 has no empty match right behind another one; Python has.
-            if match.start() == match.end() == last_end:
+            start, end = match.span()
+            if start == end == last_end:
                 return ""
-            last_end = match.end()
+            last_end = end
+            if literal is not None:
+                return literal
             return "".join(p if isinstance(p, str) else match[p] or "" for p in pieces)
 
         decoded = to_text(text)

@@ -18,6 +18,7 @@ from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node, sort_topologically
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
+from tensorloom.master.functionalize.liveness import outlives
 from tensorloom.master.optimize.node_facts import is_pure
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class _Body:
 
 def _functionalize(graph: GraphIR, frame: _Frame) -> GraphIR | None:
     loop = _understand(graph, frame)
-    if loop is None:
+    if loop is None or not outlives(graph, loop.constants, loop.starts):
         return None
     inputs = [*loop.starts, *loop.constants]
     types = [graph.nodes[n.inputs[0][0]].output_types[n.inputs[0][1]] for n in inputs]

@@ -96,7 +96,7 @@ def run_programs(mix: Mix, modules: str) -> dict[str, dict[str, Any]]:
             ],
             capture_output=True,
             env=environment(mix.client),
-            timeout=300,
+            timeout=550,
             check=False,
         )
     outcomes = {}

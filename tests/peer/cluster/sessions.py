@@ -43,16 +43,16 @@ def partial_run_errors(tf, target):
 def partial_run_with_variable(tf, target):
     with tf.device(PS):
         v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
-    a = tf.placeholder(tf.float32, [2])
+    a, b = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
     with tf.device(WORKER):
         y = tf.reduce_sum(v) + a
-    add = tf.assign_add(v, a)
+    add = tf.assign_add(v, b)  # fed later: it must not run before v is read
     with tf.Session(target) as sess:
         sess.run(v.initializer)
-        no_op = error_of(tf, lambda: sess.partial_run_setup([y, add.op], [a]))
-        handle = sess.partial_run_setup([y, add], [a])
+        no_op = error_of(tf, lambda: sess.partial_run_setup([y, add.op], [a, b]))
+        handle = sess.partial_run_setup([y, add], [a, b])
         found = sess.partial_run(handle, y, {a: [1.0, 2.0]})
-        after = sess.partial_run(handle, add)
+        after = sess.partial_run(handle, add, {b: [1.0, 2.0]})
         return [len(no_op) > 0, found, after, sess.run(v)]
 
 
@@ -305,12 +305,17 @@ def timed_out_steps(tf, target):
         queue = tf.FIFOQueue(3, tf.float32, [[]], shared_name="silent")
     with tf.device(WORKER):
         y = queue.dequeue() + 1.0
+    put = queue.enqueue_many([[4.0, 4.0]])
+    with tf.Session(target) as sess:  # what a first step takes is not limited
+        sess.run(put)
+        sess.run(y)
+        sess.run(y)
     config = tf.ConfigProto(operation_timeout_in_ms=4000)
     with tf.Session(target, config=config) as sess:
         found = [error_of(tf, lambda: sess.run(y))]
         # The task with the queue may hear late that the step is over, and give it one.
         later = tf.RunOptions(timeout_in_ms=60000)
-        sess.run(queue.enqueue_many([[4.0, 4.0]]), options=later)
+        sess.run(put, options=later)
         return [*found, sess.run(y, options=later)]
 
 

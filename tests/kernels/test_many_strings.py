@@ -1,0 +1,104 @@
+"""String kernels that treat many strings at once do as with each alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.kernels.host.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
+from tensorloom.kernels.host.string_hashes import fingerprint64, hash64
+
+
+def run(build: Any, *values: Any) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(build(*(tf.constant(value) for value in values)))
+
+
+@pytest.mark.parametrize(
+    ("many", "one"), [(fingerprints64, fingerprint64), (hashes64, hash64)]
+)
+def test_hashes(many: Any, one: Any) -> None:
+    random = np.random.RandomState(0)
+    texts = [random.bytes(size) for size in range(100) for _ in range(size % 40)]
+    texts += [random.bytes(300) for _ in range(40)]
+    assert many(texts).tolist() == [one(text) for text in texts]
+    assert many([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "dtype"),
+    [
+        ([b"1", b"-7", b" 12 "], dtypes.int32),
+        ([b"2147483647", b"-2147483648"], dtypes.int32),
+        ([b"9223372036854775807"], dtypes.int64),
+        ([b"1.5", b"-inf", b"nan", b"1e400", b"1e-46"], dtypes.float32),
+        ([], dtypes.float64),
+    ],
+)
+def test_numbers(texts: list[bytes], dtype: Any) -> None:
+    with np.errstate(over="ignore"):
+        found = numbers_of(texts, dtype)
+        expected = np.array([number_of(x, dtype) for x in texts], dtype.as_numpy_dtype)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        (b"2147483648", dtypes.int32),
+        (b"9223372036854775808", dtypes.int64),
+        (b"1_0", dtypes.int32),
+        (b"1_0", dtypes.float32),
+        (b"1.5", dtypes.int64),
+        (b"", dtypes.float32),
+        ("\u0661".encode(), dtypes.int32),
+    ],
+)
+def test_no_numbers(text: bytes, dtype: Any) -> None:
+    assert numbers_of([b"1", text], dtype) is None
+    shown = "StringToNumberOp could not correctly convert string"
+    with pytest.raises(InvalidArgumentError, match=shown):
+        run(lambda x: tf.string_to_number(x, dtype), [b"1", text])
+
+
+def test_csv_with_and_without_quotes() -> None:
+    defaults: list[Any] = [[0], [""], [1.5]]
+    plain = [b"%d,word,%d.5" % (i, i) for i in range(5)]
+    numbers, words, reals = run(lambda x: tf.decode_csv(x, defaults), plain)
+    assert numbers.tolist() == [0, 1, 2, 3, 4]
+    assert words.tolist() == [b"word"] * 5
+    assert reals.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+    mixed = [*plain[:2], b',"a,b",', b"7,,3"]
+    numbers, words, reals = run(lambda x: tf.decode_csv(x, defaults), mixed)
+    assert numbers.tolist() == [0, 1, 0, 7]
+    assert words.tolist() == [b"word", b"word", b"a,b", b""]
+    assert reals.tolist() == [0.5, 1.5, 1.5, 3.0]
+
+
+# Recorded from TensorFlow 1.15.
+@pytest.mark.parametrize(
+    ("position", "length", "unit", "expected"),
+    [
+        (1, 3, "BYTE", [b"bcd", b"yz"]),
+        (1, -1, "BYTE", [b"bcdef", b"yz"]),
+        (-2, -1, "BYTE", [b"ef", b"yz"]),
+        ([1, 1], [-1, -2], "BYTE", [b"bcdef", b"yz"]),
+        (1, -3, "UTF8_CHAR", [b"", b""]),
+    ],
+)
+def test_parts(position: Any, length: Any, unit: str, expected: list[bytes]) -> None:
+    texts = [b"abcdef", b"xyz"]
+    found = run(lambda x: tf.strings.substr(x, position, length, unit=unit), texts)
+    assert found.tolist() == expected
+
+
+def test_parts_beyond_a_text() -> None:
+    with pytest.raises(InvalidArgumentError, match="pos 4 out of range"):
+        run(lambda x: tf.strings.substr(x, 4, 1), [b"abcdef", b"xyz"])
