@@ -141,6 +141,10 @@ class PendingReply(Protocol):
         """The socket's number, for `select.poll`; negative if there is none."""
         ...
 
+    def is_there(self) -> bool:
+        """Whether `take` would not wait, as far as it can be told."""
+        ...
+
     def watch(self, lost: Callable[[OpError], None]) -> None:
         """Calls back with an error when the task is gone before `take`."""
         ...
@@ -158,8 +162,16 @@ class PendingReply(Protocol):
 class RemoteGraph(RegisteredGraph, Protocol):
     """A registered graph on another task: it runs beside the caller's thread."""
 
-    def begin(self, feeds: Sequence[Any], step: StepContext) -> PendingReply | None:
+    def begin(
+        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
+    ) -> PendingReply | None:
         """Begins a step whose end the caller waits for; None where only `start` can.
+
+        Args:
+          feeds: of its part.
+          step: of the step.
+          is_linked: whether one thread does all of the caller's own part, so that it
+            can exchange tensors on the connection of the call.
 
         Raises:
           errors.OpError: the step could not be begun.

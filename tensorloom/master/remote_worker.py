@@ -33,6 +33,7 @@ from tensorloom.transport.socket_connection import NotConnected
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.call_link import CallLink
     from tensorloom.transport.interface import Channel, PendingCall
     from tensorloom.transport.socket_channel import SocketReply
     from tensorloom.transport.value_methods import Sent
@@ -51,6 +52,10 @@ class Home(Protocol):
 
     def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
         """Takes tensors from another task."""
+        ...
+
+    def link(self, step_id: int, task: str, link: CallLink) -> None:
+        """Has a step exchange tensors with a task on the connection of a call."""
         ...
 
 
@@ -234,11 +239,14 @@ class RemoteWorker:
             response = self._channel.call(method, request)
         except errors.OpError as error:
             raise self._from(error) from None
-        is_source = (
-            pushes and self._home is not None and _is_source(graph, self._home.task)
-        )
+        method_number = value_methods.RUN_GRAPH
+        if pushes and self._home is not None:
+            if _is_source(graph, self._home.task):
+                method_number = value_methods.RUN_SOURCE
+            elif response.is_sequential and _exchanges(graph, self._home.task):
+                method_number = value_methods.RUN_LINKED
         return RemoteRegisteredGraph(
-            self, session, response.graph_handle, ends, is_source
+            self, session, response.graph_handle, ends, method_number
         )
 
     def deregister_graph(self, session: str, graph: Any) -> None:
@@ -293,9 +301,13 @@ class RemoteWorker:
         handle: int,
         feeds: Sequence[Any],
         step: StepContext,
-        is_source: bool,
+        method: int,
     ) -> GraphReply | None:
         """Sends RunGraph with values; None where the channel takes messages only.
+
+        Args:
+          session, handle, feeds, step: as they are.
+          method: `RUN_GRAPH` or one of its forms.
 
         Raises:
           errors.OpError: the task cannot be reached.
@@ -306,9 +318,9 @@ class RemoteWorker:
         step_id = step.step_id
         running = self._begin_call(session, step_id)
         header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
-        method = value_methods.RUN_GRAPH
-        if is_source:
-            method = value_methods.RUN_SOURCE
+        if method == value_methods.RUN_LINKED and not channel.has_links:
+            method = value_methods.RUN_GRAPH
+        if method != value_methods.RUN_GRAPH:
             header += self._home_name
         if running.over:
             header += b"".join(map(value_methods.STEP_ID.pack, running.over))
@@ -325,7 +337,10 @@ class RemoteWorker:
         except errors.OpError as error:
             self._end_call(step_id, is_answered=False)
             raise self._from(error) from None
-        return GraphReply(self, step_id, reply, is_source)
+        if method == value_methods.RUN_LINKED:
+            assert self._home is not None
+            self._home.link(step_id, self._task, reply.link(step_id))
+        return GraphReply(self, step_id, reply, method == value_methods.RUN_SOURCE)
 
     def take_reply(self, step_id: int, reply: SocketReply) -> list[Any]:
         """Waits for the end of a part that `begin_graph` began."""
@@ -393,6 +408,16 @@ def _is_source(part: GraphIR, home: str) -> bool:
     )
 
 
+def _exchanges(part: GraphIR, home: str) -> bool:
+    """Whether a part sends tensors to a task, or gets some from it."""
+    return any(
+        task_of(node.attrs[end].decode()) == home
+        for node in part.nodes.values()
+        for end in ("send_device", "recv_device")
+        if node.op in ("_Send", "_Recv")
+    )
+
+
 class _NotYet:
     """Stands for a call that is just being made."""
 
@@ -447,6 +472,10 @@ class GraphReply:
         """The socket's number, for `select.poll`; negative if there is none."""
         return self._reply.fileno()
 
+    def is_there(self) -> bool:
+        """Whether `take` would not wait."""
+        return self._reply.is_there()
+
     def watch(self, lost: Callable[[errors.OpError], None]) -> None:
         """Calls back with an error when the task is gone before `take`."""
         task, reply = self._worker.task, self._reply
@@ -472,9 +501,9 @@ class RemoteRegisteredGraph:
         session: str,
         handle: str,
         ends: Ends,
-        is_source: bool,
+        method: int,
     ) -> None:
-        self._is_source = is_source
+        self._method = method
         self._worker = worker
         self._session = session
         self.handle = handle
@@ -521,13 +550,18 @@ class RemoteRegisteredGraph:
         result: list[Any] = values
         return result
 
-    def begin(self, feeds: Sequence[Any], step: StepContext) -> GraphReply | None:
+    def begin(
+        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
+    ) -> GraphReply | None:
         """Begins a step with values; see `RemoteGraph.begin`."""
         options = step.options
         if options.trace or options.output_partition_graphs:
             return None
+        method = self._method
+        if method == value_methods.RUN_LINKED and not is_linked:
+            method = value_methods.RUN_GRAPH
         return self._worker.begin_graph(
-            self._session, self._number, feeds, step, self._is_source
+            self._session, self._number, feeds, step, method
         )
 
     def start(

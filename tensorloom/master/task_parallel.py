@@ -71,19 +71,31 @@ class TaskParallelStep:
             getattr(part.registered, "may_block", True) for part in here
         )
 
+        # And where it is alone in its own part, it takes tensors at the sockets, too.
+        self._is_linked = self._waits_at_sockets and any(
+            getattr(part.registered, "is_sequential", False) for part in here
+        )
+
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs all parts; the first error of one cancels the others."""
         asked = step or StepContext(StepOptions())
-        return _Run(self._parts, asked, self._waits_at_sockets).run(feeds)
+        return _Run(self._parts, asked, self._waits_at_sockets, self._is_linked).run(
+            feeds
+        )
 
 
 class _Run:
     """One run of the parts."""
 
     def __init__(
-        self, parts: Sequence[Part], asked: StepContext, waits_at_sockets: bool
+        self,
+        parts: Sequence[Part],
+        asked: StepContext,
+        waits_at_sockets: bool,
+        is_linked: bool,
     ) -> None:
         self._parts = parts
+        self._is_linked = is_linked
         self._waits_at_sockets = waits_at_sockets
         self._timeout_s = asked.options.timeout_s
         self._outer = asked.cancellation
@@ -179,7 +191,7 @@ class _Run:
         pending: list[tuple[Part, PendingReply]],
     ) -> None:
         try:
-            reply = graph.begin(feeds, self._context)
+            reply = graph.begin(feeds, self._context, self._is_linked)
         except errors.OpError as error:
             self._ended(part, None, error)
             return
@@ -193,8 +205,15 @@ class _Run:
 
     def _take_all(self, pending: Sequence[tuple[Part, PendingReply]]) -> None:
         """Takes the replies as they come."""
-        at_sockets = {p[1].fileno(): p for p in pending if p[1].fileno() >= 0}
-        others = [p for p in pending if p[1].fileno() < 0]
+        at_sockets: dict[int, tuple[Part, PendingReply]] = {}
+        others: list[tuple[Part, PendingReply]] = []
+        for part, reply in pending:
+            if reply.is_there():  # the own part may have met it
+                self._take(part, reply)
+            elif reply.fileno() < 0:
+                others.append((part, reply))
+            else:
+                at_sockets[reply.fileno()] = part, reply
         # Where there is no socket, a thread waits for each: this one for the last.
         last = others.pop() if others and not at_sockets else None
         for taken in others:
@@ -203,7 +222,8 @@ class _Run:
             self._take(*last)
         while at_sockets:
             for number in _ready(at_sockets):
-                self._take(*at_sockets.pop(number))
+                if len(at_sockets) == 1 or at_sockets[number][1].is_there():
+                    self._take(*at_sockets.pop(number))
 
     def _start(self, part: Part, graph: RemoteGraph, feeds: list[Any]) -> None:
         graph.start(

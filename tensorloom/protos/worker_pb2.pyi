@@ -259,15 +259,19 @@ class RegisterGraphResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GRAPH_HANDLE_FIELD_NUMBER: _builtins.int
+    IS_SEQUENTIAL_FIELD_NUMBER: _builtins.int
     graph_handle: _builtins.str
+    is_sequential: _builtins.bool
+    """Said by tensorloom's workers: one thread does all of a step, waiting included."""
     def __init__(
         self,
         *,
         graph_handle: _builtins.str = ...,
+        is_sequential: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_handle", b"graph_handle"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_handle", b"graph_handle", "is_sequential", b"is_sequential"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import task_of
 from tensorloom.transport import frames, packing, status, value_methods
+from tensorloom.transport.call_link import CallLink
 
 if TYPE_CHECKING:
+    from tensorloom.transport.call_link import Ends
     from tensorloom.transport.interface import Handlers
     from tensorloom.transport.value_methods import (
         Push,
@@ -27,7 +29,8 @@ Write = Callable[..., None]
 class FrameCall:
     """Implements `interface.Call` for the call that a connection carries."""
 
-    def __init__(self) -> None:
+    def __init__(self, ends: Callable[[], Ends] | None = None) -> None:
+        self._ends = ends
         self._callbacks: list[Callable[[], None]] = []
         self._is_cancelled = False
         self._lock = threading.Lock()
@@ -50,6 +53,14 @@ class FrameCall:
         for callback in callbacks:
             callback()
 
+    def link(self, step_id: int) -> CallLink:
+        """This end of the call's connection; see `ValueCall.link`."""
+        if self._ends is None:
+            raise errors.InvalidArgumentError(
+                None, None, "The connection carries no tensors beside a call"
+            )
+        return CallLink(self._ends(), step_id, self.cancel)
+
     def after_reply(self, callback: Callable[[], None]) -> None:
         """Has something done that the caller need not wait for; it must not raise."""
         self.later = callback
@@ -69,6 +80,8 @@ class CurrentCall:
     def __init__(self) -> None:
         #: The task whose tensors come on the connection, once some came.
         self.pusher = ""
+        #: Whether tensors may come on it within calls: they are lost with the call.
+        self.is_linked = False
         self._call: FrameCall | None = None
         self._is_over = False
 
@@ -76,10 +89,10 @@ class CurrentCall:
         """Whether a call is under way."""
         return self._call is not None
 
-    def begin(self) -> FrameCall:
-        """A call begins."""
+    def begin(self, ends: Callable[[], Ends] | None = None) -> FrameCall:
+        """A call begins; see `FrameAnswers.answer`."""
         # Whichever comes first, here and in `cancel`: one of both sees the other.
-        call = self._call = FrameCall()
+        call = self._call = FrameCall(ends)
         if self._is_over:
             call.cancel()
         return call
@@ -122,7 +135,12 @@ class FrameAnswers:
         self._pushed = pushed
 
     def answer(
-        self, frame: frames.Frame, current: CurrentCall, write: Write, push: Push
+        self,
+        frame: frames.Frame,
+        current: CurrentCall,
+        write: Write,
+        push: Push,
+        ends: Callable[[], Ends] | None = None,
     ) -> None:
         """Does what a frame asks for.
 
@@ -131,6 +149,7 @@ class FrameAnswers:
           current: of the connection.
           write: sends the reply.
           push: sends tensors that the frame asks for, as they come to be.
+          ends: gives what links need, where the connection can have them.
 
         Raises:
           errors.InvalidArgumentError: the caller is no peer of ours.
@@ -143,13 +162,17 @@ class FrameAnswers:
             self._take_pushed(frame, current)
             write(frames.REPLY)
             return
+        if frame.method == value_methods.PUSH_ELSEWHERE:
+            return  # the call has ended meanwhile
         if frame.kind == frames.HELLO:  # is anybody there?
             write(frames.HELLO)
             return
         if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
             self._start_tensors(frame, push)
             return
-        call = current.begin()
+        call = current.begin(ends)
+        if frame.method == value_methods.RUN_LINKED:
+            current.is_linked = True
         try:
             header, body, size = self._answer(frame, call)
         except Exception as error:
@@ -210,14 +233,10 @@ class FrameAnswers:
                 failure = status.from_wire(frame.code, message)
                 self._pushed.take_failure(step_id, failure)
                 return
-            keys = value_methods.unpacked_keys(frame.header[size:])
             values = packing.unpack(frame.body)
-            tensors = [
-                (key, value, is_dead)
-                for (key, is_dead), value in zip(keys, values, strict=True)
-            ]
-            if keys and not current.pusher:
-                current.pusher = task_of(keys[0][0].partition(";")[0])
+            tensors = value_methods.sent(frame.header[size:], values)
+            if tensors and not current.pusher and not current.is_linked:
+                current.pusher = task_of(tensors[0][0].partition(";")[0])
         except (struct.error, LookupError, ValueError) as error:
             raise errors.InvalidArgumentError(None, None, str(error)) from None
         self._pushed.take_pushed(step_id, tensors)

@@ -31,6 +31,10 @@ _FIRST_READ: Final = 65536
 # Up to so many bytes one copy costs less than several buffers.
 _COPIED: Final = 16384
 _FILE_SPACE: Final = socket.CMSG_SPACE(4 * media.MAX_FILES)  # of files' numbers
+# A reference to a body elsewhere is no longer than that, ...
+_REFERENCE: Final = 1024
+# ... if it is no larger: parts of larger ones are lent, the rest comes with the frame.
+_WHOLE: Final = (1 << 20) - 1
 #: Longer headers are no honest peer's: they hold a message without its tensors.
 MAX_HEADER: Final = 2**31 - 1
 MAX_BODY: Final = 2**40
@@ -106,6 +110,35 @@ class FrameWriter:
             sent = self._connection.sendmsg(buffers[:_MAX_BUFFERS])
             buffers = _rest(buffers, sent)
 
+    def write_small(
+        self,
+        method: int,
+        header: bytes,
+        body: Sequence[Buffer],
+        body_size: int,
+        room: int,
+    ) -> int:
+        """Sends a frame of values that takes no more than `room` bytes on its way.
+
+        Returns:
+          How many it takes; 0 if that is more: it was not sent.
+
+        Raises:
+          OSError: as `write`.
+        """
+        size = HEAD_BYTES + len(header)
+        if size + body_size <= room:
+            self.write(VALUES, method, header, body, body_size)
+            return size + body_size
+        size += _REFERENCE
+        if self._outbox is None or size > room or body_size > _WHOLE:
+            return 0
+        shared = self._outbox.put(body, body_size)
+        if shared is None:
+            return 0
+        self._write_shared(VALUES, method, header, 0, *shared)
+        return size
+
     def _write_shared(
         self,
         kind: int,
@@ -149,6 +182,11 @@ class FrameReader:
         self._left = b""  # what came behind the last frame
         self._inbox = media.inbox_of(connection)
         self._files: list[int] = []  # that came with the last bytes
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something behind the last frame has been received with it."""
+        return bool(self._left)
 
     def read(self, max_body: int = MAX_BODY, max_header: int = MAX_HEADER) -> Frame:
         """Waits for a frame.

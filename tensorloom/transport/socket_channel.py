@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import select
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -16,6 +17,7 @@ from tensorloom.transport import (
     status,
     value_methods,
 )
+from tensorloom.transport.call_link import CallLink
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.socket_connection import Connection, NotConnected
 from tensorloom.transport.stream_connection import StreamConnection
@@ -58,6 +60,14 @@ class _SocketPending:
                 connection.hang_up()
 
 
+def _is_readable(connection: AnyConnection) -> bool:
+    if connection.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class SocketChannel:
     """Calls to one endpoint. Thread-safe; keeps idle connections."""
 
@@ -97,6 +107,11 @@ class SocketChannel:
     def endpoint(self) -> str:
         """Where the calls go."""
         return self._endpoint
+
+    @property
+    def has_links(self) -> bool:
+        """Whether `SocketReply.link` can be used: within a host."""
+        return self._open_stream is None and self._endpoint.startswith("unix:")
 
     def call(self, method: Method, request: Any, timeout_s: float | None = None) -> Any:
         """Calls a method with messages; see `interface.Channel.call`.
@@ -422,6 +437,7 @@ class SocketReply:
     def __init__(self, channel: SocketChannel, connection: AnyConnection) -> None:
         self._channel = channel
         self._connection = connection
+        self._link: CallLink | None = None
         self._is_cancelled = False
         self._is_over = False
         self._lock = threading.Lock()
@@ -429,6 +445,25 @@ class SocketReply:
     def fileno(self) -> int:
         """The socket's number, for `select.poll`; -1 without one."""
         return self._connection.fileno()
+
+    def link(self, step_id: int) -> CallLink:
+        """This end of the call's connection, for tensors of the step."""
+        connection = self._connection
+        assert isinstance(connection, Connection)
+        self._link = CallLink(connection.ends.get(), step_id, connection.hung_up)
+        return self._link
+
+    def is_there(self) -> bool:
+        """Whether `take` would not wait."""
+        try:
+            if self._link is not None:
+                return self._link.has_reply()
+            return _is_readable(self._connection)
+        except (OSError, frames.Closed):
+            return True  # `take` raises it
+        except errors.OpError as malformed:
+            self._connection.hang_up(malformed.message)
+            return True
 
     def take(self) -> tuple[bytes, list[Any]]:
         """Waits for the reply; returns its header and values.
@@ -438,7 +473,7 @@ class SocketReply:
         """
         connection = self._connection
         try:
-            reply = connection.reader.read()
+            frame = (self._link or connection.reader).read()
         except (OSError, frames.Closed) as error:
             connection.on_hangup = None
             with self._lock:
@@ -451,9 +486,11 @@ class SocketReply:
         with self._lock:
             self._is_over = True
         self._channel._give_back(connection)
-        if reply.kind == frames.ERROR:
-            raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
-        return reply.header, packing.unpack(reply.body) if len(reply.body) else []
+        if frame.kind == frames.ERROR:
+            raise status.from_wire(frame.code, frame.header.decode(errors="replace"))
+        if self._link is not None and self._link.values is not None:
+            return b"", self._link.values
+        return frame.header, packing.unpack(frame.body) if len(frame.body) else []
 
     @property
     def lost(self) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 from tensorloom.framework import errors
 from tensorloom.transport import frames, socket_address, status
+from tensorloom.transport.call_link import LazyEnds
 from tensorloom.transport.hangups import hangups
 from tensorloom.transport.socket_server import MAX_HELLO, PROTOCOL
 
@@ -21,6 +22,7 @@ class Connection:
 
     __slots__ = (
         "_is_closed",
+        "ends",
         "is_local",
         "lost",
         "on_hangup",
@@ -42,6 +44,8 @@ class Connection:
             raise NotConnected(f"{endpoint}: {error}") from None
         self.reader = frames.FrameReader(self.socket)
         self.writer = frames.FrameWriter(self.socket)
+        #: For links.
+        self.ends = LazyEnds(self.socket, self.reader, self.writer)
         try:
             self._greet(token)
         except (OSError, frames.Closed) as error:
@@ -58,7 +62,7 @@ class Connection:
         self.lost = ""
         #: Called when the task hangs up while somebody waits for it elsewhere.
         self.on_hangup: Callable[[], None] | None = None
-        hangups.watch(self.socket, self._hung_up)
+        hangups.watch(self.socket, self.hung_up)
 
     def _greet(self, token: bytes) -> None:
         self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
@@ -77,7 +81,8 @@ class Connection:
         yield
         self.socket.settimeout(None)
 
-    def _hung_up(self) -> None:
+    def hung_up(self) -> None:
+        """Tells who waits elsewhere that the task has hung up."""
         self.writer.hung_up()
         callback = self.on_hangup
         if callback is not None:
@@ -118,3 +123,4 @@ class Connection:
         self.socket.close()
         self.reader.close()
         self.writer.close()
+        self.ends.close()

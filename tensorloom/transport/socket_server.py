@@ -6,13 +6,18 @@ import os
 import socket
 import struct
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, socket_address
+from tensorloom.transport.call_link import LazyEnds
 from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers, TensorStream
 from tensorloom.transport.hangups import hangups
+
+if TYPE_CHECKING:
+    from tensorloom.transport.call_link import Ends
 
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-2"
@@ -78,12 +83,13 @@ class SocketServer:
         call = CurrentCall()
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
+        ends = LazyEnds(connection, reader, writer)
         try:
             socket_address.prepare(connection)
             if not self._greet(connection, reader, writer):
                 return
             hangups.watch(connection, call.cancel)
-            self._answer_all(reader, writer, call)
+            self._answer_all(reader, writer, call, ends.get)
         except (OSError, frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
@@ -93,6 +99,7 @@ class SocketServer:
             _shut(connection)
             reader.close()
             writer.close()
+            ends.close()
             if not self._is_stopped:
                 self._answers.end(call)
 
@@ -120,10 +127,11 @@ class SocketServer:
         reader: frames.FrameReader,
         writer: frames.FrameWriter,
         current: CurrentCall,
+        ends: Callable[[], Ends],
     ) -> None:
         push = TensorStream(writer.write).push
         while True:
-            self._answers.answer(reader.read(), current, writer.write, push)
+            self._answers.answer(reader.read(), current, writer.write, push, ends)
 
 
 def _same(a: bytes, b: bytes) -> bool:

@@ -14,6 +14,7 @@ from tensorloom.transport.interface import Call
 
 if TYPE_CHECKING:
     from tensorloom.framework.errors import OpError
+    from tensorloom.transport.call_link import CallLink
 
 #: Header: a RunStepRequest without feeds. Reply: `STEP_NUMBER`.
 PREPARE_STEP: Final = 1
@@ -37,6 +38,11 @@ HOLD_SESSION: Final = 6
 RUN_SOURCE: Final = 7
 #: As `PUSH`, but there is an empty reply when the tensors are there.
 PUSH_ACKNOWLEDGED: Final = 8
+#: As `RUN_SOURCE`, for a part that reads from the call's connection (see
+#: `call_link.py`): `PUSH` there carries tensors between the part and the caller's own.
+RUN_LINKED: Final = 9
+#: On the connection of `RUN_LINKED`: later tensors come on another one.
+PUSH_ELSEWHERE: Final = 10
 
 STEP_NUMBER: Final = struct.Struct("<Q")
 RUN_STEP_HEADER: Final = struct.Struct("<Qd")  # step number, limit in s (0: none)
@@ -64,8 +70,28 @@ def unpacked_keys(content: bytes) -> list[tuple[str, bool]]:
     return [(key[1:].decode(), key[:1] == b"1") for key in keys]
 
 
+def sent(keys: bytes, values: Sequence[Any]) -> list[Sent]:
+    """The tensors of `packed_keys` and their values.
+
+    Raises:
+      ValueError: malformed.
+    """
+    return [
+        (key, value, is_dead)
+        for (key, is_dead), value in zip(unpacked_keys(keys), values, strict=True)
+    ]
+
+
 class ValueCall(Call, Protocol):
     """The server's side of a call with values that is being handled."""
+
+    def link(self, step_id: int) -> CallLink:
+        """This end of the call's connection, for tensors of a step.
+
+        Raises:
+          errors.InvalidArgumentError: the connection carries none.
+        """
+        ...
 
     def after_reply(self, callback: Callable[[], None]) -> None:
         """Calls back once the reply is sent, or could not be."""

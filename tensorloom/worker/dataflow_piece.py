@@ -33,6 +33,7 @@ class DataflowPiece:
 
     uses_context = True
     may_block = True  # any node may be one that waits
+    is_sequential = False
 
     def __init__(
         self,

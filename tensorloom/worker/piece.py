@@ -97,14 +97,15 @@ class Piece:
         plan = strands.split(ordered, functions, blocking_recv)
         self.strands = _emit_strands(emitter, plan)
         self.codes = [
-            _assemble(emitter, scope, is_last=len(plan.members) == 1)
-            for scope in self.strands
+            _assemble(emitter, scope, plan, index)
+            for index, scope in enumerate(self.strands)
         ]
         self._plan = plan
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
         self.result_indices = sorted(emitter.results)
         self.arg_indices = [n.attrs["index"] for n in ordered if n.op == "_Arg"]
         self.may_block = any(plan.blocks)
+        self.is_sequential = plan.is_sequential
         self.uses_torch = emitter.uses_torch
         self.uses_context = emitter.uses_context or len(plan.members) > 1
         self.traced_nodes = emitter.traced_nodes
@@ -183,10 +184,12 @@ def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
     return scopes
 
 
-def _assemble(emitter: Emitter, scope: Scope, is_last: bool) -> Code:
+def _assemble(emitter: Emitter, scope: Scope, plan: strands.Plan, index: int) -> Code:
     if scope.has_unsent or scope.has_held:
-        scope.write("context.rendezvous.flush()", None)
-    if is_last:
+        ends = plan.is_sequential and index == len(plan.members) - 1
+        how = "finish" if ends else "flush"
+        scope.write(f"context.rendezvous.{how}()", None)
+    if len(plan.members) == 1:
         results = [emitter.results[i][1] for i in sorted(emitter.results)]
         return Code(
             emitter,

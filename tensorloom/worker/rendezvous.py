@@ -57,6 +57,13 @@ class Rendezvous:
     def flush(self) -> None:
         """Sends what waits."""
 
+    def finish(self) -> None:
+        """As `flush`, at the end of a part."""
+        self.flush()
+
+    def unlink(self) -> None:
+        """Ends what other tasks' calls have to do with it."""
+
     def recv_async(self, key: str, receiver: Receiver) -> None:
         """Calls `receiver` once the value is there; at once when it is already."""
         with self._lock:

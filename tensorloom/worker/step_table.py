@@ -24,7 +24,9 @@ from tensorloom.worker.runtime import received_host
 from tensorloom.worker.step import Step
 
 if TYPE_CHECKING:
+    from tensorloom.framework.cancellation import CancellationManager
     from tensorloom.framework.resource import ResourceManager
+    from tensorloom.transport.call_link import CallLink
     from tensorloom.transport.value_methods import Sent
 
 # Steps remembered after their end: a late request must not begin them anew.
@@ -77,6 +79,12 @@ def _target(key: str) -> str:
     return task_of(key.split(";", 3)[2])
 
 
+@lru_cache(10_000)
+def _source(key: str) -> str:
+    """The task that a tensor comes from."""
+    return task_of(key.partition(";")[0])
+
+
 class StepRendezvous(Rendezvous):
     """The rendezvous of a step on one task; what other tasks send is pulled."""
 
@@ -92,6 +100,8 @@ class StepRendezvous(Rendezvous):
         self._later_lock = threading.Lock()
         self._carried: list[Sent] = []
         self._carried_to = ""
+        self._links: dict[str, CallLink] = {}  # by the task at the other end
+        self._caller = ""  # of the part that runs here, if there is a link to it
         self._pulled: set[str] = set()
         self._lost: dict[str, errors.OpError] = {}
         self._cancels: list[Callable[[], None]] = []
@@ -131,7 +141,77 @@ class StepRendezvous(Rendezvous):
         for target, tensors in later.items():
             self._push(target, tensors)
 
+    def finish(self) -> None:
+        """As `flush`, at the end of a part: what its caller needs goes with the reply.
+
+        If it looks for it at the link; and what is small.
+        """
+        link = self._links.get(self._caller)
+        if link is None or not link.sends:
+            self.flush()
+            return
+        with self._later_lock:
+            later = self._later.pop(self._caller, [])
+        large: list[Sent] = []
+        for tensor in later:
+            is_small = getattr(tensor[1], "nbytes", 0) <= _MAX_LATER
+            (self._carried if is_small else large).append(tensor)
+        if large:
+            self._push(self._caller, large)
+        self.flush()
+
+    # --- links -----------------------------------------------------------------------
+
+    def link(self, task: str, link: CallLink) -> None:
+        """Exchanges tensors with a task on the connection of a call, until `unlink`.
+
+        The part that runs here must have one thread alone that sends and receives.
+        """
+        self._links[task] = link
+
+    def link_caller(self, task: str, link: CallLink) -> list[Sent]:
+        """As `link`, to who runs the part; returns the list that `finish` fills."""
+        self._caller = task
+        self._links[task] = link
+        return self._carried
+
+    def unlink(self) -> None:
+        """The part has ended."""
+        self._links = {}
+
+    def recv(self, key: str, cancellation: CancellationManager | None = None) -> Any:
+        """Waits for the value of `key`; see `Rendezvous.recv`."""
+        if self._links:
+            link = self._links.get(_source(key))
+            if link is not None and link.is_open and not self._values.get(key):
+                self._take_until(key, link, cancellation)
+        return super().recv(key, cancellation)
+
+    def _take_until(
+        self, key: str, link: CallLink, cancellation: CancellationManager | None
+    ) -> None:
+        """Takes what comes at a link until `key` is there, or cannot come there."""
+        token = None
+        if cancellation is not None:
+            token = cancellation.register(link.wake)
+            if token is None:
+                return
+        try:
+            while link.is_open and self._aborted is None:
+                if cancellation is not None and cancellation.cancelled:
+                    return
+                for name, value, is_dead in link.take():
+                    self.deliver(name, value, is_dead)
+                if self._values.get(key):
+                    return
+        finally:
+            if cancellation is not None and token is not None:
+                cancellation.deregister(token)
+
     def _push(self, target: str, tensors: Sequence[Sent]) -> None:
+        link = self._links.get(target)
+        if link is not None and link.push(tensors):
+            return
         assert self._peers is not None
         self._peers.push_tensors(target, self._step_id, tensors)
 
@@ -206,6 +286,8 @@ class StepRendezvous(Rendezvous):
     def abort(self, error: errors.OpError) -> None:
         """Ends the step here; requests under way are given up."""
         super().abort(error)
+        for link in list(self._links.values()):
+            link.wake()
         with self._pull_lock:
             cancels, self._cancels = self._cancels, []
         for cancel in cancels:

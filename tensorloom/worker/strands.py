@@ -42,6 +42,11 @@ class Plan:
     after: list[set[int]]  # for each strand: those that must finish before
     blocks: list[bool]  # does the strand begin with a blocking op?
 
+    @property
+    def is_sequential(self) -> bool:
+        """Whether each strand waits for the one before: one thread runs them all."""
+        return all(i - 1 in before for i, before in enumerate(self.after) if i)
+
 
 def split(
     nodes: Sequence[Node], functions: Mapping[str, FunctionIR], blocking_recv: bool

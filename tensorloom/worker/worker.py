@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import device_name, errors, graph_partition, node_shapes
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tensorloom.devices.device import Device
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.transport.call_link import CallLink
     from tensorloom.transport.value_methods import Sent
 
 _NO_OPTIONS = StepOptions()
@@ -164,6 +165,11 @@ class RegisteredGraph:
         return any(piece.may_block for piece in self._pieces)
 
     @property
+    def is_sequential(self) -> bool:
+        """Whether one thread does all of a step, waiting included."""
+        return len(self._pieces) == 1 and self._pieces[0].is_sequential
+
+    @property
     def source(self) -> str:
         """The generated Python source of all pieces."""
         return "\n".join(piece.source for piece in self._pieces)
@@ -198,6 +204,7 @@ class RegisteredGraph:
             raise
         finally:
             self._session.end(step)
+            step.rendezvous.unlink()
         return [results[index] for index in sorted(results)]
 
     def _new_step(self, step_id: int) -> Step:
@@ -379,6 +386,11 @@ class Worker:
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Cancels this task's part of a step."""
         self.steps.abort(step_id, error)
+
+    def link(self, step_id: int, task: str, link: CallLink) -> None:
+        """Has a step exchange tensors with a task on the connection of a call."""
+        with suppress(errors.OpError):  # the step is over
+            self.steps.rendezvous(step_id).link(task, link)
 
     def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
         """Takes tensors from another task; a step that is over needs them no more."""

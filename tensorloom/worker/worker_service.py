@@ -138,6 +138,7 @@ class WorkerService:
         return {
             value_methods.RUN_GRAPH: self._run_graph_values,
             value_methods.RUN_SOURCE: self._run_source,
+            value_methods.RUN_LINKED: self._run_linked,
         }
 
     # --- sessions --------------------------------------------------------------------
@@ -222,7 +223,9 @@ class WorkerService:
         handle = f"{next(self._numbers):016x}"
         with self._lock:
             self._graphs[handle] = held
-        return worker_methods()["RegisterGraph"].response(graph_handle=handle)
+        return worker_methods()["RegisterGraph"].response(
+            graph_handle=handle, is_sequential=registered.is_sequential
+        )
 
     def _check_devices(self, graph: GraphIR) -> None:
         for node in graph.nodes.values():
@@ -313,16 +316,19 @@ class WorkerService:
     def _run_source(
         self, header: bytes, feeds: list[Any], call: ValueCall
     ) -> tuple[bytes, list[Any]]:
-        start = value_methods.RUN_GRAPH_HEADER.size + 1
-        end = start + header[start - 1]
-        name = header[start:end].decode()
-        _, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+        step_id, name, over = _of_caller(header)
         carried = self._worker.steps.carry(step_id, name)
-        values = self._run_numbered(header, header[end:], feeds, call)
-        return value_methods.packed_keys(carried), [
-            *values,
-            *(value for _, value, _ in carried),
-        ]
+        values = self._run_numbered(header, over, feeds, call)
+        return _with_carried(values, carried)
+
+    def _run_linked(
+        self, header: bytes, feeds: list[Any], call: ValueCall
+    ) -> tuple[bytes, list[Any]]:
+        step_id, name, over = _of_caller(header)
+        rendezvous = self._worker.steps.rendezvous(step_id)
+        carried = rendezvous.link_caller(name, call.link(step_id))
+        values = self._run_numbered(header, over, feeds, call)
+        return _with_carried(values, carried)
 
     def _run_numbered(
         self, header: bytes, over: bytes, feeds: list[Any], call: ValueCall
@@ -506,6 +512,23 @@ def _feeds(ends: ClientEnds, sent: Sequence[Any]) -> list[Any]:
             None, None, f"The step got no value for {', '.join(sorted(missing))}"
         )
     return values
+
+
+def _of_caller(header: bytes) -> tuple[int, str, bytes]:
+    """Of a call by a task that takes tensors: the step, the task, and ended steps."""
+    _, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+    start = value_methods.RUN_GRAPH_HEADER.size + 1
+    end = start + header[start - 1]
+    return step_id, header[start:end].decode(), header[end:]
+
+
+def _with_carried(
+    values: list[Any], carried: Sequence[Sent]
+) -> tuple[bytes, list[Any]]:
+    if not carried:
+        return b"", values
+    keys = value_methods.packed_keys(carried)
+    return keys, [*values, *(value for _, value, _ in carried)]
 
 
 def _pusher(step_id: int, key: str, push: Push) -> Receiver:

@@ -60,7 +60,7 @@ def test_steps_that_a_lost_call_named_are_told_again(error: Exception) -> None:
 
     def run(step_id: int) -> None:
         step = StepContext(StepOptions(), SimpleNamespace(), step_id)  # type: ignore[arg-type]
-        reply = worker.begin_graph("session", 1, [], step, is_source=False)
+        reply = worker.begin_graph("session", 1, [], step, value_methods.RUN_GRAPH)
         if reply is not None:
             reply.take()
         worker.cleanup_step(step_id)

@@ -54,7 +54,9 @@ class Waiting:
 class Unreachable:
     """A part on a task that is gone."""
 
-    def begin(self, feeds: Sequence[Any], step: StepContext) -> None:
+    def begin(
+        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
+    ) -> None:
         raise errors.UnavailableError(None, None, "it is gone")
 
 
@@ -83,6 +85,9 @@ class Reply:
     def fileno(self) -> int:
         return -1
 
+    def is_there(self) -> bool:
+        return False
+
     def watch(self, lost: Any) -> None:
         pass
 
@@ -97,7 +102,9 @@ class Late:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
 
-    def begin(self, feeds: Sequence[Any], step: StepContext) -> Reply:
+    def begin(
+        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
+    ) -> Reply:
         self._worker.aborted.clear()  # what came before did not reach it
         return Reply(self._worker)
 

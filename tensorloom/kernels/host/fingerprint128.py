@@ -24,7 +24,8 @@ def _shift(x: int) -> int:
 
 
 def _mix16(u: int, v: int) -> int:
-    return _mix(u & _M, v & _M, _MUL)
+    mixed: int = _mix(u & _M, v & _M, _MUL)
+    return mixed
 
 
 def fingerprint128(text: bytes) -> tuple[int, int]:
