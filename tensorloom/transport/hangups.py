@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     import socket
 
 
+_ONCE: Final = select.EPOLLRDHUP | select.EPOLLONESHOT
+
+
 class _Hangups:
     """Tells of connections that the other side closed. One thread for all."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._watched: dict[int, Callable[[], None]] = {}
+        self._watched: dict[int, tuple[socket.socket, Callable[[], None]]] = {}
         self._epoll: select.epoll | None = None
 
     def watch(self, connection: socket.socket, callback: Callable[[], None]) -> None:
@@ -33,10 +36,8 @@ class _Hangups:
                     name="tensorloom-hangups",
                     daemon=True,
                 ).start()
-            self._watched[connection.fileno()] = callback
-            self._epoll.register(
-                connection.fileno(), select.EPOLLRDHUP | select.EPOLLONESHOT
-            )
+            self._watched[connection.fileno()] = connection, callback
+            self._epoll.register(connection.fileno(), _ONCE)
 
     def forget(self, connection: socket.socket) -> None:
         """Ends watching, before the connection is closed."""
@@ -49,10 +50,28 @@ class _Hangups:
     def _run(self, epoll: select.epoll) -> None:
         while True:
             for number, _ in epoll.poll():
-                with self._lock:
-                    callback = self._watched.get(number)
+                callback = self._take(number, epoll)
                 if callback is not None:
                     threads.start(callback)  # it may take long
+
+    def _take(self, number: int, epoll: select.epoll) -> Callable[[], None] | None:
+        """Who is to hear of an event; None if it was of an earlier connection.
+
+        That one was closed meanwhile, and another has its number.
+        """
+        with self._lock:
+            connection, callback = self._watched.get(number, (None, None))
+            if connection is None or _is_over(connection):
+                return callback
+            with suppress(OSError):  # closed meanwhile
+                epoll.modify(number, _ONCE)
+            return None
+
+
+def _is_over(connection: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 hangups: Final = _Hangups()
