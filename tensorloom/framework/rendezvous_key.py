@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import device_name, errors
@@ -39,6 +40,27 @@ def parse_rendezvous_key(key: str) -> tuple[str, int, str, str, str]:
         except ValueError:
             pass
     raise errors.InvalidArgumentError(None, None, f"Invalid rendezvous key: {key}")
+
+
+@lru_cache(10_000)
+def source_task(key: str) -> str:
+    """The task that a tensor comes from.
+
+    Raises:
+      ValueError: its device has no well-formed name.
+    """
+    return device_name.task_of(key.partition(";")[0])
+
+
+@lru_cache(10_000)
+def target_task(key: str) -> str:
+    """The task that a tensor goes to.
+
+    Raises:
+      ValueError: its device has no well-formed name.
+      IndexError: the key is malformed.
+    """
+    return device_name.task_of(key.split(";", 3)[2])
 
 
 def key_of(node: Node) -> str:

@@ -89,7 +89,7 @@ def _center_bias_shape(c: InferenceContext) -> TensorShape:
     return SCALAR
 
 
-def _create_shape(c: InferenceContext) -> list[TensorShape]:
+def create_shape(c: InferenceContext) -> list[TensorShape]:
     with_ranks(c, 0, 0, 0)
     return []
 
@@ -263,7 +263,7 @@ register_op(
         "stamp_token: int64",
         "tree_ensemble_serialized: string",
     ],
-    shape_fn=_create_shape,
+    shape_fn=create_shape,
     stateful=True,
     doc="Makes an ensemble from its serialized form.",
 )
@@ -275,7 +275,7 @@ register_op(
         "stamp_token: int64",
         "tree_ensemble_serialized: string",
     ],
-    shape_fn=_create_shape,
+    shape_fn=create_shape,
     stateful=True,
     doc="Replaces an ensemble by a serialized one.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops.boosted_trees_ops import initialized_shape, with_ranks
+from tensorloom.ops.boosted_trees_ops import create_shape, initialized_shape, with_ranks
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -61,11 +61,6 @@ def _boundaries_shape(c: InferenceContext) -> list[TensorShape]:
     return [_VECTOR] * c.attrs["num_features"]
 
 
-def _create_shape(c: InferenceContext) -> list[TensorShape]:
-    with_ranks(c, 0, 0, 0)
-    return []
-
-
 register_op(
     "BoostedTreesBucketize",
     inputs=[
@@ -86,7 +81,7 @@ register_op(
         "num_streams: int64",
     ],
     attrs=["max_elements: int = 1099511627776"],
-    shape_fn=_create_shape,
+    shape_fn=create_shape,
     stateful=True,
     doc="Makes streams of quantile sketches.",
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.device_name import task_of
+from tensorloom.framework.rendezvous_key import source_task
 from tensorloom.transport import frames, packing, status, value_methods
 from tensorloom.transport.call_link import CallLink
 
@@ -71,28 +71,34 @@ class FrameCall:
             self._callbacks = []
 
 
-class CurrentCall:
-    """The call that a connection carries, which is cancelled when the caller hangs up.
+class Caller:
+    """Who is at the other end of a connection, as far as it has shown.
 
-    The caller may hang up before its last call is read: then that is cancelled too.
+    Its call is cancelled when it hangs up; it may do so before its last call is read:
+    then that is cancelled too.
+
+    Args:
+      ends: gives what links need, where the connection can have them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ends: Callable[[], Ends] | None = None) -> None:
         #: The task whose tensors come on the connection, once some came.
         self.pusher = ""
         #: Whether tensors may come on it within calls: they are lost with the call.
         self.is_linked = False
+        self._ends = ends
         self._call: FrameCall | None = None
         self._is_over = False
 
-    def __bool__(self) -> bool:
+    @property
+    def is_calling(self) -> bool:
         """Whether a call is under way."""
         return self._call is not None
 
-    def begin(self, ends: Callable[[], Ends] | None = None) -> FrameCall:
-        """A call begins; see `FrameAnswers.answer`."""
+    def begin(self) -> FrameCall:
+        """A call begins."""
         # Whichever comes first, here and in `cancel`: one of both sees the other.
-        call = self._call = FrameCall(ends)
+        call = self._call = FrameCall(self._ends)
         if self._is_over:
             call.cancel()
         return call
@@ -135,31 +141,25 @@ class FrameAnswers:
         self._pushed = pushed
 
     def answer(
-        self,
-        frame: frames.Frame,
-        current: CurrentCall,
-        write: Write,
-        push: Push,
-        ends: Callable[[], Ends] | None = None,
+        self, frame: frames.Frame, caller: Caller, write: Write, push: Push
     ) -> None:
         """Does what a frame asks for.
 
         Args:
           frame: from the caller.
-          current: of the connection.
+          caller: of the connection.
           write: sends the reply.
           push: sends tensors that the frame asks for, as they come to be.
-          ends: gives what links need, where the connection can have them.
 
         Raises:
           errors.InvalidArgumentError: the caller is no peer of ours.
           OSError: as `write`.
         """
         if frame.method == value_methods.PUSH:
-            self._take_pushed(frame, current)
+            self._take_pushed(frame, caller)
             return
         if frame.method == value_methods.PUSH_ACKNOWLEDGED:
-            self._take_pushed(frame, current)
+            self._take_pushed(frame, caller)
             write(frames.REPLY)
             return
         if frame.method == value_methods.PUSH_ELSEWHERE:
@@ -170,9 +170,9 @@ class FrameAnswers:
         if frame.kind == frames.VALUES and frame.method == value_methods.TENSORS:
             self._start_tensors(frame, push)
             return
-        call = current.begin(ends)
+        call = caller.begin()
         if frame.method == value_methods.RUN_LINKED:
-            current.is_linked = True
+            caller.is_linked = True
         try:
             header, body, size = self._answer(frame, call)
         except Exception as error:
@@ -181,14 +181,14 @@ class FrameAnswers:
         else:
             write(frames.REPLY, header=header, body=body, body_size=size)
         finally:
-            current.end()
+            caller.end()
             if call.later is not None:
                 call.later()
 
-    def end(self, current: CurrentCall) -> None:
+    def end(self, caller: Caller) -> None:
         """The connection has ended: what was pushed last may not have come."""
-        if current.pusher:
-            self._pushed.lose_pusher(current.pusher)
+        if caller.pusher:
+            self._pushed.lose_pusher(caller.pusher)
 
     def _answer(
         self, frame: frames.Frame, call: FrameCall
@@ -224,7 +224,7 @@ class FrameAnswers:
         response: bytes = handler(request, call).SerializeToString()
         return response
 
-    def _take_pushed(self, frame: frames.Frame, current: CurrentCall) -> None:
+    def _take_pushed(self, frame: frames.Frame, caller: Caller) -> None:
         size = value_methods.STEP_ID.size
         try:
             (step_id,) = value_methods.STEP_ID.unpack_from(frame.header)
@@ -235,8 +235,8 @@ class FrameAnswers:
                 return
             values = packing.unpack(frame.body)
             tensors = value_methods.sent(frame.header[size:], values)
-            if tensors and not current.pusher and not current.is_linked:
-                current.pusher = task_of(tensors[0][0].partition(";")[0])
+            if tensors and not caller.pusher and not caller.is_linked:
+                caller.pusher = source_task(tensors[0][0])
         except (struct.error, LookupError, ValueError) as error:
             raise errors.InvalidArgumentError(None, None, str(error)) from None
         self._pushed.take_pushed(step_id, tensors)

@@ -6,18 +6,14 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, socket_address
 from tensorloom.transport.call_link import LazyEnds
-from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers, TensorStream
+from tensorloom.transport.frame_answers import Caller, FrameAnswers, TensorStream
 from tensorloom.transport.hangups import hangups
-
-if TYPE_CHECKING:
-    from tensorloom.transport.call_link import Ends
 
 #: What a hello says; another version speaks gRPC with us.
 PROTOCOL: Final = b"tensorloom-2"
@@ -80,16 +76,16 @@ class SocketServer:
             threads.start(lambda c=connection: self._serve(c))  # type: ignore[misc]
 
     def _serve(self, connection: socket.socket) -> None:
-        call = CurrentCall()
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
         ends = LazyEnds(connection, reader, writer)
+        caller = Caller(ends.get)
         try:
             socket_address.prepare(connection)
             if not self._greet(connection, reader, writer):
                 return
-            hangups.watch(connection, call.cancel)
-            self._answer_all(reader, writer, call, ends.get)
+            hangups.watch(connection, caller.cancel)
+            self._answer_all(reader, writer, caller)
         except (OSError, frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
@@ -101,7 +97,7 @@ class SocketServer:
             writer.close()
             ends.close()
             if not self._is_stopped:
-                self._answers.end(call)
+                self._answers.end(caller)
 
     def _greet(
         self,
@@ -126,12 +122,11 @@ class SocketServer:
         self,
         reader: frames.FrameReader,
         writer: frames.FrameWriter,
-        current: CurrentCall,
-        ends: Callable[[], Ends],
+        caller: Caller,
     ) -> None:
         push = TensorStream(writer.write).push
         while True:
-            self._answers.answer(reader.read(), current, writer.write, push, ends)
+            self._answers.answer(reader.read(), caller, writer.write, push)
 
 
 def _same(a: bytes, b: bytes) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, message_frames, value_methods
-from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers, TensorStream
+from tensorloom.transport.frame_answers import Caller, FrameAnswers, TensorStream
 from tensorloom.transport.socket_server import MAX_HELLO, NO_PEER, PROTOCOL
 from tensorloom.transport.stream_connection import SCHEME
 
@@ -36,12 +36,12 @@ class StreamServer:
         self._answers = answers
         self._hello = PROTOCOL + b"\0" + endpoint.removeprefix(SCHEME).encode()
         self._lock = threading.Lock()
-        self._streams: dict[grpc.ServicerContext, CurrentCall] = {}
+        self._streams: dict[grpc.ServicerContext, Caller] = {}
 
     def end_idle(self) -> None:
         """Ends the streams on which no call is under way."""
         with self._lock:
-            idle = [context for context, call in self._streams.items() if not call]
+            idle = [c for c, caller in self._streams.items() if not caller.is_calling]
         for context in idle:
             context.cancel()
 
@@ -49,24 +49,24 @@ class StreamServer:
         self, messages: Iterator[bytes], context: grpc.ServicerContext
     ) -> Iterator[bytes]:
         """Handles one stream: messages in, messages out."""
-        call = CurrentCall()
+        caller = Caller()
         with self._lock:
-            self._streams[context] = call
+            self._streams[context] = caller
         # gRPC has one thread that tells, for all its streams.
-        if not context.add_callback(lambda: threads.start(call.cancel)):
-            call.cancel()  # the stream has ended already
+        if not context.add_callback(lambda: threads.start(caller.cancel)):
+            caller.cancel()  # the stream has ended already
         reader = message_frames.MessageReader(_receiver(messages))
         try:
-            yield from self._replies(reader, call)
+            yield from self._replies(reader, caller)
         except (frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
             with self._lock:
                 self._streams.pop(context, None)
-            self._answers.end(call)
+            self._answers.end(caller)
 
     def _replies(
-        self, reader: message_frames.MessageReader, call: CurrentCall
+        self, reader: message_frames.MessageReader, caller: Caller
     ) -> Iterator[bytes]:
         hello = reader.read(0, MAX_HELLO)
         if hello.header != self._hello:
@@ -84,7 +84,7 @@ class StreamServer:
             if frame.method == value_methods.TENSORS:
                 yield from self._tensors(frame, reader)
                 return
-            self._answers.answer(frame, call, write, _push_nothing)
+            self._answers.answer(frame, caller, write, _push_nothing)
             for reply in replies:
                 yield from reply
             replies.clear()
@@ -105,7 +105,7 @@ class StreamServer:
         def read(frame: frames.Frame) -> None:
             try:
                 while True:
-                    self._answers.answer(frame, CurrentCall(), write, push)
+                    self._answers.answer(frame, Caller(), write, push)
                     frame = reader.read()
             except (frames.Closed, errors.OpError):
                 outbox.put(None)

@@ -10,14 +10,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import task_of
-from tensorloom.framework.rendezvous_key import parse_rendezvous_key
+from tensorloom.framework.rendezvous_key import (
+    parse_rendezvous_key,
+    source_task,
+    target_task,
+)
 from tensorloom.transport import status
 from tensorloom.worker.rendezvous import Receiver, Rendezvous
 from tensorloom.worker.runtime import received_host
@@ -73,18 +76,6 @@ class Peers(Protocol):
         ...
 
 
-@lru_cache(10_000)
-def _target(key: str) -> str:
-    """The task that a tensor goes to."""
-    return task_of(key.split(";", 3)[2])
-
-
-@lru_cache(10_000)
-def _source(key: str) -> str:
-    """The task that a tensor comes from."""
-    return task_of(key.partition(";")[0])
-
-
 class StepRendezvous(Rendezvous):
     """The rendezvous of a step on one task; what other tasks send is pulled."""
 
@@ -109,7 +100,7 @@ class StepRendezvous(Rendezvous):
 
     def send(self, key: str, value: Any, is_dead: bool = False) -> None:
         """Leaves a value here, or pushes it to the task that needs it."""
-        target = _target(key) if self.pushes else self._task
+        target = target_task(key) if self.pushes else self._task
         if target == self._task:
             super().send(key, value, is_dead)
         else:
@@ -120,7 +111,7 @@ class StepRendezvous(Rendezvous):
 
         A large one must not change until then.
         """
-        target = _target(key) if self.pushes else self._task
+        target = target_task(key) if self.pushes else self._task
         if target == self._task:
             super().send(key, value)
             return
@@ -182,7 +173,7 @@ class StepRendezvous(Rendezvous):
     def recv(self, key: str, cancellation: CancellationManager | None = None) -> Any:
         """Waits for the value of `key`; see `Rendezvous.recv`."""
         if self._links:
-            link = self._links.get(_source(key))
+            link = self._links.get(source_task(key))
             if link is not None and link.is_open and not self._values.get(key):
                 self._take_until(key, link, cancellation)
         return super().recv(key, cancellation)
@@ -232,7 +223,7 @@ class StepRendezvous(Rendezvous):
     def recv_async(self, key: str, receiver: Receiver) -> None:
         """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
         super().recv_async(key, receiver)
-        source = task_of(key.partition(";")[0])
+        source = source_task(key)
         if source == self._task:
             return
         if not self.pushes:
@@ -246,9 +237,7 @@ class StepRendezvous(Rendezvous):
         return self.pushes and self._waits_for(task)
 
     def _waits_for(self, task: str) -> bool:
-        return any(
-            task_of(key.partition(";")[0]) == task for key in self._waited_keys()
-        )
+        return any(source_task(key) == task for key in self._waited_keys())
 
     def _pull(self, keys: Sequence[str], source: str) -> None:
         if self._peers is None:

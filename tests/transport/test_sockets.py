@@ -21,7 +21,7 @@ from tensorloom.transport import (
     socket_address,
     value_methods,
 )
-from tensorloom.transport.frame_answers import CurrentCall, FrameAnswers
+from tensorloom.transport.frame_answers import Caller, FrameAnswers
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.methods import worker_methods
@@ -192,14 +192,14 @@ def test_a_limit(channel: SocketChannel, service: Service) -> None:
 
 
 def test_a_call_that_is_read_after_its_caller_hung_up(service: Service) -> None:
-    current, written = CurrentCall(), []
+    current, written = Caller(), []
     current.cancel()
     service.release.set()
     frame = frames.Frame(frames.VALUES, 0, RUN, b"wait", np.empty(0, np.uint8))
     answers_of(service).answer(frame, current, lambda *a, **_: written.append(a), print)
     assert service.cancelled.is_set()
     assert written == [(frames.REPLY,)]
-    assert not current
+    assert not current.is_calling
 
 
 def test_tensors_come_in_any_order(channel: SocketChannel) -> None:
@@ -424,7 +424,7 @@ def test_a_push_that_names_no_task(service: Service, key: str) -> None:
         np.frombuffer(b"".join(body), "u1"),
     )
     with pytest.raises(errors.InvalidArgumentError):
-        answers_of(service).answer(frame, CurrentCall(), _ignore, _ignore)
+        answers_of(service).answer(frame, Caller(), _ignore, _ignore)
     assert not service.pushed
 
 
