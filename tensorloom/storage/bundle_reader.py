@@ -12,6 +12,7 @@ import math
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.protos import tensor_bundle_pb2
     from tensorloom.storage.slices import Shape, Slice
+    from tensorloom.storage.table_block import Block
 
 T = TypeVar("T")
 
@@ -37,6 +39,11 @@ T = TypeVar("T")
 Empty = Callable[[tuple[int, ...], Any], Any]
 
 _MAX_RANK = 254  # TensorFlow's
+
+# The bits that tell whether an entry begins with a dtype of a byte and a shape whose
+# length is a byte, and those of an entry that does.
+_SIMPLE = np.array([255, 128, 255, 128], np.uint8)
+_SIMPLE_HEAD = np.array([8, 0, 18, 0], np.uint8)
 
 
 def empty_array(shape: Shape, dtype: DType) -> Any:
@@ -58,22 +65,27 @@ class BundleReader:
         self._index = index_name(prefix)
         self._table = TableReader(self._index)
         self._files: dict[int, ShardFile] = {}
-        self._keys, self._values = self._table.entries()
+        self._blocks = list(self._table.blocks())
         self._header = self._read_header()
+        self._keys = self._from_blocks(lambda block: block.keys)
 
     @functools.cached_property
     def _rows(self) -> dict[bytes, bytes]:
-        return dict(zip(self._keys, self._values, strict=True))
+        values = self._from_blocks(lambda block: block.values)
+        return dict(zip(self._keys, values, strict=True))
+
+    def _from_blocks(self, part: Callable[[Block], list[bytes]]) -> list[bytes]:
+        """A part of all entries but the header, which comes first."""
+        return list(chain.from_iterable(map(part, self._blocks)))[1:]
 
     def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
-        """Takes the header, whose key is empty, from among the entries."""
+        """The header, whose key is empty."""
         from tensorloom.protos import tensor_bundle_pb2
 
-        if not self._keys or self._keys[0]:
+        if not self._blocks or self._blocks[0].keys[0]:
             raise data_loss(self._index, None, "Unable to read header")
         header = tensor_bundle_pb2.BundleHeaderProto()
-        self._parse(header, self._values[0])
-        del self._keys[0], self._values[0]
+        self._parse(header, self._blocks[0].value(0))
         if header.endianness:
             raise errors.UnimplementedError(
                 None,
@@ -202,9 +214,9 @@ class BundleReader:
         """The shape of every tensor."""
         return dict(zip(self.names, self._facts(self._shape), strict=True))
 
-    def shape_lists(self) -> list[list[int]]:
+    def shape_lists(self) -> Iterable[list[int]]:
         """The shapes in the order of `names`, each as a list of its own."""
-        return list(map(list.copy, self._facts(lambda entry: list(self._shape(entry)))))
+        return map(list.copy, self._facts(lambda entry: list(self._shape(entry))))
 
     def dtypes(self) -> dict[bytes, DType]:
         """The dtype of every tensor."""
@@ -212,18 +224,38 @@ class BundleReader:
 
     def _facts(self, fact: Callable[[Any], T]) -> Iterable[T]:
         """What the entries say, of each tensor."""
-        rows = self._values[self._first_name() :]
-        try:
-            # Entries begin with dtype and shape, of which there are few different
-            # ones. Those fields have a tag and a byte, and a tag, a length and so much.
-            heads = [row[: 4 + row[3]] for row in rows]
-            different = set(heads)
-            if all(map(_is_head, different)):
-                known = {head: fact(self._parsed(head)) for head in different}
-                return map(known.__getitem__, heads)
-        except (IndexError, errors.DataLossError):
-            pass  # the whole entries tell what is wrong
-        return [fact(self._parsed(row)) for row in rows]
+        first = self._first_name()
+        heads = self._heads(first)
+        if heads is not None:
+            known = _Known(lambda head: fact(self._parsed(head[: 4 + head[3]])))
+            return map(known.__getitem__, heads)
+        values = self._from_blocks(lambda block: block.values)
+        return [fact(self._parsed(value)) for value in values[first:]]
+
+    def _heads(self, first: int) -> list[bytes] | None:
+        """dtype and shape of the entries from one on, of which few are different.
+
+        Entries begin with these fields: a tag and a byte; a tag, a length and so many
+        bytes. Behind them are zeros, up to the longest.
+
+        Returns:
+          None if an entry is not of that kind.
+        """
+
+        def heads(size: int) -> Any:
+            parts = [block.heads(size) for block in self._blocks]
+            return np.concatenate(parts)[first + 1 :]  # without the header
+
+        sizes = np.concatenate([block.sizes for block in self._blocks])[first + 1 :]
+        starts = heads(4)
+        ends = starts[:, 3] + 4
+        if (starts & _SIMPLE != _SIMPLE_HEAD).any() or (ends > sizes).any():
+            return None
+        longest = int(ends.max(initial=4))
+        result = heads(longest)
+        result *= np.arange(longest, dtype=np.uint8) < ends[:, None]
+        found: list[bytes] = result.view(f"V{longest}")[:, 0].tolist()
+        return found
 
     # --- values ----------------------------------------------------------------------
 
@@ -399,13 +431,15 @@ class BundleReader:
         return _string_array(data, at + 4, lengths, shape)
 
 
-def _is_head(data: bytes) -> bool:
-    return (
-        len(data) == 4 + data[3]
-        and data[0] == 8
-        and data[2] == 18
-        and data[1] | data[3] < 128
-    )
+class _Known(dict[bytes, T]):
+    """What was found out from bytes, once for each."""
+
+    def __init__(self, find: Callable[[bytes], T]) -> None:
+        self._find = find
+
+    def __missing__(self, key: bytes) -> T:
+        found = self[key] = self._find(key)
+        return found
 
 
 def _string_array(data: bytes, at: int, lengths: Sequence[int], shape: Shape) -> Any:

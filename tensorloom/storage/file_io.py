@@ -83,11 +83,11 @@ class FileIO:
 
     def write(self, file_content: Any) -> None:
         """Writes text (as UTF-8) or bytes at the end."""
+        writer = self._open_writer()
         if isinstance(file_content, str):
             file_content = file_content.encode()
         elif not isinstance(file_content, bytes | bytearray | memoryview):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
-        writer = self._open_writer()
         with as_file_errors(self._name):
             writer.write(file_content)
 

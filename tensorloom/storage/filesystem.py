@@ -178,6 +178,8 @@ def path_text(path: Path) -> str:
     """A path as text. Raises TypeError when it is none."""
     if isinstance(path, str):
         return path
+    if not isinstance(path, bytes | os.PathLike):
+        raise TypeError(f"Expected binary or unicode string, got {path!r}")
     return os.fsdecode(path)
 
 

@@ -70,6 +70,7 @@ def match_paths(files: FileSystem, pattern: str) -> list[str]:
 
     Raises:
       NotFoundError: the directory before the first special character is not there.
+      FailedPreconditionError: it is a file.
     """
     from tensorloom.storage.filesystem import parent, scheme_of
 
@@ -84,6 +85,10 @@ def match_paths(files: FileSystem, pattern: str) -> list[str]:
     else:
         rest = pattern[len(fixed) :].lstrip("/") if fixed != "/" else pattern[1:]
     if not files.is_directory(fixed):
+        if files.exists(fixed):
+            raise errors.FailedPreconditionError(
+                None, None, f"{fixed}; Not a directory"
+            )
         raise errors.NotFoundError(None, None, f"{fixed}; No such file or directory")
     return sorted(_expand(files, fixed, [c for c in rest.split("/") if c]))
 

@@ -20,10 +20,15 @@ _FREED_AFTER_S = 0.1
 
 
 def local_path(path: str) -> str:
-    """The path without `file://`."""
+    """The path without `file://`, and without slashes at its end.
+
+    As TensorFlow cleans it: "name/" is the file or directory "name".
+    """
     if path.startswith("file://"):
         rest = path[len("file://") :]
-        return rest if rest.startswith("/") else "/" + rest.partition("/")[2]
+        path = rest if rest.startswith("/") else "/" + rest.partition("/")[2]
+    if path.endswith("/"):
+        return path.rstrip("/") or "/"
     return path
 
 

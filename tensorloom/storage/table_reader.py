@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import io
-import operator
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -16,64 +13,11 @@ from tensorloom.storage import filesystem, snappy
 from tensorloom.storage.coding import decode_varint
 from tensorloom.storage.crc32c import crc32c, mask
 from tensorloom.storage.file_errors import as_file_errors, data_loss
+from tensorloom.storage.table_block import Block
 from tensorloom.storage.table_writer import FOOTER_SIZE, MAGIC, TRAILER_SIZE
 
 _RAW, _SNAPPY = 0, 1
 _KEPT_BLOCK = 1 << 20  # bytes
-
-
-def block_entries(block: bytes) -> tuple[list[bytes], list[bytes]]:
-    """The keys and the values of a block, in order.
-
-    Raises:
-      IndexError: it is damaged.
-    """
-    if len(block) < 4:
-        raise IndexError("block without restarts")
-    end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
-    if end < 0:
-        raise IndexError("too many restarts in block")
-    return _short_entries(block[:end]) or _any_entries(block, end)
-
-
-def _short_entries(data: bytes) -> tuple[list[bytes], list[bytes]] | None:
-    """Entries whose three numbers have a byte each; None if one is not of that kind.
-
-    A checkpoint may have many thousands: an entry takes a fifth of a microsecond here.
-    """
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    read, key = io.BytesIO(data).read, b""
-    shared = unshared = length = 0
-    try:
-        for shared, unshared, length in iter(functools.partial(read, 3), b""):
-            if shared | unshared | length > 127 or shared > len(key):
-                return None
-            keys.append(key := key[:shared] + read(unshared))
-            values.append(read(length))
-    except ValueError:  # the data ends within the three
-        return None
-    # Only the last entry can be cut.
-    whole = keys and len(key) == shared + unshared and len(values[-1]) == length
-    return (keys, values) if whole else None
-
-
-def _any_entries(block: bytes, end: int) -> tuple[list[bytes], list[bytes]]:
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    at, key = 0, b""
-    while at < end:
-        shared, at = decode_varint(block, at)
-        unshared, at = decode_varint(block, at)
-        length, at = decode_varint(block, at)
-        value_at = at + unshared
-        if shared > len(key) or value_at + length > end:
-            raise IndexError("bad entry in block")
-        key = key[:shared] + block[at:value_at]
-        at = value_at + length
-        keys.append(key)
-        values.append(block[value_at:at])
-    return keys, values
 
 
 class TableReader:
@@ -148,10 +92,9 @@ class TableReader:
         try:
             at = decode_varint(footer, decode_varint(footer, 0)[1])[1]
             offset, size, _ = self._handle(footer, at)
+            index = Block(self._block(offset, size))
             result, end = [], 0
-            for key, handle in zip(
-                *block_entries(self._block(offset, size)), strict=True
-            ):
+            for key, handle in zip(index.keys, index.values, strict=True):
                 offset, size, _ = self._handle(handle, 0)
                 if offset < end:
                     raise IndexError("blocks of the index overlap")
@@ -187,28 +130,28 @@ class TableReader:
                 self._path, offset, f"corrupted compressed block contents: {error}"
             ) from None
 
-    def _entries(self, offset: int, size: int) -> tuple[list[bytes], list[bytes]]:
+    def _parsed(self, offset: int, size: int) -> Block:
         try:
-            return block_entries(self._block(offset, size))
+            return Block(self._block(offset, size))
         except IndexError as error:
             raise data_loss(self._path, offset, f"corrupted block: {error}") from None
 
-    def entries(self) -> tuple[list[bytes], list[bytes]]:
-        """All keys, in order, and their values."""
-        all_keys: list[bytes] = []
-        all_values: list[bytes] = []
+    def blocks(self) -> Iterator[Block]:
+        """All blocks with entries, in order."""
+        last = None
         for _, offset, size in self._index:
-            keys, values = self._entries(offset, size)
-            in_order = all(map(operator.lt, keys, keys[1:]))
-            if not in_order or (all_keys and keys and keys[0] <= all_keys[-1]):
+            block = self._parsed(offset, size)
+            if not block.keys:
+                continue
+            if not block.in_order or (last is not None and block.keys[0] <= last):
                 raise data_loss(self._path, offset, "keys are out of order")
-            all_keys += keys
-            all_values += values
-        return all_keys, all_values
+            yield block
+            last = block.keys[-1]
 
     def items(self) -> Iterator[tuple[bytes, bytes]]:
         """All entries in order of their keys."""
-        return zip(*self.entries(), strict=True)
+        for block in self.blocks():
+            yield from zip(block.keys, block.values, strict=True)
 
     def get(self, key: bytes) -> bytes:
         """The value of a key. Raises NotFoundError."""
@@ -218,7 +161,8 @@ class TableReader:
             if self._last is not None and self._last[0] == offset:
                 entries = self._last[1]
             else:
-                entries = dict(zip(*self._entries(offset, size), strict=True))
+                block = self._parsed(offset, size)
+                entries = dict(zip(block.keys, block.values, strict=True))
                 # Neighbours are often asked for next.
                 self._last = (offset, entries) if size <= _KEPT_BLOCK else None
             if key in entries:

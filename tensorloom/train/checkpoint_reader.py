@@ -61,8 +61,8 @@ class CheckpointReader:
 
     def _names_and_shapes(self) -> list[tuple[str, list[int]]]:
         """In the order of the names, as UTF-8 keeps that of the tables' keys."""
-        names, lists = _texts(self._reader.names), self._reader.shape_lists()
-        return list(zip(names, lists, strict=True))
+        names = _texts(self._reader.names)
+        return list(zip(names, self._reader.shape_lists(), strict=True))
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtype of every tensor, by name."""
