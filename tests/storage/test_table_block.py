@@ -57,9 +57,7 @@ def read(data: bytes) -> Entries | None:
     except IndexError:
         return None
     keys = result.keys
-    assert result.in_order == all(
-        itertools.starmap(operator.lt, itertools.pairwise(keys))
-    )
+    assert result.in_order == all(a < b for a, b in itertools.pairwise(keys))
     assert result.sizes.tolist() == list(map(len, result.values))
     for size in (1, 9):
         heads = [head.tobytes() for head in result.heads(size)]
