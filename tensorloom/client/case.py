@@ -41,7 +41,6 @@ def case(
     """
     predicates, actions = _check_pairs(pred_fn_pairs)
     with name_scope(name, "case", list(predicates)):
-        checked = list(predicates)
         if not actions:
             raise ValueError("pred_fn_pairs must have at least one pair")
         if default is None:
@@ -59,7 +58,8 @@ def case(
             )
         if not exclusive:
             return chosen()
-        check = _assert_at_most(checked, 1, "Input error: exclusive=True")
+        # Without the last one where that is the default, as in TensorFlow.
+        check = _assert_at_most(predicates, 1, "Input error: exclusive=True")
         with control_dependencies([check]):
             return chosen()
 

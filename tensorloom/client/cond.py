@@ -70,6 +70,7 @@ def cond(
             )
         tally = Tally(get_default_graph())
         tally.bring(predicate)
+        predicate = _as_scalar(predicate, tally.is_on)
         tally.add(4)  # Switch, switch_t, switch_f, pred_id
         graphs, results = [], []
         for graph_name, function, word in zip(
@@ -89,6 +90,22 @@ def cond(
         if tally.is_on:
             mark_as_classic(outputs[0].op.inputs[0].op)
         return control_flow_values.pack(results[0], outputs)
+
+
+def _as_scalar(predicate: Tensor, is_classic: bool) -> Tensor:
+    """A Switch takes scalars alone; in functions TensorFlow makes one of the value.
+
+    Raises:
+      ValueError: TensorFlow would make a Switch, and the predicate is no scalar.
+    """
+    rank = predicate.shape.rank
+    if rank == 0 or (is_classic and rank is None):
+        return predicate
+    if is_classic:
+        raise ValueError(f"Shape must be rank 0 but is rank {rank} for the predicate")
+    from tensorloom.ops import reshape_ops
+
+    return reshape_ops.squeeze(predicate)
 
 
 def _branch_function(

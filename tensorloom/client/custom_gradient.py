@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.gradient_walk import original_of_capture
 from tensorloom.client.gradients import build_gradients
 from tensorloom.client.resource_variable import is_resource_variable
 from tensorloom.client.variable_scope import get_variable_scope
@@ -119,7 +120,7 @@ def _variables_between(inputs: Sequence[Tensor], result: Any) -> list[Any]:
         seen.add(op)
         if op.type in _VARIABLE_OPS:
             found[op.name] = None
-        stack.extend(t.op for t in op.inputs)
+        stack.extend(original_of_capture(t).op for t in op.inputs)
     variables = [_variable_of(name) for name in sorted(found)]
     return [v for v in variables if v is not None]
 

@@ -146,7 +146,7 @@ class GradientWalk:
         graph = op._graph
         if not isinstance(graph, FuncGraph):
             return op._inputs
-        return [t if t in self._xs else _original_of_capture(t) for t in op._inputs]
+        return [t if t in self._xs else original_of_capture(t) for t in op._inputs]
 
     # --- the walk -------------------------------------------------------------------
 
@@ -423,7 +423,7 @@ def _captured_consumers(
     return consumers
 
 
-def _original_of_capture(tensor: Tensor) -> Tensor:
+def original_of_capture(tensor: Tensor) -> Tensor:
     """The tensor outside all bodies that an argument of a body stands for."""
     while isinstance(tensor._op._graph, FuncGraph):
         original = tensor._op._graph.original_of(tensor)

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.tensor import Tensor
 
+_COUNTER_TYPES = (dtypes.int32, dtypes.int64)
+
 
 @RegisterGradient("While")
 @RegisterGradient("StatelessWhile")
@@ -151,7 +153,7 @@ def _iterations(
 
 def _counts(op: Operation, body: FuncGraph) -> bool:
     if len(op.inputs) < 2 or any(
-        t.dtype != dtypes.int32 or t.shape.rank != 0 for t in body.inputs[:2]
+        t.dtype not in _COUNTER_TYPES or t.shape.rank != 0 for t in body.inputs[:2]
     ):
         return False
     following, maximum = map(_source, body.outputs[:2])
@@ -347,10 +349,11 @@ class BodyGradient(GradientGraph):
         with outer.as_default(), outer.control_dependencies(None):
             outer._set_control_flow_context(self.op._control_flow_context)
             is_handle = tensor.dtype == dtypes.resource
+            maximum = _iterations(self.op, self._cond_graph, body)[0]
             empty = list_ops.empty_tensor_list(
                 TensorShape.of(None) if is_handle else tensor.shape,
                 tensor.dtype.base_dtype,
-                max_num_elements=_iterations(self.op, self._cond_graph, body)[0],
+                max_num_elements=maximum if maximum.dtype == dtypes.int32 else -1,
                 name=f"{tensor.name}/accumulator".replace(":", "_"),
             )
         _add_loop_input(empty, self._cond_graph, body)

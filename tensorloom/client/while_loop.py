@@ -73,9 +73,10 @@ def while_loop(
         raise TypeError("parallel_iterations must be a positive integer.")
     if not loop_vars:
         raise ValueError("No loop variables provided")
-    loop = _Loop(loop_vars, shape_invariants)
     is_limited = maximum_iterations is not None
     tally = Tally(get_default_graph())
+    is_single = len(loop_vars) == 1 and not return_same_structure
+    loop = _Loop(loop_vars, shape_invariants, is_limited and tally.is_on, is_single)
     for tensor in loop.tensors:
         tally.bring(tensor)
     with name_scope(name or "while") as scope:
@@ -108,9 +109,9 @@ def while_loop(
             mark_as_classic(op)
     last = FIRST_LOOP_VAR + len(loop.tensors)
     packed = control_flow_values.pack(result, outputs[FIRST_LOOP_VAR:last])
-    if return_same_structure or len(loop.tensors) != 1:
+    if loop.is_inner or return_same_structure or len(loop.tensors) != 1:
         return packed
-    return nest.flatten(packed)[0]
+    return packed[0] if tally.is_on else nest.flatten(packed)[0]
 
 
 def _counters(maximum_iterations: Any, tally: Tally) -> list[Tensor]:
@@ -118,36 +119,42 @@ def _counters(maximum_iterations: Any, tally: Tally) -> list[Tensor]:
     if maximum_iterations is None:
         with tally.made_as(0):  # TensorFlow has neither
             return _counters(-1, tally)
-    maximum = convert_to_tensor(
-        maximum_iterations, dtype=dtypes.int32, name="maximum_iterations"
-    )
-    if maximum.shape.rank not in (0, None):
+    maximum = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if maximum.shape.rank != 0:
         raise ValueError(
             f"maximum_iterations must be a scalar, saw shape: {maximum.shape}"
         )
-    counter = convert_to_tensor(0, dtype=dtypes.int32, name="loop_counter")
+    counter = convert_to_tensor(0, dtype=maximum.dtype, name="loop_counter")
     return [counter, maximum]
 
 
 class _Loop:
-    """The user's loop variables: their structure, tensors and shape invariants."""
+    """The user's loop variables: their structure, tensors and shape invariants.
 
-    def __init__(self, loop_vars: Any, shape_invariants: Any) -> None:
+    Args:
+      is_inner: TensorFlow makes a loop over (counter, loop_vars), and so compares the
+        types of lists and tuples.
+      is_single: there is one variable, which then is not in a list.
+    """
+
+    def __init__(
+        self, loop_vars: Any, shape_invariants: Any, is_inner: bool, is_single: bool
+    ) -> None:
+        self.is_inner = is_inner
+        # What the body must return.
+        self._wanted = loop_vars[0] if is_inner and is_single else loop_vars
         converted = nest.map_structure(_to_loop_var, list(loop_vars))
         self.structure = converted
         self.tensors: list[Tensor] = control_flow_values.flatten(converted)
+        leaves = nest.flatten(converted)
         if shape_invariants is None:
-            leaves = nest.flatten(converted)
             shapes = [_own_shapes(leaf) for leaf in leaves]
         else:
-            nest.assert_same_structure(list(loop_vars), list(shape_invariants))
+            nest.assert_same_structure(self._wanted, shape_invariants)
+            declared = nest.flatten(shape_invariants)
             shapes = [
                 _declared_shapes(leaf, as_shape(shape))
-                for leaf, shape in zip(
-                    nest.flatten(converted),
-                    nest.flatten(list(shape_invariants)),
-                    strict=True,
-                )
+                for leaf, shape in zip(leaves, declared, strict=True)
             ]
         self.shapes: list[TensorShape] = [s for group in shapes for s in group]
 
@@ -210,11 +217,12 @@ class _Loop:
             arguments = self._arguments(graph, tensors)
             tally.add(2 if is_limited else 0)  # the counter goes up
             result = body(*self._user_arguments(arguments))
-            if not nest.is_nested(result):
-                result = [result]
-            nest.assert_same_structure(
-                self.structure, list(result), expand_composites=True
-            )
+            if self.is_inner:
+                wanted, returned = self._wanted, result
+            else:
+                result = result if nest.is_nested(result) else [result]
+                wanted, returned = self.structure, list(result)
+            nest.assert_same_structure(wanted, returned, expand_composites=True)
             result = nest.map_structure(_to_loop_var, result)
             outputs = control_flow_values.flatten(result)
             with tally.made_as(0):

@@ -349,5 +349,9 @@ def _passes(task: str, filters: Sequence[str]) -> bool:
 
 
 def _task_part(text: str) -> device_name.DeviceName:
-    parsed = device_name.parse(text)
+    try:
+        parsed = device_name.parse(text)
+    except ValueError as error:
+        message = f"In device_filters: {error}"
+        raise errors.InvalidArgumentError(None, None, message) from None
     return device_name.DeviceName(parsed.job, parsed.replica, parsed.task)

@@ -80,10 +80,33 @@ def attrs_from_proto(attrs: Mapping[str, Any]) -> dict[str, Any]:
         try:
             decoded[name] = from_proto(proto)
         except InvalidArgumentError as error:
+            if _may_have_symbols(name, proto):
+                decoded[name] = _symbols_as_unknown(proto)
+                continue
             raise InvalidArgumentError(
                 None, None, f"Attr '{name}': {error.message}"
             ) from None
     return decoded
+
+
+def _may_have_symbols(name: str, proto: attr_value_pb2.AttrValue) -> bool:
+    """Whether an attr is a note, of no op's signature, that holds shapes.
+
+    Grappler leaves `_input_shapes` in the graphs that it optimized, where equal sizes
+    below -1 stand for the same unknown size.
+    """
+    if not name.startswith("_") or name == "_output_shapes":
+        return False
+    return proto.WhichOneof("value") == "shape" or bool(proto.list.shape)
+
+
+def _symbols_as_unknown(proto: attr_value_pb2.AttrValue) -> Any:
+    known = type(proto)()
+    known.CopyFrom(proto)
+    for shape in [known.shape] if known.HasField("shape") else known.list.shape:
+        for dim in shape.dim:
+            dim.size = max(dim.size, -1)
+    return from_proto(known)
 
 
 def _decode_list(proto: Any) -> list[Any]:

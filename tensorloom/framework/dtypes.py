@@ -382,3 +382,13 @@ def as_dtype(type_value: Any) -> DType:
     except KeyError:
         pass
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
+
+
+def memory_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype of a type's values while a program runs, and in files.
+
+    A quantized type's values are its base integers; its own NumPy dtype, a structured
+    one, is for programs to name it.
+    """
+    found: np.dtype[Any] = dtype.np_dtype
+    return found[0] if dtype.is_quantized else found

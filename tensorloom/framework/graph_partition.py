@@ -19,6 +19,7 @@ from tensorloom.framework import control_loops, dtypes
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.waiting_ops import WAITS_FOR, Waits
 
 _CONTROL = -1  # the output index that stands for a control edge
 # On a Send and its Recv: the variable itself goes over, and is read where it is used.
@@ -32,6 +33,7 @@ def partition(
     place_of: Callable[[Node], str],
     incarnation_of: Mapping[str, int],
     suffix: str = "_G",
+    waits: Waits | None = None,
 ) -> dict[str, GraphIR]:
     """Splits a placed graph.
 
@@ -43,6 +45,8 @@ def partition(
       place_of: the part that a node belongs to: its device, or its device's task.
       incarnation_of: by device name.
       suffix: what new nodes' names add: `_S` for a master, `_G` for a worker.
+      waits: by node, the ops that it may have to wait for; `_waits_for` says so on the
+        Recvs of what they give.
 
     Returns:
       The parts by place, in the order of their first nodes.
@@ -53,7 +57,9 @@ def partition(
     graph, frames = control_loops.with_control_loops(graph, place_of)
     if frames.paths:
         places = {node.name: place_of(node) for node in graph.nodes.values()}
-    splitter = _Splitter(graph, places, incarnation_of, suffix, frames)
+    splitter = _Splitter(
+        graph, places, incarnation_of, suffix, frames, waits or {}
+    )
     return splitter.split()
 
 
@@ -65,7 +71,9 @@ class _Splitter:
         incarnation_of: Mapping[str, int],
         suffix: str,
         frames: control_loops.Frames,
+        waits: Waits,
     ) -> None:
+        self.waits = waits
         self.frames = frames
         self.graph = graph
         self.places = places
@@ -173,7 +181,7 @@ class _Splitter:
             (),
             self.frames.trigger(node.name, self.place_of_device[device]),
             device,
-            {"tensor_type": dtype, **attrs},
+            {"tensor_type": dtype, **attrs, **self._waits_for(node.name)},
             (dtype,),
             None if shapes is None else (shapes[output],),
             node.source,
@@ -200,6 +208,13 @@ class _Splitter:
             "recv_device": device.encode(),
             "client_terminated": False,
         }
+
+    def _waits_for(self, name: str) -> dict[str, Any]:
+        """The attr of a Recv of what a node gives."""
+        waits = self.waits.get(name)
+        if not waits:
+            return {}
+        return {WAITS_FOR: [op.encode() for op in sorted(waits)]}
 
     def _dummy(self, node: Node, number: int) -> Node:
         value = np.zeros([0], np.float32)

@@ -122,6 +122,10 @@ class ResourceManager:
         assert isinstance(found, kind)
         return found
 
+    def own_name(self, node: str) -> str:
+        """The name of what belongs to one node alone; no user can give it."""
+        return f"_private/{node}"
+
     def lookup(self, container: str, name: str, kind: type[R]) -> R:
         """The resource of that name.
 
@@ -165,6 +169,46 @@ class ResourceManager:
         for held in gone:
             for resource in held.values():
                 resource.close()
+
+
+class SessionResources(ResourceManager):
+    """A task's resources, as one session sees them.
+
+    Nodes of the same name find the same variable in every session. But a queue, table
+    or iterator without a shared name is its node's alone and ends with the session: a
+    program that runs again, or elsewhere at the same time, has its own.
+    """
+
+    def __init__(self, shared: ResourceManager, session: str) -> None:
+        """Makes the view of a session; `shared` holds the resources."""
+        self._lock = shared._lock
+        self._containers = shared._containers
+        self._prefix = f"_private/{session}/"
+        self._is_over = False
+
+    def own_name(self, node: str) -> str:
+        """The name of what belongs to one node of this session alone."""
+        return self._prefix + node
+
+    def lookup_or_create(
+        self, container: str, name: str, kind: type[R], make: Callable[[], R]
+    ) -> R:
+        """The resource of that name, made by `make` when it does not exist."""
+        if self._is_over and name.startswith(self._prefix):
+            # A last step, or a dataset that outlives the session: nobody would free it.
+            return make()
+        return super().lookup_or_create(container, name, kind, make)
+
+    def end(self) -> None:
+        """Removes and closes what belongs to the session's nodes."""
+        self._is_over = True
+        gone = []
+        with self._lock:
+            for held in self._containers.values():
+                for key in [k for k in held if k[1].startswith(self._prefix)]:
+                    gone.append(held.pop(key))
+        for resource in gone:
+            resource.close()
 
 
 def _missing(container: str, name: str, kind: type) -> errors.NotFoundError:

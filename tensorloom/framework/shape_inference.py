@@ -243,9 +243,18 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
         shapes = op_def.shape_fn(context)
     except ShapeError as error:
         raise ValueError(_error_text(str(error), op_def.shape_fn, context)) from None
+    except (ArithmeticError, LookupError, UnicodeError) as error:
+        # Values that a shape function did not think of are the caller's mistake too.
+        raise ValueError(
+            f"{error} for '{context.node_name}' (op: '{context.op_name}')"
+        ) from error
     if isinstance(shapes, TensorShape):
         shapes = (shapes,)
-    assert len(shapes) == count, f"shape function of {op_def.name}"
+    if len(shapes) != count:  # lists among the attrs that do not fit together
+        raise ValueError(
+            f"Shapes of {len(shapes)} outputs where there are {count} for "
+            f"'{context.node_name}' (op: '{context.op_name}')"
+        )
     return shapes
 
 

@@ -123,12 +123,13 @@ def _expand(
     if masks.ellipsis & (masks.ellipsis - 1):
         raise SliceError("Multiple ellipses in slice spec not allowed")
     count = len(strides)
-    ellipsis = masks.ellipsis.bit_length() - 1 if masks.ellipsis else count
+    # A bit beyond the entries stands for none of them.
+    ellipsis = min(masks.ellipsis.bit_length() - 1, count) if masks.ellipsis else count
     after = [i for i in range(ellipsis + 1, count)]
     new_after = sum(1 for i in after if masks.new_axis >> i & 1)
     axes: list[AxisSlice] = []
     sources: list[int] = []
-    for i in range(count if masks.ellipsis else count + 1):
+    for i in range(max(count, ellipsis + 1)):
         if i == ellipsis:
             stop = min(rank - len(after) + new_after, rank)
             for _ in range(len(axes), stop):

@@ -347,7 +347,7 @@ def _decode_numbers(entries: Any, dtype: DType) -> np.ndarray[Any, Any]:
 
 def _decode_int_val(entries: Any, dtype: DType) -> np.ndarray[Any, Any]:
     # The list is of 32-bit integers; narrower types take the low bits.
-    target = dtype.np_dtype[0] if dtype.is_quantized else dtype.np_dtype
+    target = dtypes.memory_dtype(dtype)
     return np.array(entries, dtype=np.int32).astype(target).view(dtype.np_dtype)
 
 

@@ -81,7 +81,7 @@ def _split_v(c: OpKernelConstruction) -> Compute:
 
     def compute(value: torch.Tensor, sizes: Any, axis: Any) -> tuple[torch.Tensor, ...]:
         at = host.split_axis(axis, value.shape, 1)
-        parts = checks.split_sizes(sizes.tolist(), value.shape[at], count)
+        parts = checks.split_sizes(sizes, value.shape[at], count)
         return torch.split(value, parts, at)
 
     return compute

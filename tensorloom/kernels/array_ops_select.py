@@ -149,6 +149,7 @@ def _matrix_diag_part(c: OpKernelConstruction) -> Compute:
 @kernel("MatrixDiagPartV2", host_inputs=("k", "padding_value"))
 def _matrix_diag_part_v2(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, k: Any, padding: Any) -> torch.Tensor:
+        matrix.check_padding(padding)
         lower, upper = matrix.diag_band(k)
         matrix.check_diag_band(value.shape, lower, upper)
         return _diagonals(value, lower, upper, padding.item())
@@ -192,6 +193,7 @@ def _matrix_diag_v2(c: OpKernelConstruction) -> Compute:
     def compute(
         diagonal: torch.Tensor, k: Any, rows: Any, columns: Any, padding: Any
     ) -> torch.Tensor:
+        matrix.check_padding(padding)
         lower, upper = matrix.diag_band(k)
         batch, sides = matrix.diag_matrix_shape(
             diagonal.shape, lower, upper, rows, columns

@@ -35,10 +35,14 @@ def _nudge(low: torch.Tensor, high: torch.Tensor, bottom: int, top: int) -> _Nud
 
 
 def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
-    clamped = torch.maximum(torch.minimum(value, to.high), to.low) - to.low
+    steps = torch.minimum(value, to.high)
+    steps = torch.maximum(steps, to.low, out=steps).sub_(to.low)
     # One range multiplies by the reciprocal, many divide; it shows in the last bit.
-    steps = clamped / to.scale if to.scale.dim() else clamped * (1 / to.scale)
-    return torch.floor(steps + 0.5) * to.scale + to.low
+    if to.scale.dim():
+        steps.div_(to.scale)
+    else:
+        steps.mul_(1 / to.scale)
+    return steps.add_(0.5).floor_().mul_(to.scale).add_(to.low)
 
 
 def _gradients(
@@ -56,7 +60,7 @@ def _fixed_range(c: OpKernelConstruction) -> Any:
     """A function value -> the node's range on its device."""
     bottom, top = _levels(c)
     low, high = c["min"], c["max"]
-    if low >= high:
+    if not low < high:
         raise invalid(f"min has to be smaller than max, was: {low:g} >= {high:g}")
     nudged = _nudge(torch.tensor(low), torch.tensor(high), bottom, top)
     return lambda value: _Nudged(*(x.to(value.device) for x in nudged))

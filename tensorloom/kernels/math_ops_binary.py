@@ -54,7 +54,6 @@ _binary("FloorMod", torch.remainder, REAL_FLOATS)
 _binary("Mod", torch.fmod, REAL_FLOATS)
 _binary("TruncateMod", torch.fmod, REAL_FLOATS)
 _binary("NextAfter", torch.nextafter, REAL_FLOATS)
-_binary("Zeta", torch.special.zeta, REAL_FLOATS)
 _binary("Igamma", torch.special.gammainc, REAL_FLOATS)
 _binary("Igammac", torch.special.gammaincc, REAL_FLOATS)
 
@@ -254,7 +253,14 @@ def _select_v2(c: OpKernelConstruction) -> Compute:
 
 @kernel("ClipByValue", types={"T": REALS})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
-    return clip_checked(c, torch.clamp)
+    # Where the bounds are the wrong way round, the lower one wins; in torch's clamp the
+    # upper one.
+    def compute(
+        t: torch.Tensor, low: torch.Tensor, high: torch.Tensor
+    ) -> torch.Tensor:
+        return torch.clamp(t, low, torch.maximum(low, high))
+
+    return clip_checked(c, compute)
 
 
 @kernel("Complex")

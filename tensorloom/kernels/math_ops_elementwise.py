@@ -10,6 +10,7 @@ import torch
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_cast import LOW_BITS, check_castable
+from tensorloom.kernels.host.math_ops_elementwise import bucket_boundaries
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
     FLOATS,
@@ -137,7 +138,7 @@ def _complex_abs(c: OpKernelConstruction) -> Compute:
 @kernel("Bucketize", types={"T": REAL_FLOATS | INTEGERS})
 def _bucketize(c: OpKernelConstruction) -> Compute:
     boundaries = torch.tensor(
-        c["boundaries"], dtype=torch.float32, device=c.torch_device
+        bucket_boundaries(c), dtype=torch.float32, device=c.torch_device
     )
     return lambda x: torch.bucketize(x, boundaries, out_int32=True, right=True)
 

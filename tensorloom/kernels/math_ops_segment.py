@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,8 +72,12 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
 _sorted_segments("SegmentSum", "sum", lambda dtype: 0, 0)
 _sorted_segments("SegmentMean", "sum", lambda dtype: 0, 0)
 _sorted_segments("SegmentProd", "prod", lambda dtype: 1, 1)
-_sorted_segments("SegmentMax", "amax", least, 0)
-_sorted_segments("SegmentMin", "amin", greatest, 0)
+_sorted_segments(
+    "SegmentMax", "amax", lambda t: -math.inf if t.is_floating else least(t), 0
+)
+_sorted_segments(
+    "SegmentMin", "amin", lambda t: math.inf if t.is_floating else greatest(t), 0
+)
 
 
 def _unsorted_segments(op: str, how: str, start: _Start) -> None:

@@ -102,6 +102,10 @@ def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
 
 
 def _selu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    if outputs.dtype in (torch.float32, torch.float64):
+        # A zero is to count as positive.
+        outputs = outputs + torch.finfo(outputs.dtype).smallest_normal
+        return _elu_backward(gradients, SELU_ALPHA, SELU_SCALE, 1, True, outputs)  # type: ignore[no-any-return]
     slope = torch.where(outputs < 0, outputs + SELU_SCALE * SELU_ALPHA, SELU_SCALE)
     return gradients * slope
 

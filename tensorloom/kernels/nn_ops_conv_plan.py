@@ -81,9 +81,11 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
       errors.InvalidArgumentError: strides or dilations over batch or channels.
     """
     data_format = c["data_format"]
-    check_spatial_only(c["strides"], data_format, "strides")
-    check_spatial_only(c["dilations"], data_format, "dilations")
-    paddings = c.get("explicit_paddings") or [0] * 8
+    for attr in ("strides", "dilations"):
+        if len(c[attr]) != 4:
+            raise invalid(f"Sliding window {attr} field must specify 4 dimensions")
+        check_spatial_only(c[attr], data_format, attr)
+    paddings = _explicit_paddings(c)
     rows, columns = (2, 3) if data_format == b"NCHW" else (1, 2)
     return Geometry(
         c.op,
@@ -97,6 +99,30 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
         ),
         c.op.startswith("Depthwise"),
     )
+
+
+def _explicit_paddings(c: OpKernelConstruction) -> list[int]:
+    """(before, after) for each axis, one after the other."""
+    given: list[int] = c.get("explicit_paddings") or []
+    if c["padding"] != b"EXPLICIT":
+        if given:
+            raise invalid(
+                "explicit_paddings attribute must be empty if the padding attribute is "
+                "not EXPLICIT"
+            )
+        return [0] * 8
+    if len(given) != 8:
+        raise invalid(
+            f"explicit_paddings attribute must contain 8 values, but got: {len(given)}"
+        )
+    if min(given) < 0:
+        raise invalid("All elements of explicit_paddings must be nonnegative")
+    channels = 1 if c["data_format"] == b"NCHW" else 3
+    if any(given[2 * axis] or given[2 * axis + 1] for axis in (0, channels)):
+        raise invalid(
+            "Nonzero explicit padding in the batch or depth dimensions is not supported"
+        )
+    return given
 
 
 def check_forward(geometry: Geometry, image: _Shape, filters: _Shape) -> int:

@@ -11,6 +11,7 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import invalid, text
 from tensorloom.kernels.nn_ops_window import AxisWindows, axis_windows
+from tensorloom.kernels.quick_select import where
 
 _NUMBERS = {
     dtypes.float16,
@@ -121,16 +122,34 @@ def _best(
     ):
         value = part + filters[y, x]
         better = (value > best) & mask
-        best = torch.where(better, value, best)
-        place = torch.where(better, y * width + x, place)
+        best = where(better, value, best)
+        place += (y * width + x - place).mul_(better)
     return best, place, windows
+
+
+def _maxima(
+    node: _Dilation, image: torch.Tensor, filters: torch.Tensor
+) -> torch.Tensor:
+    """What `_best` finds, without the places."""
+    if not image.dtype.is_floating_point:
+        return _best(node, image, filters)[0]
+    windows = node.windows(image, filters)
+    # What lies outside is never the largest, and a NaN neither.
+    padded = torch.constant_pad_nd(image, _pads(*windows), -torch.inf)
+    shape = (image.shape[0], windows[0].outputs, windows[1].outputs, image.shape[3])
+    best = torch.full(
+        shape, _lowest(image.dtype), dtype=image.dtype, device=image.device
+    )
+    for y, x, part in node.places(padded, filters, windows):
+        torch.fmax(best, part + filters[y, x], out=best)
+    return best
 
 
 @kernel("Dilation2D", types={"T": _NUMBERS})
 def dilation2d(c: OpKernelConstruction) -> Compute:
     """The maximum of image + filter over each window."""
     node = _Dilation(c)
-    return lambda image, filters: _best(node, image, filters)[0]
+    return lambda image, filters: _maxima(node, image, filters)
 
 
 def _computable(value: torch.Tensor) -> torch.Tensor:
@@ -157,9 +176,10 @@ def _backprop_input(c: OpKernelConstruction) -> Compute:
         wide = _computable(grad)
         pads = _pads(rows, columns)
         padded = torch.constant_pad_nd(wide.new_zeros(image.shape), pads)
+        nothing = torch.zeros_like(wide)
         width = filters.shape[1]
         for y, x, target in node.places(padded, filters, (rows, columns)):
-            target.add_(torch.where(place == y * width + x, wide, 0))
+            target.add_(where(place == y * width + x, wide, nothing))
         result = padded.narrow(1, rows.before, image.shape[1])
         result = result.narrow(2, columns.before, image.shape[2])
         return result.contiguous().to(grad.dtype)
@@ -177,10 +197,10 @@ def _backprop_filter(c: OpKernelConstruction) -> Compute:
         _, place, _ = _best(node, image, filters)
         _check_grad(grad, place)
         wide = _computable(grad)
-        result = wide.new_zeros(filters.shape)
+        result, nothing = wide.new_zeros(filters.shape), torch.zeros_like(wide)
         height, width = filters.shape[:2]
         for y, x in product(range(height), range(width)):
-            mine = torch.where(place == y * width + x, wide, 0)
+            mine = where(place == y * width + x, wide, nothing)
             result[y, x] = mine.sum((0, 1, 2)).to(result.dtype)
         return result.to(grad.dtype)
 

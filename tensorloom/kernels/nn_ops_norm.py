@@ -215,4 +215,7 @@ def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
 
 
 def _lrn_attrs(c: OpKernelConstruction) -> tuple[int, float, float, float]:
-    return c["depth_radius"], c["bias"], c["alpha"], c["beta"]
+    radius: int = c["depth_radius"]
+    if not 0 <= radius < 2**31:
+        raise invalid(f"depth_radius = {radius} larger than int max")
+    return radius, c["bias"], c["alpha"], c["beta"]

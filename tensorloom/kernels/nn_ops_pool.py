@@ -121,6 +121,9 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
       errors.UnimplementedError: windows over the batch.
     """
     data_format = c.get("data_format", b"NHWC")
+    for attr in ("ksize", "strides"):
+        if len(c[attr]) != 4:
+            raise invalid(f"Sliding window {attr} field must specify 4 dimensions")
     window = spatial(c["ksize"], data_format)
     stride = spatial(c["strides"], data_format)
     if min(c["ksize"]) <= 0:

@@ -66,6 +66,7 @@ def _flat_index(
 def max_pool_grad_with_argmax(c: OpKernelConstruction) -> Compute:
     """Gradients added where their maxima were."""
     with_batch = c["include_batch_in_index"]
+    decode_geometry(c)  # refuses windows that cannot be
 
     def compute(
         image: torch.Tensor, grad: torch.Tensor, argmax: torch.Tensor

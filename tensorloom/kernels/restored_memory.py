@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework.dtypes import memory_dtype
+
 if TYPE_CHECKING:
     import torch
 
@@ -45,7 +47,7 @@ def empty(shape: tuple[int, ...], dtype: DType) -> Any:
 
     It must not be handed to the user of a session, who may change it.
     """
-    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+    numpy_dtype = memory_dtype(dtype)
     size = math.prod(shape) * numpy_dtype.itemsize
     if size < _LEAST or "torch" not in sys.modules or numpy_dtype.hasobject:
         return np.empty(shape, numpy_dtype)

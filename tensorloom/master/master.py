@@ -22,6 +22,7 @@ from tensorloom.framework.interfaces import (
     WorkerDirectory,
     WorkerInterface,
 )
+from tensorloom.framework.waiting_ops import waits_of
 from tensorloom.master import session_state
 from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
@@ -97,7 +98,7 @@ class Master:
         handle = secrets.token_hex(8)
         workers = self._directory.for_session(config)
         devices = [device for worker in workers for device in worker.devices()]
-        placer = Placer(devices, self._environment.has_kernel, config)
+        placer = Placer(devices, self._environment.has_kernel, config, graph.producer)
         by_task = {worker.task: worker for worker in workers}
         session = _Session(handle, config, by_task, devices, placer)
         session.graph = extended
@@ -238,11 +239,13 @@ class Master:
         """The parts by task; the graph itself where there is one task."""
         if len(session.workers) == 1:
             return {next(iter(session.workers)): placed}
+        routed = drop_implied_controls(route_ends(placed, session.devices))
         return graph_partition.partition(
-            drop_implied_controls(route_ends(placed, session.devices)),
+            routed,
             lambda node: device_name.task_of(node.device),
             {d.name: d.incarnation for d in session.devices},
             "_S",
+            waits_of(routed.nodes.values(), routed.functions),
         )
 
     # --- partial runs ----------------------------------------------------------------

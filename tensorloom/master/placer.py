@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import DeviceName, parse_full
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import PRODUCER_VERSION, GraphIR, Node
 from tensorloom.master.colocation import ColocationGroups, Group, parse_device
 
 if TYPE_CHECKING:
@@ -39,11 +39,28 @@ class Placer:
         devices: Sequence[DeviceInfo],
         has_kernel: HasKernel,
         config: SessionConfig,
+        producer: int = PRODUCER_VERSION,
     ) -> None:
+        """Makes a placer.
+
+        Args:
+          devices: of the session's tasks, those of the master's own task first.
+          has_kernel: whether a node has a kernel on a device type.
+          config: of the session.
+          producer: the version of the graphs. Where a node may go to several devices
+            of one type, TensorFlow 1 takes the first one by name, whatever the
+            master, so that all masters share a variable without a device; later
+            versions take one of the master's task.
+        """
         self._devices = list(devices)
         self._parsed = {d.name: parse_full(d.name) for d in devices}
+        by_name = producer <= PRODUCER_VERSION
         self._by_priority = sorted(
-            devices, key=lambda d: -_PRIORITY.get(d.device_type, 0)
+            devices,
+            key=lambda d: (
+                -_PRIORITY.get(d.device_type, 0),
+                d.name if by_name else "",
+            ),
         )
         self._has_kernel = has_kernel
         self._soft = config.allow_soft_placement

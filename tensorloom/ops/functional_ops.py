@@ -33,19 +33,20 @@ def _declared_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     return shapes
 
 
-def _branch_shapes(c: InferenceContext) -> Sequence[TensorShape]:
-    c.with_rank(0, 0)
-    return _declared_shapes(c)
-
-
 def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     for i in range(c.num_inputs):
         handle = c.handle_data(i)
         if handle is not None:
             c.set_output_handle_data(i, handle)
-    if not c.attrs.get("output_shapes"):
+    declared: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
+    if not declared:
         return [c.input_shape(i) for i in range(c.num_inputs)]
-    return _declared_shapes(c)
+    if len(declared) != c.num_outputs:
+        c.fail(
+            "`output_shapes` must be the same length as num outputs "
+            f"({len(declared)} vs. {c.num_outputs}"
+        )
+    return declared
 
 
 def _call_shapes(c: InferenceContext) -> Sequence[TensorShape]:
@@ -81,7 +82,7 @@ for _name in ("If", "StatelessIf"):
             "else_branch: func",
             "output_shapes: list(shape) = []",
         ],
-        shape_fn=_branch_shapes,
+        shape_fn=_declared_shapes,
         stateful=_name == "If",
         doc="Runs then_branch(input) if cond is true, else else_branch(input).",
     )
@@ -97,7 +98,7 @@ for _name in ("Case", "StatelessCase"):
             "branches: list(func) >= 1",
             "output_shapes: list(shape) = []",
         ],
-        shape_fn=_branch_shapes,
+        shape_fn=_declared_shapes,
         stateful=_name == "Case",
         doc=(
             "Runs branches[branch_index](input); the last branch for an index out of "

@@ -153,11 +153,11 @@ def _select_shape(c: InferenceContext) -> TensorShape:
     dims, cond_dims = values.dims_tuple, cond.dims_tuple
     if cond_dims is None or dims is None or cond_dims == ():
         return values
-    if len(cond_dims) == 1 and len(dims) > 1:
-        c.merge_dim(cond_dims[0], dims[0])  # one condition for each row
+    if len(cond_dims) == 1 and dims:
+        # One condition for each row; TensorFlow takes no shape from it.
+        c.merge(cond, TensorShape.of(dims[:1]))
         return values
-    c.merge(cond, values)
-    return values
+    return c.merge(values, cond)
 
 
 def _select_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:

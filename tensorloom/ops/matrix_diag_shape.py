@@ -48,6 +48,7 @@ def matrix_diag_v2(c: InferenceContext) -> TensorShape:
     """[..., n] or [..., diagonals, n] -> [..., rows, columns]."""
     dims = c.with_rank_at_least(0, 1).dims_tuple
     k, rows, columns = _band(c, 1), _number(c, 2), _number(c, 3)
+    c.with_rank(4, 0)
     if dims is None:
         return UNKNOWN
     if k is None:
@@ -110,6 +111,8 @@ def matrix_diag_part_v2(c: InferenceContext) -> TensorShape:
     """[..., rows, columns] -> [..., n] or [..., diagonals, n]."""
     dims = c.with_rank_at_least(0, 2).dims_tuple
     k = _band(c, 1)
+    if c.num_inputs > 2:
+        c.with_rank(2, 0)
     if dims is None or k is None:
         return UNKNOWN
     lower, upper = k

@@ -42,11 +42,19 @@ def _sign_and_log(c: InferenceContext) -> list[TensorShape]:
 
 
 def solution_shape(c: InferenceContext, square: bool = True) -> TensorShape:
-    """[..., n, k] for matrices [..., m, n] and right-hand sides [..., m, k]."""
+    """[..., n, k] for matrices [..., m, n] and right-hand sides [..., m, k].
+
+    One that is known alone gives the batch, and what it has of n and k.
+    """
     matrix = (square_matrices(c) if square else c.with_rank_at_least(0, 2)).dims_tuple
     rhs = c.with_rank_at_least(1, 2).dims_tuple
-    if matrix is None or rhs is None:
+    if matrix is None and rhs is None:
         return TensorShape.of(None)
+    if matrix is None:
+        assert rhs is not None
+        matrix = (*rhs[:-2], None, None)
+    if rhs is None:
+        rhs = (*matrix[:-2], None, None)
     batch = c.merge(TensorShape.of(matrix[:-2]), TensorShape.of(rhs[:-2])).dims_tuple
     assert batch is not None
     rows = c.merge_dim(matrix[-2], rhs[-2])

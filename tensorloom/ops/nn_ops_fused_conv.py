@@ -20,6 +20,12 @@ def _fused_shape(c: InferenceContext) -> TensorShape:
     filters = c.with_rank(c.num_inputs - 1, 4).dims_tuple
     assert dims is not None
     assert filters is not None
+    count = len(c.attrs["strides"])
+    if count != 4:
+        c.fail(
+            "Operation requires the stride attribute to contain 4 values, but got: "
+            f"{count}"
+        )
     c.merge_dim(dims[3], filters[2])
     size = c.input_value(1) if resized else None
     known = dims[1:3] if not resized else (None, None)

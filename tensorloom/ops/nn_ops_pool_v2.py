@@ -26,6 +26,8 @@ def _max_pool_v2_shape(c: InferenceContext) -> TensorShape:
 def _pooled(c: InferenceContext, ksize_input: int, strides_input: int) -> TensorShape:
     dims = c.with_rank(0, 4).dims_tuple
     assert dims is not None
+    for index in (ksize_input, strides_input):
+        c.with_rank(index, 1)
     ksize, strides = c.input_value(ksize_input), c.input_value(strides_input)
     if ksize is None or strides is None:
         return UNKNOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
+    format_shape,
     scalar_shape,
     unchanged_shape,
     unknown_shapes,
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
     from tensorloom.framework.tensor import Tensor
 
+Shapes = Sequence[TensorShape]
+
 _TYPES = "list({float, int64, string}) >= 0"
 _VECTOR = TensorShape.of((None,))
 
@@ -28,16 +32,52 @@ def _sparse_shapes(count: int, rank: int | None) -> list[TensorShape]:
     return [indices] * count + [_VECTOR] * count + [shape] * count
 
 
+def _dense_shapes(c: InferenceContext) -> Shapes:
+    """The shapes of dense features; the first size of one may be unknown."""
+    shapes: Shapes = c.attrs["dense_shapes"]
+    if len(c.attrs["Tdense"]) != len(shapes):
+        c.fail("len(dense_keys) != len(dense_shapes)")
+    for i, shape in enumerate(shapes):
+        dims = shape.dims_tuple
+        if dims is None or None in dims[1:]:
+            c.fail(
+                f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: "
+                f"{format_shape(shape)}"
+            )
+    return shapes
+
+
+def _context_shapes(c: InferenceContext) -> Shapes:
+    """The shapes of the dense features of a sequence's context."""
+    return _sequence_shapes(c, "context", "Tcontext_dense")
+
+
+def _list_shapes(c: InferenceContext) -> Shapes:
+    """The shapes of the steps of dense feature lists."""
+    return _sequence_shapes(c, "feature_list", "feature_list_dense_types")
+
+
+def _sequence_shapes(c: InferenceContext, part: str, types: str) -> Shapes:
+    shapes: Shapes = c.attrs[f"{part}_dense_shapes"]
+    if len(c.attrs[types]) != len(shapes):
+        c.fail(f"len({part}_dense_keys) != len({part}_dense_shapes)")
+    for shape in shapes:
+        if shape.rank is not None and not shape.is_fully_defined():
+            c.fail(f"Shape {format_shape(shape)} is not fully defined")
+    return shapes
+
+
 def _example_shape(c: InferenceContext) -> list[TensorShape]:
     batch = c.with_rank(0, 1)
     return _sparse_shapes(c.attrs["Nsparse"], 2) + [
-        batch.concatenate(shape) for shape in c.attrs["dense_shapes"]
+        batch.concatenate(shape) for shape in _dense_shapes(c)
     ]
 
 
 def _single_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 0)
-    return _sparse_shapes(c.attrs["num_sparse"], 1) + list(c.attrs["dense_shapes"])
+    dense = _dense_shapes(c)
+    return [*_sparse_shapes(c.attrs["num_sparse"], 1), *dense]
 
 
 def _sequence_shape(c: InferenceContext) -> list[TensorShape]:
@@ -45,9 +85,9 @@ def _sequence_shape(c: InferenceContext) -> list[TensorShape]:
     steps = _VECTOR
     return (
         _sparse_shapes(c.attrs["Ncontext_sparse"], 1)
-        + list(c.attrs["context_dense_shapes"])
+        + list(_context_shapes(c))
         + _sparse_shapes(c.attrs["Nfeature_list_sparse"], 2)
-        + [steps.concatenate(s) for s in c.attrs["feature_list_dense_shapes"]]
+        + [steps.concatenate(s) for s in _list_shapes(c)]
     )
 
 
@@ -56,9 +96,9 @@ def _example_v2_shape(c: InferenceContext) -> list[TensorShape]:
     batch, rank = c.input_shape(0), c.input_shape(0).rank
     sparse = None if rank is None else rank + 1
     if batch.dims_tuple is None:
-        dense = [TensorShape.of(None)] * len(c.attrs["dense_shapes"])
+        dense = [TensorShape.of(None)] * len(_dense_shapes(c))
     else:
-        dense = [batch.concatenate(shape) for shape in c.attrs["dense_shapes"]]
+        dense = [batch.concatenate(shape) for shape in _dense_shapes(c)]
     ragged = len(c.attrs["ragged_value_types"])
     return (
         _sparse_shapes(c.attrs["num_sparse"], sparse)
@@ -92,11 +132,11 @@ def _sequences_shape(c: InferenceContext) -> list[TensorShape]:
     steps = TensorShape.of(None if dims is None else (*dims, None))
     return [
         *_sparse_shapes(c.attrs["Ncontext_sparse"], _plus(rank, 1)),
-        *(batch.concatenate(shape) for shape in c.attrs["context_dense_shapes"]),
+        *(batch.concatenate(shape) for shape in _context_shapes(c)),
         *[_VECTOR] * context_ragged,
         *[_splits_shape(batch)] * context_ragged,
         *_sparse_shapes(c.attrs["Nfeature_list_sparse"], _plus(rank, 2)),
-        *(steps.concatenate(shape) for shape in c.attrs["feature_list_dense_shapes"]),
+        *(steps.concatenate(shape) for shape in _list_shapes(c)),
         *[batch] * c.attrs["Nfeature_list_dense"],
         *[_VECTOR] * list_ragged,
         *[_splits_shape(batch)] * list_ragged,

@@ -79,7 +79,7 @@ def _reverse_sequence_shape(c: InferenceContext) -> TensorShape:
     if dims is None:
         return UNKNOWN
     batch, seq = c.attrs["batch_dim"], c.attrs["seq_dim"]
-    if batch >= len(dims):
+    if not -len(dims) <= batch < len(dims):
         c.fail(f"batch_dim must be < input rank: {batch} vs. {len(dims)}")
     if seq >= len(dims):
         c.fail(f"seq_dim must be < input rank: {seq} vs. {len(dims)}")

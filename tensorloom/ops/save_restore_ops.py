@@ -33,18 +33,29 @@ def _restore_shape(c: InferenceContext) -> list[TensorShape]:
     count = c.num_outputs
     if slices is None or len(slices) != count:
         return [UNKNOWN] * count
-    return [_shape_of_slice(text) for text in slices.tolist()]
+    return [_shape_of_slice(c, text) for text in slices.tolist()]
 
 
-def _shape_of_slice(text: bytes) -> TensorShape:
+def _shape_of_slice(c: InferenceContext, spec: bytes) -> TensorShape:
     """The shape that `"10 4 0,5:0,4"` restores: the sizes of the slice."""
-    if not text:
+    if not spec:
         return UNKNOWN
-    *full, slices = text.decode().split(" ")
-    dims: list[int | None] = []
-    for size, part in zip(full, slices.split(":"), strict=True):
-        dims.append(int(size) if part == "-" else int(part.split(",")[1]))
-    return TensorShape.of(tuple(dims))
+    text = spec.decode(errors="backslashreplace")
+    *full, slices = text.split(" ")
+    if not full:
+        c.fail(f"Need least two elements in shape_and_slice specification: {text}")
+    parts = slices.split(":")
+    if len(parts) != len(full):
+        c.fail(f"Mismatching ranks in shape_and_slice specification: {text}")
+    try:
+        return TensorShape.of(
+            tuple(
+                int(size) if part == "-" else int(part.split(",")[1])
+                for size, part in zip(full, parts, strict=True)
+            )
+        )
+    except (ValueError, IndexError):
+        c.fail(f"Non numerical dimension in shape_and_slice specification: {text}")
 
 
 def _merge_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
@@ -130,7 +141,7 @@ def _restore_v1_shape(c: InferenceContext) -> TensorShape:
     if c.num_inputs == 3:
         text = c.input_value(2)
         if text is not None:
-            return _shape_of_slice(text.item())
+            return _shape_of_slice(c, text.item())
     return UNKNOWN
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _batch_shape(
     c.with_rank_at_least(0, len(blocks) + 1)
     if dims is None:
         return UNKNOWN
-    area = int(np.prod(blocks, dtype=np.int64)) if blocks else 1
+    area = math.prod(blocks)
     batch = _times(dims[0], area) if into_batch else _divided(c, dims[0], area)
     rows = [None] * len(blocks) if borders is None else borders.tolist()
     space = [

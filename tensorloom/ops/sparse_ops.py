@@ -37,11 +37,7 @@ def apply_sparse(op: str, sparse: SparseTensor, name: Any = None, **args: Any) -
 
 
 def _to_dense_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank_at_most(0, 2)
-    c.with_rank(1, 1)
-    c.with_rank_at_most(2, 1)
-    c.with_rank(3, 0)
-    return c.input_value_as_shape(1)
+    return c.input_value_as_shape(1)  # the kernel checks the rest, as in TensorFlow
 
 
 def _to_dense_grad(op: Operation, grad: Tensor) -> list[Tensor]:

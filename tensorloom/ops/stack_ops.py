@@ -74,6 +74,8 @@ def _parallel_concat_shape(c: InferenceContext) -> TensorShape:
     if not shape.is_fully_defined():
         c.fail("shape attr must be fully defined.")
     assert shape.dims_tuple is not None
+    if not shape.dims_tuple:
+        c.fail("Out of range dim_index 0 for shape with 0 dimensions")
     if not all(c.input_shape(i).is_fully_defined() for i in range(c.num_inputs)):
         c.fail("All input shapes must be fully defined.")
     if shape.dims_tuple[0] != c.num_inputs:

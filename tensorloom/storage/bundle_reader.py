@@ -48,7 +48,7 @@ _SIMPLE_HEAD = np.array([8, 0, 18, 0], np.uint8)
 
 def empty_array(shape: Shape, dtype: DType) -> Any:
     """An array in NumPy's memory."""
-    return np.empty(shape, dtype.as_numpy_dtype)
+    return np.empty(shape, dtypes.memory_dtype(dtype))
 
 
 class BundleReader:

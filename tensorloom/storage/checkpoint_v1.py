@@ -253,7 +253,7 @@ def _from_proto(proto: Any, dtype: DType) -> Any:
         if flat.size % 2:
             return flat[:0]
         return flat.view(dtype.as_numpy_dtype)
-    return flat.astype(dtype.as_numpy_dtype, copy=False)
+    return flat.astype(dtypes.memory_dtype(dtype), copy=False)
 
 
 def _fill_proto(proto: Any, dtype: DType, value: Any) -> None:

@@ -176,16 +176,15 @@ class LocalFileSystem(FileSystem):
 
     def copy(self, source: str, destination: str) -> None:
         """Copies a file; the copy appears whole."""
-        if self.is_directory(source):
-            raise errors.InvalidArgumentError(
-                None, None, f"{destination}; Invalid argument"
-            )
+        of_directory = self.stat(source).is_directory
         if self.is_directory(destination):
             raise errors.FailedPreconditionError(
                 None, None, f"{destination}; Is a directory"
             )
-        with (
-            self.open(source, "rb") as reader,
-            self.writer(destination) as out,
-        ):
-            shutil.copyfileobj(reader, out, 1 << 22)
+        with self.writer(destination) as out:
+            if of_directory:
+                raise errors.InvalidArgumentError(
+                    None, None, f"{destination}; Invalid argument"
+                )
+            with self.open(source, "rb") as reader:
+                shutil.copyfileobj(reader, out, 1 << 22)

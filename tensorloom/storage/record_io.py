@@ -119,8 +119,8 @@ class TFRecordWriter:
         self._writer = RecordWriter(os.fsdecode(path), kind, _deflation(options))
 
     def write(self, record: Any) -> None:
-        """Adds a record (bytes, or text, which is encoded as UTF-8)."""
-        self._writer.write(record.encode() if isinstance(record, str) else record)
+        """Adds a record: bytes, or what has a buffer. Raises TypeError for text."""
+        self._writer.write(record)
 
     def flush(self) -> None:
         """Hands what was written to the file system."""

@@ -264,13 +264,13 @@ class RecordWriter:
           errors.OpError: the file cannot be written.
         """
         if record.__class__ is not bytes:
-            record = bytes(memoryview(record))
+            try:
+                record = bytes(memoryview(record))
+            except TypeError:
+                found = type(record).__name__
+                raise TypeError(f"expected bytes, {found} found") from None
         if self._pending is None:
-            raise errors.FailedPreconditionError(
-                None,
-                None,
-                f"Writer not initialized or previously closed ({self._name})",
-            )
+            raise self._closed()
         self._pending.append(record)
         self._size += len(record) + FRAME
         if self._size >= _WRITE_BLOCK:
@@ -280,8 +280,11 @@ class RecordWriter:
         """Hands what was written to the operating system.
 
         Raises:
+          errors.FailedPreconditionError: the file was closed.
           errors.OpError: the file cannot be written.
         """
+        if self._pending is None:
+            raise self._closed()
         self._drain()
         with as_file_errors(self._name):
             if self._deflate is not None:
@@ -315,6 +318,11 @@ class RecordWriter:
         self._pending = None
         with contextlib.suppress(OSError, errors.OpError):
             self._file.close()
+
+    def _closed(self) -> errors.OpError:
+        return errors.FailedPreconditionError(
+            None, None, f"Writer not initialized or previously closed ({self._name})"
+        )
 
     def _drain(self) -> None:
         pending = self._pending

@@ -12,7 +12,8 @@ from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
-from tensorloom.worker import dataflow, runtime, strands
+from tensorloom.framework.waiting_ops import RECEIVES, may_wait
+from tensorloom.worker import dataflow, runtime
 from tensorloom.worker.dataflow_nodes import compile_items
 from tensorloom.worker.dataflow_program import Program
 from tensorloom.worker.emitter import Emitter, with_shapes
@@ -60,7 +61,7 @@ class DataflowPiece:
         items, self.codes = compile_items(
             ordered,
             self._emitters,
-            lambda node: strands.is_blocking(node, functions, True),
+            lambda node: node.op in RECEIVES or may_wait(node, functions),
         )
         self._program = Program(items, numbering)
         self.result_indices = self._program.result_indices

@@ -229,6 +229,10 @@ def emit_case(emitter: Emitter, scope: Scope, node: Node) -> None:
 
     def heads() -> list[str]:
         chosen = emitter.host(scope, index)
+        if index.shape.dims_tuple != ():
+            checked = emitter.new_name(scope)
+            scope.write(f"{checked} = branch_index({chosen})", node)
+            chosen = checked
         if len(names) == 1:
             return ["if True:"]
         tests = [f"elif {chosen} == {i}:" for i in range(1, len(names) - 1)]

@@ -21,7 +21,8 @@ from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.kernels.host import in_place
 from tensorloom.worker import memory, runtime
-from tensorloom.worker.node_error import refused
+from tensorloom.worker.attr_ranges import check_attrs
+from tensorloom.worker.node_error import refused, to_op_error
 from tensorloom.worker.overwriting import give_away, overwritable
 from tensorloom.worker.values import Root, Scope, Value
 
@@ -343,10 +344,12 @@ class Emitter:
         """The kernel of a node, whose attrs it may refuse."""
         construction = self.construction(scope, node, inputs)
         try:
+            check_attrs(node)
             return kernel.factory(construction)
-        except errors.OpError as error:
-            name = scope.prefix + node.name
-            raise refused(error, name, node.op, self.device.name) from error.__cause__
+        except Exception as error:
+            name, told = scope.prefix + node.name, to_op_error(error)
+            cause = error.__cause__ if told is error else error
+            raise refused(told, name, node.op, self.device.name) from cause
 
     def construction(
         self, scope: Scope, node: Node, inputs: Sequence[Value]

@@ -87,14 +87,13 @@ class Piece:
         resources: ResourceManager,
         functions: Mapping[str, FunctionIR],
         kernels: dict[tuple[str, str, str], Any],
-        blocking_recv: bool = False,
         traced: bool = False,
     ) -> None:
         self.device = device
         self.resources = resources
         emitter = Emitter(device, resources, functions, kernels, traced)
         ordered = with_shapes(nodes)
-        plan = strands.split(ordered, functions, blocking_recv)
+        plan = strands.split(ordered, functions)
         self.strands = _emit_strands(emitter, plan)
         self.codes = [
             _assemble(emitter, scope, plan, index)
@@ -104,7 +103,7 @@ class Piece:
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
         self.result_indices = sorted(emitter.results)
         self.arg_indices = [n.attrs["index"] for n in ordered if n.op == "_Arg"]
-        self.may_block = any(plan.blocks)
+        self.may_block = plan.has_blocking_ops
         self.is_sequential = plan.is_sequential
         self.uses_torch = emitter.uses_torch
         self.uses_context = emitter.uses_context or len(plan.members) > 1
@@ -186,8 +185,7 @@ def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
 
 def _assemble(emitter: Emitter, scope: Scope, plan: strands.Plan, index: int) -> Code:
     if scope.has_unsent or scope.has_held:
-        ends = plan.is_sequential and index == len(plan.members) - 1
-        how = "finish" if ends else "flush"
+        how = "finish" if len(plan.members) == 1 else "flush"
         scope.write(f"context.rendezvous.{how}()", None)
     if len(plan.members) == 1:
         results = [emitter.results[i][1] for i in sorted(emitter.results)]

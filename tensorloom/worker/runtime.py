@@ -121,7 +121,19 @@ def truth(value: Any) -> bool:
     return bool(value.item() if hasattr(value, "item") else value)
 
 
+def branch_index(value: Any) -> Any:
+    """The index of a `Case` whose shape was not known when it was compiled.
+
+    Raises:
+      InvalidArgumentError: it is not a scalar.
+    """
+    if value.shape != ():
+        raise errors.InvalidArgumentError(None, None, "branch_index must be scalar")
+    return value
+
+
 NAMES: dict[str, Any] = {
+    "branch_index": branch_index,
     "scalar_or_array": scalar_or_array,
     "copied": copied,
     "fetch_tensor": fetch_tensor,

@@ -1,15 +1,19 @@
 """Blocking ops must not stall others: a piece that waits is split into strands.
 
-A queue's dequeue may wait for an enqueue of the same piece, so what does not depend on
-a blocking op must run without it. Nodes that depend on the same blocking ops form a
-strand; strands run in threads of their own when several could run. A piece without
-blocking ops is one strand, run by the caller's thread.
+A queue's dequeue may wait for an enqueue of the same step, so what does not depend on
+a blocking op must run without it. Nodes that depend on the same blocking ops, in this
+piece or elsewhere, form a strand; strands run in threads of their own when several
+could run. A piece in which nothing depends on a blocking op is one strand, run by the
+caller's thread.
 
-What is received from other tasks may follow, over there, from what a blocking op lets
-this piece send. So it is received in no strand that a blocking op stands behind:
+    handle -> dequeue -> _Send   _Recv -> assign   _Recv {_waits_for: [dequeue]} -> add
+    strands: handle | dequeue, _Send | _Recv, assign | _Recv, add
 
-    handle -> dequeue -> _Send   _Recv -> assign
-    strands: handle | dequeue, _Send | _Recv, assign
+Why strands cannot wait for each other in a circle, on however many tasks: assume that
+the blocking ops of a set go on, and that all is done that depends on fewer of them.
+What depends on that very set receives nothing but what is done, or it is in the one
+strand of its piece that receives from others like it. Those are in the topological
+order of the whole graph; all else that they need is before they begin.
 """
 
 from __future__ import annotations
@@ -20,27 +24,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import op_kernel, threads
-from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.waiting_ops import RECEIVES, may_wait, waits_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
+    from tensorloom.framework.waiting_ops import Waits
 
 Frame = dict[str, Any]
 
-_RECEIVES: Final = frozenset({"_Recv", "_HostRecv", "Recv"})
-_SENDS: Final = frozenset({"_Send", "_HostSend", "Send"})
-# What nodes wait for that follow from the first tensors received, one after the other.
-_RECEIVED: Final = "<received>"
+# Whether something that a node follows from was received: nothing, or only what depends
+# on no blocking op, or what depends on the same blocking ops as the node.
+_NOTHING, _EARLIER, _ALIKE = range(3)
+_Key = tuple[frozenset[str], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The strands of a piece."""
+    """The strands of a piece, each after those that it needs."""
 
     members: list[list[Node]]
     order: list[tuple[Node, int]]  # every node with its strand, in the piece's order
     after: list[set[int]]  # for each strand: those that must finish before
-    blocks: list[bool]  # does the strand begin with a blocking op?
+    blocks: list[bool]  # does the strand begin with something that may wait?
+    has_blocking_ops: bool = False
 
     @property
     def is_sequential(self) -> bool:
@@ -48,61 +54,78 @@ class Plan:
         return all(i - 1 in before for i, before in enumerate(self.after) if i)
 
 
-def split(
-    nodes: Sequence[Node], functions: Mapping[str, FunctionIR], blocking_recv: bool
-) -> Plan:
+def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
     """Groups nodes by the blocking ops that they wait for."""
-    blocking = {n.name for n in nodes if is_blocking(n, functions, blocking_recv)}
-    if len(nodes) == 1 or not blocking:
+    waits = waits_of(nodes, functions)
+    if len(nodes) == 1 or not any(waits.values()):
         return Plan([list(nodes)], [(n, 0) for n in nodes], [set()], [False])
-    waits = _waits(nodes, blocking)
-    groups: dict[frozenset[str], int] = {}
-    members: list[list[Node]] = []
-    after: list[set[int]] = []
-    order = []
-    strand_of: dict[str, int] = {}
-    for node in nodes:
-        index = groups.setdefault(waits[node.name], len(members))
-        if index == len(members):
-            members.append([])
-            after.append(set())
+    keys = _keys(nodes, waits)
+    # Each after those that it may need.
+    found = dict.fromkeys(keys.values())
+    ordered = sorted(found, key=lambda key: (len(key[0]), key[1]))
+    groups = {key: index for index, key in enumerate(ordered)}
+    after: list[set[int]] = [set() for _ in groups]
+    members: list[list[Node]] = [[] for _ in groups]
+    order = [(node, groups[keys[node.name]]) for node in nodes]
+    for node, index in order:
         members[index].append(node)
-        strand_of[node.name] = index
-        order.append((node, index))
-        names = [name for name, _ in node.inputs] + list(node.control_inputs)
-        after[index].update(strand_of[n] for n in names)
+        after[index].update(groups[keys[name]] for name in _before(node))
     for index, before in enumerate(after):
         before.discard(index)
-    first, received = groups.get(frozenset()), groups.get(frozenset({_RECEIVED}))
-    if first is not None and received is not None:
-        after[received].add(first)  # it is soon over, and needs no thread beside it
-    waiting = blocking.union(n.name for n in nodes if n.op in _RECEIVES)
-    blocks = [any(n.name in waiting for n in group) for group in members]
-    return _with_patient_together(Plan(members, order, after, blocks))
+        before.update(_over_before_receiving(ordered, index))
+    blocking = {n.name for n in nodes if may_wait(n, functions)}
+    blocks = [
+        any(n.name in blocking or n.op in RECEIVES for n in group) for group in members
+    ]
+    plan = Plan(members, order, after, blocks, bool(blocking))
+    return _in_one_thread(_with_patient_together(plan))
 
 
-def _waits(nodes: Sequence[Node], blocking: set[str]) -> dict[str, frozenset[str]]:
-    """What each node waits for: blocking ops, and what is received."""
-    waits: dict[str, frozenset[str]] = {}
-    is_sent_late = False  # has something been sent that a blocking op lets go?
+def _before(node: Node) -> list[str]:
+    return [*(name for name, _ in node.inputs), *node.control_inputs]
+
+
+def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:
+    """By node: its strand, see the top."""
+    keys: dict[str, _Key] = {}
     for node in nodes:
-        own = set()
-        if node.name in blocking or (is_sent_late and node.op in _RECEIVES):
-            own.add(node.name)
-        elif node.op in _RECEIVES:
-            own.add(_RECEIVED)
-        names = [name for name, _ in node.inputs] + list(node.control_inputs)
-        waits[node.name] = frozenset(own.union(*(waits[n] for n in names)))
-        if node.op in _SENDS and waits[node.name] - {_RECEIVED}:
-            is_sent_late = True
-    return waits
+        own = waits[node.name]
+        before = [keys[name] for name in _before(node)]
+        if node.op in RECEIVES or (own, _ALIKE) in before:
+            received = _ALIKE
+        elif any(r == _EARLIER or (r and not w) for w, r in before):
+            received = _EARLIER
+        else:
+            received = _NOTHING
+        keys[node.name] = own, received
+    return keys
+
+
+def _over_before_receiving(keys: Sequence[_Key], index: int) -> list[int]:
+    """The strands that end for sure before those can that a strand receives from.
+
+    It need not run beside them.
+    """
+    own, received = keys[index]
+    if received != _ALIKE:
+        return []
+    return [i for i, (other, _) in enumerate(keys[:index]) if other <= own]
+
+
+def _in_one_thread(plan: Plan) -> Plan:
+    """One strand, in place of those of which each waits for the one before."""
+    if len(plan.members) == 1 or not plan.is_sequential:
+        return plan
+    nodes = [node for group in plan.members for node in group]
+    order = [(node, 0) for node in nodes]
+    return Plan([nodes], order, [set()], [any(plan.blocks)], plan.has_blocking_ops)
 
 
 def _with_patient_together(plan: Plan) -> Plan:
     """One strand for patient ops that are all waited for by the same strands.
 
     Nothing can run before the last of them is through, so one thread may wait for one
-    after the other.
+    after the other. To receive is patient: it changes nothing.
     """
     groups: dict[tuple[frozenset[int], frozenset[int]], int] = {}
     into = list(range(len(plan.members)))
@@ -122,41 +145,14 @@ def _with_patient_together(plan: Plan) -> Plan:
         order,
         [{merged[before] for before in plan.after[old]} for old in kept],
         [plan.blocks[old] for old in kept],
+        plan.has_blocking_ops,
     )
 
 
 def _is_patient(node: Node) -> bool:
-    return any(kernel.patient for kernel in op_kernel.registered_kernels(node.op))
-
-
-def is_blocking(
-    node: Node, functions: Mapping[str, FunctionIR], blocking_recv: bool
-) -> bool:
-    """True for ops that may wait for something outside their inputs.
-
-    So may a node whose functions do, whatever they call in turn.
-    """
-    seen: set[str] = set()
-    pending = [node]
-    while pending:
-        inner = pending.pop()
-        if inner.op in _RECEIVES:
-            if blocking_recv:
-                return True
-        elif any(k.blocking for k in op_kernel.registered_kernels(inner.op)):
-            return True
-        for name in _called(inner, functions):
-            if name not in seen:
-                seen.add(name)
-                pending.extend(functions[name].nodes.values())
-    return False
-
-
-def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
-    """The functions that a node names, as its op or in its attrs."""
-    if not functions:
-        return []
-    return [name for name in names_of(node) if name in functions]
+    return node.op in RECEIVES or any(
+        kernel.patient for kernel in op_kernel.registered_kernels(node.op)
+    )
 
 
 @dataclass(slots=True, eq=False)

@@ -12,8 +12,8 @@ from tensorloom.framework.cancellation import Deadline, Following
 from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
-from tensorloom.framework.resource import ResourceManager
-from tensorloom.worker import strands
+from tensorloom.framework.resource import ResourceManager, SessionResources
+from tensorloom.framework.waiting_ops import waits_of, with_waiting_receives
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece
@@ -34,8 +34,9 @@ _UNLIMITED: Final = nullcontext()
 class WorkerSession:
     """What a session keeps on a worker."""
 
-    def __init__(self, resources: ResourceManager) -> None:
+    def __init__(self, resources: SessionResources, is_isolated: bool) -> None:
         self.resources = resources
+        self.is_isolated = is_isolated
         # Kernels with state by (node, device): the same node in several graphs of the
         # session is the same kernel.
         self.kernels: dict[tuple[str, str, str], Any] = {}
@@ -97,7 +98,7 @@ class RegisteredGraph:
             # It asks for tensors itself, iteration by iteration.
             self._remote_keys = []
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
-        self._ordered = ordered or not self._remote_keys
+        graph = graph if ordered else with_waiting_receives(graph)
         self._graph = node_shapes.infer_missing(graph)
         self.parts = self._partition()
         indices = sorted(
@@ -122,6 +123,11 @@ class RegisteredGraph:
             self._graph,
             lambda node: node.device,
             {d.name: d.incarnation for d in devices},
+            waits=(
+                waits_of(self._graph.nodes.values(), self._graph.functions)
+                if len(devices) > 1
+                else None
+            ),
         )
 
     def _compile(self, traced: bool) -> Sequence[Piece | DataflowPiece]:
@@ -139,13 +145,6 @@ class RegisteredGraph:
                     self._numbering,
                 )
             ]
-        blocking = not self._ordered or (
-            len(self.parts) > 1
-            and any(
-                strands.is_blocking(node, functions, False)
-                for node in self._graph.nodes.values()
-            )
-        )
         return [
             Piece(
                 part.nodes,
@@ -153,7 +152,6 @@ class RegisteredGraph:
                 self._session.resources,
                 functions,
                 self._session.kernels,
-                blocking_recv=blocking,
                 traced=traced,
             )
             for place, part in self.parts.items()
@@ -332,7 +330,9 @@ class Worker:
         isolated = config.isolate_session_state
         resources = ResourceManager() if isolated else self._shared
         with self._lock:
-            self._sessions[session] = WorkerSession(resources)
+            self._sessions[session] = WorkerSession(
+                SessionResources(resources, session), isolated
+            )
 
     def delete_session(self, session: str) -> None:
         """Cancels the session's running steps and drops its state."""
@@ -340,7 +340,8 @@ class Worker:
             state = self._sessions.pop(session, None)
         if state is not None:
             state.close()
-            if state.resources is not self._shared:
+            state.resources.end()
+            if state.is_isolated:
                 state.resources.cleanup()
 
     def register_graph(

@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 from tensorloom.framework import attr_value, dtypes
-from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
+from tensorloom.framework.attr_value import (
+    AttrPlaceholder,
+    NameAttrList,
+    attrs_from_proto,
+)
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.protos.attr_value_pb2 import AttrValue
@@ -122,3 +127,23 @@ def test_refuses_malformed_messages(proto: AttrValue, message: str) -> None:
 
 def test_functions_with_attrs_can_be_keys() -> None:
     assert hash(NameAttrList("f", {"n": [1]})) == hash(NameAttrList("f", {"n": [1]}))
+
+
+def test_sizes_that_stand_for_unknown_ones_in_notes() -> None:
+    # As in graphs that Grappler optimized.
+    shapes = AttrValue()
+    text_format.Parse("list{shape{dim{size:-4} dim{size:3}} shape{}}", shapes)
+    one = AttrValue()
+    text_format.Parse("shape{dim{size:-9}}", one)
+    decoded = attrs_from_proto({"_input_shapes": shapes, "_symbol": one})
+    assert [s.dims_tuple for s in decoded["_input_shapes"]] == [(None, 3), ()]
+    assert decoded["_symbol"].dims_tuple == (None,)
+    assert shapes.list.shape[0].dim[0].size == -4
+
+
+@pytest.mark.parametrize("name", ["shape", "_output_shapes"])
+def test_sizes_below_minus_one_of_others_are_refused(name: str) -> None:
+    proto = AttrValue()
+    text_format.Parse("list{shape{dim{size:-4}}}", proto)
+    with pytest.raises(InvalidArgumentError, match=f"Attr '{name}': Dimension -4"):
+        attrs_from_proto({name: proto})

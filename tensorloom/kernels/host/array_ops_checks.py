@@ -220,17 +220,18 @@ def same_shapes(shapes: Iterable[Sequence[int]]) -> None:
             )
 
 
-def split_sizes(sizes: list[int], whole: int, count: int) -> list[int]:
+def split_sizes(given_sizes: Any, whole: int, count: int) -> list[int]:
     """The sizes of SplitV's parts, its -1 filled in.
 
     Raises:
       InvalidArgumentError: they do not fit.
     """
-    if len(sizes) != count:
+    if given_sizes.shape != (count,):
         raise invalid_argument(
-            "Length of size_splits should be equal to num_outputs, but got "
-            f"{len(sizes)} and {count}"
+            "size of the split_tensor must be 1-D and have the same elements as "
+            f"outputs got {given_sizes.ndim} -D and {given_sizes.size} elements"
         )
+    sizes: list[int] = given_sizes.tolist()
     given = sum(size for size in sizes if size != -1)
     missing = sizes.count(-1)
     if missing > 1:

@@ -95,7 +95,8 @@ def concat_offsets(axis: Any, shapes: Sequence[Any]) -> tuple[Any, ...]:
         begin = np.zeros_like(first)
         begin[at] = offset
         results.append(begin)
-        offset += int(shape[at])
+        # Wraps as TensorFlow's sum of 32-bit sizes does.
+        offset = int(np.int64(offset + int(shape[at])).astype(first.dtype))
     return tuple(results)
 
 
@@ -229,7 +230,7 @@ def _split_v(c: OpKernelConstruction) -> Compute:
 
     def compute(value: Any, sizes: Any, axis: Any) -> tuple[Any, ...]:
         at = split_axis(axis, value.shape, 1)
-        parts = checks.split_sizes(sizes.tolist(), value.shape[at], count)
+        parts = checks.split_sizes(sizes, value.shape[at], count)
         return tuple(np.split(value, np.cumsum(parts[:-1], dtype=np.int64), at))
 
     return compute

@@ -179,8 +179,17 @@ def _matrix_diag_part_v2(c: OpKernelConstruction) -> Compute:
     return lambda value, k, padding: diag_part(value, k, padding)
 
 
+def check_padding(padding: Any) -> None:
+    """Raises InvalidArgumentError unless what fills up diagonals is one value."""
+    if padding.shape != ():
+        raise invalid_argument(
+            f"padding_value must be scalar, received shape {shape_text(padding.shape)}"
+        )
+
+
 def diag_part(value: Any, k: Any, padding: Any) -> Any:
     """The diagonals of a band, padded to one length."""
+    check_padding(padding)
     lower, upper = diag_band(k)
     check_diag_band(value.shape, lower, upper)
     row, column, valid = diagonal_index(value.shape[-2], value.shape[-1], lower, upper)
@@ -220,6 +229,7 @@ def _diag_matrix(
     dtype: dtypes.DType,
     device: str,
 ) -> Any:
+    check_padding(padding)
     lower, upper = diag_band(k)
     batch, sides = diag_matrix_shape(diagonal.shape, lower, upper, rows, columns)
     check_shape((*batch, *sides), dtype, device)

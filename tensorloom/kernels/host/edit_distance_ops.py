@@ -3,20 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import invalid
 
-_Rows = dict[tuple[int, ...], list[Any]]
+_Array = NDArray[Any]
+# Pairs are compared together while their tables of one row have so many elements.
+_TOGETHER = 1 << 16
+# Tables of so few elements are computed one by one.
+_FEW = 256
 
 
-def _distance(a: Sequence[Any], b: Sequence[Any]) -> int:
+@dataclass(frozen=True)
+class _Sequences:
+    """The sequences of a sparse tensor, one behind the other."""
+
+    values: _Array
+    starts: NDArray[np.int64]  # where each begins, by its place in the result
+    lengths: NDArray[np.int64]
+
+    def one(self, place: int) -> list[Any]:
+        """The sequence of a place."""
+        begin = int(self.starts[place])
+        found: list[Any] = self.values[begin : begin + int(self.lengths[place])].tolist()
+        return found
+
+    def padded(self, places: _Array, length: int) -> _Array:
+        """The sequences of some places [places, length]; any value behind the end."""
+        if not len(self.values):
+            return np.empty((len(places), length), self.values.dtype)
+        at = self.starts[places][:, None] + np.arange(length)
+        return self.values.take(at, mode="clip")
+
+
+def _check(indices: Any, values: Any, shape: Any, what: str) -> None:
+    if indices.ndim != 2 or values.ndim != 1 or shape.ndim != 1:
+        raise invalid(f"{what} must be a sparse tensor: indices, values and shape")
+    if len(indices) != len(values) or indices.shape[1] != len(shape):
+        raise invalid(f"{what} has {len(indices)} indices but {len(values)} values")
+    if len(shape) < 2:
+        raise invalid(f"{what}_shape should be at least rank 2")
+    if ((indices < 0) | (indices >= shape)).any():
+        raise invalid(f"{what}_indices are out of bounds")
+
+
+def _sequences(indices: Any, values: Any, shape: tuple[int, ...]) -> _Sequences:
+    """By the indices before the last, which are places of a result of that shape."""
+    places = np.zeros(len(indices), np.int64)
+    for axis, size in enumerate(shape):
+        places = places * size + indices[:, axis]
+    if (places[1:] < places[:-1]).any():
+        order = np.argsort(places, kind="stable")
+        places, values = places[order], values[order]
+    lengths = np.bincount(places, minlength=math.prod(shape))
+    return _Sequences(values, lengths.cumsum() - lengths, lengths)
+
+
+def _distance(a: list[Any], b: list[Any]) -> int:
     """Levenshtein's distance, row by row."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -27,20 +77,45 @@ def _distance(a: Sequence[Any], b: Sequence[Any]) -> int:
     return row[-1]
 
 
-def _rows(indices: Any, values: Any, shape: Any, what: str) -> _Rows:
-    """The sequences of a sparse tensor by the indices before the last."""
-    if indices.ndim != 2 or values.ndim != 1 or shape.ndim != 1:
-        raise invalid(f"{what} must be a sparse tensor: indices, values and shape")
-    if len(indices) != len(values) or indices.shape[1] != len(shape):
-        raise invalid(f"{what} has {len(indices)} indices but {len(values)} values")
-    if len(shape) < 2:
-        raise invalid(f"{what}_shape should be at least rank 2")
-    if ((indices < 0) | (indices >= shape)).any():
-        raise invalid(f"{what}_indices are out of bounds")
-    rows: _Rows = {}
-    for index, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
-        rows.setdefault(tuple(index), []).append(value)
-    return rows
+def _distances(a: _Sequences, b: _Sequences) -> NDArray[np.int64]:
+    """Levenshtein's distance of each sequence of `a` to the one of `b`."""
+    # Where one of the two is empty, the other one's elements are missing.
+    result = np.maximum(a.lengths, b.lengths)
+    both = np.flatnonzero((a.lengths > 0) & (b.lengths > 0))
+    if a.lengths[both] @ b.lengths[both] <= _FEW:
+        result[both] = [_distance(a.one(i), b.one(i)) for i in both.tolist()]
+        return result
+    # Pairs of similar size are compared together.
+    both = both[np.lexsort((a.lengths[both], b.lengths[both]))]
+    begin = 0
+    while begin < len(both):
+        width = int(b.lengths[both[begin]]) + 1
+        end = begin + max(1, _TOGETHER // (2 * width))
+        end = min(end, begin + int(np.searchsorted(b.lengths[both[begin:]], 2 * width)))
+        some = both[begin : max(end, begin + 1)]
+        result[some] = _together(a, b, some)
+        begin += len(some)
+    return result
+
+
+def _together(a: _Sequences, b: _Sequences, places: _Array) -> NDArray[np.int64]:
+    """The distances of some pairs, row by row of their tables."""
+    rows, columns = a.lengths[places], b.lengths[places]
+    height, width = int(rows.max()), int(columns.max())
+    wanted, given = a.padded(places, height), b.padded(places, width)
+    counts = np.arange(width + 1)
+    # Less the number of the column: an insertion then costs nothing, and the cheapest
+    # way along the row is a running minimum.
+    row = np.zeros((len(places), width + 1), np.int64)
+    result = np.empty(len(places), np.int64)
+    for i in range(height):
+        change = row[:, :-1] - (given == wanted[:, i : i + 1])
+        row += 1
+        np.minimum(row[:, 1:], change, out=row[:, 1:])
+        np.minimum.accumulate(row, axis=1, out=row)
+        done = np.flatnonzero(rows == i + 1)
+        result[done] = row[done, columns[done]]
+    return result + counts[columns]
 
 
 @host_kernel("EditDistance", large=True)
@@ -49,8 +124,8 @@ def edit_distance(c: OpKernelConstruction) -> Compute:
     normalize, device = c["normalize"], c.device
 
     def compute(*inputs: Any) -> Any:
-        hypothesis = _rows(inputs[0], inputs[1], inputs[2], "hypothesis")
-        truth = _rows(inputs[3], inputs[4], inputs[5], "truth")
+        _check(inputs[0], inputs[1], inputs[2], "hypothesis")
+        _check(inputs[3], inputs[4], inputs[5], "truth")
         a, b = inputs[2], inputs[5]
         if len(a) != len(b):
             raise invalid(
@@ -58,20 +133,13 @@ def edit_distance(c: OpKernelConstruction) -> Compute:
             )
         shape = tuple(np.maximum(a, b)[:-1].tolist())
         check_shape(shape, dtypes.float32, device)
-        result = np.zeros(shape, np.float32)
-        for index in hypothesis.keys() | truth.keys():
-            result[index] = _one(
-                hypothesis.get(index, []), truth.get(index, []), normalize
-            )
-        return result
+        hypothesis = _sequences(inputs[0], inputs[1], shape)
+        truth = _sequences(inputs[3], inputs[4], shape)
+        result = _distances(truth, hypothesis).astype(np.float32)
+        if normalize:
+            missing = (truth.lengths == 0) & (hypothesis.lengths > 0)
+            result /= np.maximum(truth.lengths, 1)
+            result[missing] = np.inf
+        return result.reshape(shape)
 
     return compute
-
-
-def _one(hypothesis: list[Any], truth: list[Any], normalize: bool) -> float:
-    distance = _distance(truth, hypothesis)
-    if not normalize:
-        return distance
-    if not truth:
-        return math.inf if hypothesis else 0.0
-    return distance / len(truth)

@@ -69,13 +69,13 @@ def rfft(c: OpKernelConstruction) -> Compute:
                 None, None, f"fft_length must have shape [{rank}]"
             )
         needed = list(lengths)
+        if min(lengths) < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"fft_length must be >= 0, but got: {min(lengths)}"
+            )
         if inverse:
             needed[-1] = needed[-1] // 2 + 1 if needed[-1] else 0
         for axis, want in zip(axes, needed, strict=True):
-            if want < 0:
-                raise errors.InvalidArgumentError(
-                    None, None, f"fft_length must be >= 0, but got: {want}"
-                )
             if value.size and value.shape[axis] < want:
                 raise errors.InvalidArgumentError(
                     None,

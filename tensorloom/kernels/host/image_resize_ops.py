@@ -321,6 +321,11 @@ def resize_grad(c: OpKernelConstruction) -> Compute:
     check_flags(c["align_corners"], c["half_pixel_centers"])
 
     def compute(grads: Any, image: Any) -> Any:
+        for name, value in (("input_grad", grads), ("original_image", image)):
+            if np.ndim(value) != 4:
+                raise invalid_argument(
+                    f"{name} must be 4-dimensional{shape_text(value.shape)}"
+                )
         _, height, width, _ = image.shape
         return np.ascontiguousarray(_transposed(c, grads, height, width)).astype(to)
 

@@ -35,7 +35,7 @@ def _place(c: OpKernelConstruction) -> tuple[str, str]:
     """Container and name of the resource of a node."""
     shared = (c.get("shared_name") or b"").decode()
     container = (c.get("container") or b"").decode() or "localhost"
-    return container, shared or f"_private/{c.node_name}"
+    return container, shared or _resources(c).own_name(c.node_name)
 
 
 def _resources(c: OpKernelConstruction) -> ResourceManager:

@@ -29,7 +29,9 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
     resources = c.resources
     shared = (c["shared_name"] or b"").decode()
     container = (c["container"] or b"").decode() or "localhost"
-    name = shared or f"_private/{c.node_name}"
+    if not shared and c["use_node_name_sharing"]:
+        shared = c.node_name
+    name = shared or resources.own_name(c.node_name)
     value_shape = c.get("value_shape")
     dims = () if value_shape is None else value_shape.dims_tuple
     types = c["key_dtype"], c["value_dtype"]

@@ -323,7 +323,7 @@ def check_select_v2(
 
 @host_kernel("ClipByValue", types={"T": REAL_FLOATS["T"] | INTEGERS["T"]})
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
-    return clip_checked(c, lambda t, low, high: np.minimum(np.maximum(t, low), high))
+    return clip_checked(c, lambda t, low, high: np.maximum(np.minimum(t, high), low))
 
 
 @host_kernel("Complex")

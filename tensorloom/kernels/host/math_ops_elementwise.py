@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.in_place import makes_array
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
 _COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
@@ -217,9 +219,21 @@ def _complex_abs(c: OpKernelConstruction) -> Compute:
     return np.abs
 
 
+def bucket_boundaries(c: OpKernelConstruction) -> list[float]:
+    """The boundaries of Bucketize.
+
+    Raises:
+      InvalidArgumentError: they are not in order.
+    """
+    boundaries: list[float] = c["boundaries"]
+    if any(b < a for a, b in itertools.pairwise(boundaries)):
+        raise invalid_argument("Expected sorted boundaries")
+    return boundaries
+
+
 @host_kernel("Bucketize")
 def _bucketize(c: OpKernelConstruction) -> Compute:
-    boundaries = np.array(c["boundaries"], np.float32)
+    boundaries = np.array(bucket_boundaries(c), np.float32)
 
     def compute(x: Any) -> Any:
         return np.searchsorted(boundaries, x, side="right").astype(np.int32)

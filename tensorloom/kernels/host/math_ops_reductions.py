@@ -101,12 +101,21 @@ def _prod(dtype: DType) -> Reduction:
 def _max(dtype: DType) -> Reduction:
     # fmax passes over NaN, as TensorFlow's comparison does.
     start = dtype.np_dtype.type(lowest(dtype))
-    return lambda x, axes, keep: _fmax(x, axes, keepdims=keep, initial=start)
+    return _unless_no_axes(
+        lambda x, axes, keep: _fmax(x, axes, keepdims=keep, initial=start)
+    )
 
 
 def _min(dtype: DType) -> Reduction:
     start = dtype.np_dtype.type(highest(dtype))
-    return lambda x, axes, keep: _fmin(x, axes, keepdims=keep, initial=start)
+    return _unless_no_axes(
+        lambda x, axes, keep: _fmin(x, axes, keepdims=keep, initial=start)
+    )
+
+
+def _unless_no_axes(reduce: Reduction) -> Reduction:
+    """What is reduced over no axis stays as it is, NaN included."""
+    return lambda x, axes, keep: reduce(x, axes, keep) if axes else x
 
 
 def _mean(dtype: DType) -> Reduction:

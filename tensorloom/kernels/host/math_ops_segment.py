@@ -37,8 +37,12 @@ def check_sorted(data: tuple[int, ...], ids: Any, id_shape: tuple[int, ...]) -> 
         if first >= 0:
             raise invalid_argument("segment ids are not increasing")
         raise _out_of_range(first, last)
-    if int(ids[0]) < 0:
-        raise _out_of_range(int(ids[0]), int(ids[-1]))
+    first, last = int(ids[0]), int(ids[-1])
+    # The number of segments, one more than the last id, is an int32 as the ids are.
+    if last == 2**31 - 1 and "int32" in str(ids.dtype):
+        raise invalid_argument("segment ids must be >= 0")
+    if first < 0:
+        raise _out_of_range(first, last)
 
 
 def _out_of_range(first: int, last: int) -> Exception:
@@ -78,8 +82,12 @@ def _sorted_segments(
 _sorted_segments("SegmentSum", np.add.at, lambda dtype: 0, 0)
 _sorted_segments("SegmentMean", np.add.at, lambda dtype: 0, 0)
 _sorted_segments("SegmentProd", np.multiply.at, lambda dtype: 1, 1)
-_sorted_segments("SegmentMax", np.maximum.at, lambda dtype: dtype.min, 0)
-_sorted_segments("SegmentMin", np.minimum.at, lambda dtype: dtype.max, 0)
+_sorted_segments(
+    "SegmentMax", np.maximum.at, lambda t: -math.inf if t.is_floating else t.min, 0
+)
+_sorted_segments(
+    "SegmentMin", np.minimum.at, lambda t: math.inf if t.is_floating else t.max, 0
+)
 
 
 # --- unsorted segments -------------------------------------------------------

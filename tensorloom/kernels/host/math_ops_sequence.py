@@ -81,7 +81,7 @@ def _lin_space(c: OpKernelConstruction) -> Compute:
         check_shape((int(num),), c["T"], c.device)
         step = (stop - start) / start.dtype.type(num - 1)
         out = start + step * np.arange(num).astype(start.dtype)
-        out[-1] = stop
+        out[0], out[-1] = start, stop
         return out
 
     return compute
@@ -92,8 +92,12 @@ def _bincount(c: OpKernelConstruction) -> Compute:
     to = c["T"].np_dtype
 
     def compute(arr: Any, size: Any, weights: Any) -> Any:
+        if size.size != 1:
+            raise invalid_argument(f"Shape must be rank 0 but is rank {size.ndim}")
+        size = size.item()
         if size < 0:
             raise invalid_argument(f"size ({size}) must be non-negative")
+        check_shape((size,), c["T"], c.device)
         flat = arr.ravel()
         if flat.size and flat.min() < 0:
             raise invalid_argument("Input arr must be non-negative!")

@@ -5,6 +5,7 @@ All of it is LAPACK's work, through NumPy. Half precision is computed in single.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -203,7 +204,7 @@ def matrix_solve_ls(c: OpKernelConstruction) -> Compute:
             raise invalid(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
         check_right_side(matrix, rhs)
         regularizer = float(l2_regularizer)
-        if regularizer < 0:
+        if not regularizer >= 0:
             raise invalid(f"l2_regularizer must be >= 0, got {regularizer}")
         a, b = wide(matrix), wide(rhs)
         if fast:
@@ -260,6 +261,10 @@ def cholesky_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(factor: _Array, grad: _Array) -> _Array:
         check_square(factor)
+        if factor.ndim != grad.ndim:
+            raise invalid("All input tensors must have the same rank.")
+        if factor.shape != grad.shape:
+            raise invalid("Inputs L and grad must have same dimension.")
         lower = np.tril(wide(factor))
         middle = np.tril(np.swapaxes(lower, -1, -2) @ np.tril(wide(grad)))
         diagonal = np.einsum("...ii->...i", middle)
@@ -341,7 +346,8 @@ def lu(c: OpKernelConstruction) -> Compute:
     def compute(matrix: _Array) -> tuple[_Array, _Array]:
         check_square(matrix)
         size = matrix.shape[-1]
-        factors = wide(matrix).reshape(-1, size, size).copy()
+        count = math.prod(matrix.shape[:-2])
+        factors = wide(matrix).reshape(count, size, size).copy()
         rows = np.empty(factors.shape[:2], index_type)
         for one, order in zip(factors, rows, strict=True):
             _factorize(one, order)
@@ -359,7 +365,7 @@ def _factorize(matrix: _Array, order: _Array) -> None:
     order[:] = np.arange(size)
     for k in range(size):
         pivot = k + int(np.argmax(np.abs(matrix[k:, k])))
-        if matrix[pivot, k] == 0:
+        if not abs(matrix[pivot, k]) > 0:
             raise invalid(_NOT_INVERTIBLE)
         if pivot != k:
             matrix[[k, pivot]] = matrix[[pivot, k]]

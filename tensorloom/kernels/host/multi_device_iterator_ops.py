@@ -182,7 +182,7 @@ def from_string_handle(c: OpKernelConstruction) -> Compute:
         proto = handle_strings.from_string(text)
         # A node's own iterator is kept under a name that no user can give.
         found = None
-        for name in (proto.name, f"_private/{proto.name}"):
+        for name in (proto.name, resources.own_name(proto.name)):
             try:
                 found = resources.lookup(proto.container, name, MultiDeviceIterator)
                 break

@@ -42,16 +42,41 @@ def numbers_of(texts: Sequence[bytes], dtype: DType) -> Any:
     In a tenth of the time that a call for each takes. (It may be None, too, for
     integers beyond int64.)
     """
-    if b"_" in b"".join(texts):
+    blob = b",".join(texts)
+    if b"_" in blob:
         return None
     to = dtype.as_numpy_dtype
     try:
         if not dtype.is_integer:
-            return np.array(list(map(float, texts)), np.float64).astype(to)
-        numbers = np.array(list(map(int, texts)), np.int64)
+            return np.fromiter(map(float, texts), np.float64, len(texts)).astype(to)
+        numbers = _plain_integers(blob, len(texts))
+        if numbers is None:
+            numbers = np.fromiter(map(int, texts), np.int64, len(texts))
     except (ValueError, OverflowError):
         return None
     low, high = _bounds(dtype)
     if len(numbers) and not low <= numbers.min() <= numbers.max() <= high:
         return None
-    return numbers.astype(to)
+    return numbers.astype(to, copy=False)
+
+
+_INT64_ENDS = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
+
+
+def _plain_integers(blob: bytes, count: int) -> Any:
+    """The integers of a list of digits and commas, int64; None if it is no such list.
+
+    In a third of the time that `int` takes, which does not read bytes directly.
+    """
+    if blob.translate(None, b"0123456789,-") or blob[-1:] in (b"-", b","):
+        return None
+    if b"-," in blob or b"--" in blob:  # NumPy reads a lone sign as zero
+        return None
+    try:
+        numbers = np.fromstring(blob, np.int64, sep=",")  # type: ignore[call-overload]
+    except (ValueError, DeprecationWarning):  # of NumPy 2, and of NumPy 1 in tests
+        return None
+    # A number that is out of range is read as the last one in range.
+    if len(numbers) != count or not count or numbers.min() <= _INT64_ENDS[0]:
+        return None
+    return numbers if numbers.max() < _INT64_ENDS[1] else None

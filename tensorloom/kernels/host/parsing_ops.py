@@ -184,7 +184,7 @@ def parse_example_v2(c: OpKernelConstruction) -> Compute:
                 + shape_text(serialized.shape)
             )
         where = columns.Where(check_names(serialized, names))
-        keys = sparse_keys.tolist(), dense_keys.tolist(), ragged_keys.tolist()
+        keys = tuple(x.ravel().tolist() for x in (sparse_keys, dense_keys, ragged_keys))
         _check_counts(keys, features)
         texts = serialized.reshape(-1).tolist()
         found = features.parse(texts, where, keys, defaults)

@@ -42,6 +42,7 @@ def _queue_factory(c: OpKernelConstruction, kind: type[Queue], **extra: Any) -> 
     shared = (c["shared_name"] or b"").decode()
     container = (c["container"] or b"").decode() or "localhost"
     types, shapes, capacity = _signature(c, kind)
+    key = shared or resources.own_name(c.node_name)
 
     def make() -> Queue:
         # A private queue is found by its node's name and shown with a number.
@@ -49,9 +50,7 @@ def _queue_factory(c: OpKernelConstruction, kind: type[Queue], **extra: Any) -> 
         return kind(container, name, types, shapes, capacity, **extra)
 
     def compute() -> Queue:
-        found = resources.lookup_or_create(
-            container, shared or f"_private/{c.node_name}", kind, make
-        )
+        found = resources.lookup_or_create(container, key, kind, make)
         _check_same(found, types, shapes, capacity, shared)
         return found
 

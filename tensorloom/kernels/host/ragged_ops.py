@@ -392,7 +392,7 @@ def ragged_tensor_from_variant(c: OpKernelConstruction) -> Compute:
                     f"{len(part.splits)}"
                 )
         if not rank:
-            return parts[0].values
+            return (parts[0].values,)
         if not shape:
             return (*(s.astype(kind) for s in parts[0].splits), parts[0].values)
         outer = _uniform_splits(shape, kind)

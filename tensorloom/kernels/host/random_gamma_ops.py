@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_from_tensor
+from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.random_rejection import gamma, highest_value, poisson
 from tensorloom.kernels.host.random_state import node_generator
 
 _Array = NDArray[Any]
+# Beyond the integers of a double, no draw would ever be accepted.
+_HIGHEST_RATE = 2.0**62
 
 
 @host_kernel("RandomGamma", large=True)
@@ -58,6 +61,8 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
         count = math.prod(full)
         if count == 0:
             return np.empty(full, numpy_dtype)
+        if parameters.max() > _HIGHEST_RATE:
+            raise invalid_argument(f"rate is too large: {parameters.max()}")
         stream = generator.reserve_outputs(count)
         highest = highest_value(numpy_dtype)
         values = poisson(stream, parameters.reshape(-1), math.prod(dims), highest)

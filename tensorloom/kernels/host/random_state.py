@@ -32,7 +32,7 @@ def node_generator(c: OpKernelConstruction) -> Generator:
     seed, seed2 = c["seed"], c["seed2"]
     if c.resources is None or not (seed or seed2):
         return Generator(seed, seed2)
-    name = f"{c.node_name}/{seed}/{seed2}"
+    name = c.resources.own_name(f"{c.node_name}/{seed}/{seed2}")
     state = c.resources.lookup_or_create(
         _CONTAINER, name, _RandomState, lambda: _RandomState(name, seed, seed2)
     )

@@ -28,16 +28,17 @@ _CONTAINER = "<session tensors>"
 class _SessionTensors(Resource):
     """The tensors of a session by their handles."""
 
-    def __init__(self) -> None:
-        super().__init__(_CONTAINER, "tensors")
+    def __init__(self, name: str) -> None:
+        super().__init__(_CONTAINER, name)
         self.values: dict[bytes, Any] = {}
         self.numbers = itertools.count()
 
 
 def _tensors(resources: ResourceManager | None) -> _SessionTensors:
     assert resources is not None
+    name = resources.own_name("tensors")
     return resources.lookup_or_create(
-        _CONTAINER, "tensors", _SessionTensors, _SessionTensors
+        _CONTAINER, name, _SessionTensors, lambda: _SessionTensors(name)
     )
 
 

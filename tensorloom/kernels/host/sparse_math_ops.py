@@ -16,6 +16,7 @@ from tensorloom.kernels.host.sparse_ops import (
     invalid,
     lexical_order,
     linear,
+    row_numbers,
     unravel,
 )
 
@@ -25,14 +26,19 @@ _Array = NDArray[Any]
 def _merged(a: _Array, b: _Array) -> tuple[_Array, _Array, _Array]:
     """(union of the rows in order, place of each row of a in it, of each of b)."""
     rows = np.concatenate([a, b])
-    order = lexical_order(rows)
-    ordered = rows[order]
+    numbers = row_numbers(rows)
     is_new = np.ones(len(rows), bool)
-    if len(rows):
+    if numbers is None:
+        order = lexical_order(rows)
+        ordered = rows[order]
         is_new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    else:
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
+        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     places = np.empty(len(rows), np.int64)
     places[order] = np.cumsum(is_new) - 1
-    return ordered[is_new], places[: len(a)], places[len(a) :]
+    return rows.take(order[is_new], axis=0), places[: len(a)], places[len(a) :]
 
 
 def _check_shapes(a: _Array, b: _Array) -> None:
@@ -59,8 +65,8 @@ def sparse_add(c: OpKernelConstruction) -> Compute:
         sums = np.zeros(len(rows), av.dtype)
         np.add.at(sums, from_a, av)
         np.add.at(sums, from_b, bv)
-        kept = np.abs(sums) >= t
-        return rows[kept], sums[kept], ash
+        kept = np.flatnonzero(np.abs(sums) >= t)
+        return rows.take(kept, axis=0), sums[kept], ash
 
     return compute
 

@@ -44,12 +44,20 @@ def check_parts(indices: _Array, values: _Array, shape: _Array) -> None:
         )
 
 
+def are_inside(indices: _Array, shape: _Array) -> bool:
+    """Whether all indices are within the shape."""
+    # Column by column: in a tenth of the time that NumPy takes along the other axis.
+    columns = [indices[:, axis] for axis in range(indices.shape[1])]
+    return not len(indices) or all(
+        int(column.min()) >= 0 and int(column.max()) < size
+        for column, size in zip(columns, np.asarray(shape).tolist(), strict=True)
+    )
+
+
 def check_bounds(indices: _Array, shape: _Array) -> None:
     """Refuses indices outside of the shape."""
-    if not len(indices):
-        return
-    outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
-    if outside.any():
+    if not are_inside(indices, shape):
+        outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
         i = int(np.argmax(outside))
         place = ",".join(map(str, indices[i].tolist()))
         raise invalid(
@@ -82,17 +90,35 @@ def unravel(places: NDArray[np.int64], shape: _Array) -> NDArray[np.int64]:
     return result
 
 
+def row_numbers(indices: _Array) -> NDArray[np.int64] | None:
+    """One number for each row of indices, in the rows' order.
+
+    None where the rows are too far apart to be counted.
+    """
+    columns = [indices[:, axis] for axis in range(indices.shape[1])]
+    if not len(indices):
+        return np.empty(0, np.int64)
+    lowest = [int(column.min()) for column in columns]
+    sizes = [
+        int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True)
+    ]
+    if math.prod(sizes) >= 2**63:
+        return None
+    numbers = np.zeros(len(indices), np.int64)
+    for column, low, size in zip(columns, lowest, sizes, strict=True):
+        numbers *= size
+        numbers += column
+        numbers -= low
+    return numbers
+
+
 def lexical_order(indices: _Array) -> NDArray[np.int64]:
     """The stable order of rows of indices."""
-    if not indices.size:
-        return np.arange(len(indices))
-    lowest, highest = indices.min(axis=0), indices.max(axis=0)
-    sizes = [b - a + 1 for a, b in zip(lowest.tolist(), highest.tolist(), strict=True)]
-    if math.prod(sizes) >= 2**63:
+    numbers = row_numbers(indices)
+    if numbers is None:
         return np.lexsort(indices.T[::-1])
-    # One number a row is sorted faster, and at once where the rows are in order.
-    keys = linear(indices - lowest, np.array(sizes))
-    return np.argsort(keys, kind="stable")
+    # Numbers are sorted faster than rows, and at once where they are in order.
+    return np.argsort(numbers, kind="stable")
 
 
 # --- to dense ----------------------------------------------------------------
@@ -107,18 +133,18 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
         dims = _dense_dims(shape)
         places = _index_matrix(np.asarray(indices), len(dims))
         given = np.asarray(values)
-        if given.ndim == 1 and len(given) != len(places):
+        if given.shape not in ((), (len(places),)):
             raise invalid(
                 f"sparse_values has incorrect shape {shape_text(given.shape)}, should "
                 f"be [] or [{len(places)}]"
             )
+        if np.ndim(default):
+            raise invalid("default_value should be a scalar.")
         check_shape(dims, dtype, device)
         if validate:
             _check_order(places, np.array(dims))
-        elif len(places):
-            inside = np.all((places >= 0) & (places < np.array(dims)), axis=1)
-            if not inside.all():
-                raise invalid("Indices are not valid (out of bounds).")
+        elif not are_inside(places, np.array(dims)):
+            raise invalid("Indices are not valid (out of bounds).")
         dense = np.full(dims, np.asarray(default)[()], given.dtype)
         if len(places):
             dense[tuple(places.T)] = given
@@ -429,9 +455,13 @@ def sparse_slice(c: OpKernelConstruction) -> Compute:
                 f"lengths {len(start)} and {len(size)}"
             )
         end = start + size
-        inside = np.all((indices >= start) & (indices < end), axis=1)
+        inside = np.ones(len(indices), bool)
+        for axis in range(len(shape)):
+            column = indices[:, axis]
+            inside &= (column >= start[axis]) & (column < end[axis])
+        kept = np.flatnonzero(inside)
         clipped = np.maximum(np.minimum(end, shape) - start, 0)
-        return indices[inside] - start, values[inside], clipped
+        return indices.take(kept, axis=0) - start, values[kept], clipped
 
     return compute
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tensorloom.kernels.host.string_spans import Spans
 
 _Splitter = Callable[[bytes], list[bytes]]
-_BYTES = [bytes([byte]) for byte in range(256)]
+_BYTES = np.fromiter((bytes([byte]) for byte in range(256)), object, 256)
 _WHITE_SPACE = b" \t\n\r\x0b\x0c"
 
 # --- splitting --------------------------------------------------------------------
@@ -44,6 +44,13 @@ def _split_at_any(texts: list[bytes], separators: bytes) -> tuple[Any, Any, Any]
     # Without what stands before the first text, and behind the last.
     blob = spans.blob[1 : len(spans.blob) - string_spans.PADDING]
     return _outputs(list(filter(None, blob.split(first))), spans.counts)
+
+
+def _split_everywhere(texts: list[bytes]) -> tuple[Any, Any, Any]:
+    """Each byte of all texts is a word."""
+    counts = np.fromiter(map(len, texts), np.int64, len(texts))
+    values = _BYTES[np.frombuffer(b"".join(texts), np.uint8)]
+    return ragged_indices(counts), values, sparse_shape(counts)
 
 
 def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]:
@@ -75,6 +82,8 @@ class Split:
         texts, at = _inputs(value, delimiter, "delimiter")
         if self.skip_empty and at and texts:
             return _split_at_any(texts, at)
+        if not at:
+            return _split_everywhere(texts)
         split = _splitter(at)
         # TensorFlow gives no word for an empty text.
         return _sparse([split(text) if text else [] for text in texts])
@@ -99,8 +108,6 @@ def string_split(c: OpKernelConstruction) -> Compute:
 
 
 def _splitter(delimiter: bytes) -> _Splitter:
-    if not delimiter:
-        return lambda text: [_BYTES[byte] for byte in text]
     if len(delimiter) == 1:
         return lambda text: text.split(delimiter)
     pattern = re.compile(b"[" + re.escape(delimiter) + b"]")

@@ -92,6 +92,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
     def compute(
         handle: TensorArrayResource, indices: Any, value: Any, flow_in: Any
     ) -> Any:
+        _check_vector(indices)
         count = len(indices)
         if shape_of(value)[:1] != (count,):
             raise errors.InvalidArgumentError(
@@ -214,12 +215,23 @@ def make_read(c: OpKernelConstruction, convert: Convert) -> Compute:
     return compute
 
 
+def _check_vector(indices: Any) -> None:
+    if indices.ndim != 1:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Expected indices to be a vector, but received shape: "
+            f"{format_shape(indices.shape)}",
+        )
+
+
 def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that stacks elements."""
     dtype, element_shape = c["dtype"], c["element_shape"]
 
     def compute(handle: TensorArrayResource, indices: Any, flow_in: Any) -> Any:
         _check_dtype(handle, dtype)
+        _check_vector(indices)
         if not len(indices):
             return convert(_empty(handle, element_shape))
         values = handle.read_many(indices.tolist())

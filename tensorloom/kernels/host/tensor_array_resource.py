@@ -48,6 +48,9 @@ class TensorArrayResource(Resource):
         self.closed = False
         self._elements: list[Any] = [_UNWRITTEN] * size
         self._gradients: dict[str, TensorArrayResource] = {}
+        # By index: of elements that were cleared, in an array of gradients of what
+        # was written there. Empty where the shape of all elements is known.
+        self._shapes: dict[int, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._elements)
@@ -98,9 +101,12 @@ class TensorArrayResource(Resource):
                 "been read."
             )
         if held is _UNWRITTEN:
+            if index in self._shapes:
+                self._check_sum(index, shape_of(value), self._shapes[index])
             self._elements[index] = value
         elif self.is_gradient:
-            self._elements[index] = _sum(held, value, index)
+            self._check_sum(index, shape_of(value), shape_of(held))
+            self._elements[index] = _sum(held, value)
         else:
             raise self.fail(
                 f"Could not write to TensorArray index {index} because it has already "
@@ -132,6 +138,16 @@ class TensorArrayResource(Resource):
         if self.identical_element_shapes:
             self.element_shape = found
 
+    def _check_sum(
+        self, index: int, shape: tuple[int, ...], held: tuple[int, ...]
+    ) -> None:
+        if shape != held:
+            raise self.fail(
+                f"Could not aggregate to TensorArray index {index} because the "
+                f"existing shape is {format_shape(held)} but the new input shape is "
+                f"{format_shape(shape)}."
+            )
+
     def _check_open(self) -> None:
         if self.closed:
             raise self.fail("has already been closed.")
@@ -160,8 +176,13 @@ class TensorArrayResource(Resource):
         if value is _UNWRITTEN:
             return self._zeros(index)
         if self.clear_after_read:
-            self._elements[index] = _CLEARED
+            self._clear(index)
         return value
+
+    def _clear(self, index: int) -> None:
+        if not self.element_shape.is_fully_defined():
+            self._shapes[index] = shape_of(self._elements[index])
+        self._elements[index] = _CLEARED
 
     def read_many(self, indices: list[int]) -> list[Any]:
         """Several elements; see `read`."""
@@ -177,12 +198,15 @@ class TensorArrayResource(Resource):
         if object in set(map(type, values)):  # the marks of what cannot be read
             return [self.read(index) for index in indices]
         if self.clear_after_read:
+            if not self.element_shape.is_fully_defined():
+                self._shapes |= zip(indices, map(shape_of, values), strict=True)
             for index in indices:
                 elements[index] = _CLEARED
         return values
 
     def _zeros(self, index: int) -> Any:
-        if not self.element_shape.is_fully_defined():
+        dims: Any = self._shapes.get(index, self.element_shape.dims_tuple)
+        if dims is None or None in dims:
             raise self.fail(
                 f"Could not read from TensorArray index {index}.  Furthermore, the "
                 f"element shape is not fully defined: {_format(self.element_shape)}.  "
@@ -192,7 +216,6 @@ class TensorArrayResource(Resource):
                 "proper all-zeros tensor will be returned instead of incurring this "
                 "error."
             )
-        dims: Any = self.element_shape.dims_tuple
         if self.dtype.as_numpy_dtype is np.object_:
             return np.full(dims, b"", object)
         return np.zeros(dims, self.dtype.as_numpy_dtype)
@@ -217,7 +240,16 @@ class TensorArrayResource(Resource):
                 identical_element_shapes=self.identical_element_shapes,
                 is_gradient=True,
             )
+            if not self.element_shape.is_fully_defined():
+                found._shapes = self._written_shapes(prepend)
         return found
+
+    def _written_shapes(self, prepend: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+        shapes = {index: (*prepend, *shape) for index, shape in self._shapes.items()}
+        for index, value in enumerate(self._elements):
+            if value is not _UNWRITTEN and value is not _CLEARED:
+                shapes[index] = (*prepend, *shape_of(value))
+        return shapes
 
     def close(self) -> None:
         """Drops the elements."""
@@ -232,15 +264,7 @@ def _format(shape: TensorShape) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
-def _sum(held: Any, value: Any, index: int) -> Any:
-    if shape_of(held) != shape_of(value):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Could not aggregate to TensorArray index {index} because the existing "
-            f"shape is {format_shape(shape_of(held))} but the new input shape is "
-            f"{format_shape(shape_of(value))}.",
-        )
+def _sum(held: Any, value: Any) -> Any:
     if is_host(held) and is_host(value):
         return held + value
     return to_tensor(held) + to_tensor(value)

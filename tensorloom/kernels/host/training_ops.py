@@ -6,7 +6,8 @@ variable that holds a tensor is updated by `kernels/training_ops.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,19 @@ FUSED_OPS = [
 GRADIENTS = ("grad", "delta", "indices")
 
 
+# What the numbers of Ftrl have to be; those of other rules may be anything.
+_LIMITS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "lr": ("lr is not a positive", lambda x: x > 0),
+    "l1": ("l1 regularization strength is not a non-negative", lambda x: x >= 0),
+    "l2": ("l2 regularization strength is not a non-negative", lambda x: x >= 0),
+    "l2_shrinkage": (
+        "l2 shrinkage regularization strength is not a non-negative",
+        lambda x: x >= 0,
+    ),
+    "lr_power": ("lr_power is not a non-positive", lambda x: x <= 0),
+}
+
+
 def rule_of(op: str) -> str:
     """The rule's name in an op type: "ResourceSparseApplyAdagrad" -> "Adagrad"."""
     return op[op.index("Apply") + len("Apply") :]
@@ -60,10 +74,12 @@ def apply_dense(c: OpKernelConstruction) -> Compute:
     """One dense update of a variable and its slots."""
     rule, resource = rule_of(c.op), c.op.startswith("Resource")
     count, gradient_at = LAYOUT[rule]
-    attrs = c.attrs
+    attrs, check_numbers = c.attrs, _number_check(c, rule, count)
 
     def compute(*arguments: Any) -> Variable | None:
         state, inputs = arguments[:count], arguments[count:]
+        if check_numbers is not None:
+            check_numbers((*inputs[:gradient_at], *inputs[gradient_at + 1 :]))
         variable: Variable = state[0]
         with variable.lock:
             check_ready(state, resource)
@@ -96,6 +112,11 @@ def check_same_shape(state: Sequence[Variable], gradient: Any) -> None:
     shape = state[0].value.shape
     if gradient.shape != shape:
         raise _shape_error("grad", tuple(shape), shape_of(gradient))
+    _check_slots(state)
+
+
+def _check_slots(state: Sequence[Variable]) -> None:
+    shape = state[0].value.shape
     for variable in state:
         if variable.value.shape != shape:
             raise _shape_error("slot", tuple(shape), shape_of(variable.value))
@@ -137,14 +158,18 @@ def apply_sparse(c: OpKernelConstruction) -> Compute:
     rule, resource = rule_of(c.op), c.op.startswith("Resource")
     count, gradient_at = LAYOUT[rule]
     formula, attrs = FORMULAS[rule], c.attrs
+    check_numbers = _number_check(c, rule, count)
 
     def compute(*arguments: Any) -> Variable | None:
         state = arguments[:count]
         inputs = list(arguments[count:])
         indices = inputs.pop(gradient_at + 1)
+        if check_numbers is not None:
+            check_numbers((*inputs[:gradient_at], *inputs[gradient_at + 1 :]))
         variable: Variable = state[0]
         with variable.lock:
             check_ready(state, resource)
+            _check_slots(state)
             _check_indices(variable, indices, inputs[gradient_at])
             if is_host(variable.value):
                 _update_rows(formula, state, inputs, gradient_at, attrs, indices)
@@ -164,6 +189,10 @@ def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
     if not rows:
         raise errors.InvalidArgumentError(
             None, None, "var must be at least 1 dimensional"
+        )
+    if len(shape_of(indices)) != 1:
+        raise errors.InvalidArgumentError(
+            None, None, "indices must be one-dimensional"
         )
     if shape_of(gradient)[:1] != (len(indices),):
         raise errors.InvalidArgumentError(
@@ -216,7 +245,7 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
     rule, resource = rule_of(c.op), "Resource" in c.op
     slots, gradient_at = LAYOUT[rule]
     count: int = c["N"]
-    attrs = c.attrs
+    attrs, check_numbers = c.attrs, _number_check(c, rule, slots * count)
 
     def compute(*arguments: Any) -> Sequence[Variable] | None:
         columns: list[Sequence[Variable]] = [
@@ -225,6 +254,8 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
         rest = arguments[slots * count :]
         gradients = rest[gradient_at : gradient_at + count]
         numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
+        if check_numbers is not None:
+            check_numbers(numbers)
         # In an order that no other update takes the other way round.
         locks = [v.lock for v in sorted(columns[0], key=id)]
         for lock in locks:
@@ -248,6 +279,44 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
         return None if resource else columns[0]
 
     return compute
+
+
+def _number_check(
+    c: OpKernelConstruction, rule: str, variables: int
+) -> Callable[[Sequence[Any]], None] | None:
+    """What checks the numbers of a node's rule, as far as that is not known already.
+
+    `variables`: how many inputs before them hold variables.
+    """
+    known = sum(shape.dims_tuple == () for shape in c.input_shapes[variables:])
+    unsure = known < len(SCALARS[rule])
+    if rule in ("Ftrl", "FtrlV2"):
+
+        def check(numbers: Sequence[Any]) -> None:
+            _check_scalars(rule, numbers)
+            _check_limits(rule, numbers)
+
+        return check
+    return functools.partial(_check_scalars, rule) if unsure else None
+
+
+def _check_limits(rule: str, numbers: Sequence[Any]) -> None:
+    """Raises InvalidArgumentError where TensorFlow's Ftrl refuses its numbers."""
+    for name, number in zip(SCALARS[rule], numbers, strict=True):
+        what, holds = _LIMITS[name]
+        if not holds(number):
+            raise errors.InvalidArgumentError(None, None, f"{what} scalar: []")
+
+
+def _check_scalars(rule: str, numbers: Sequence[Any]) -> None:
+    """Raises InvalidArgumentError unless a rule's numbers are scalars."""
+    for name, number in zip(SCALARS[rule], numbers, strict=True):
+        if shape_of(number):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"{name} is not a scalar: {format_shape(shape_of(number))}",
+            )
 
 
 def scalar_inputs(rules: Sequence[str]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def adam(
     """Kingma and Ba 2014, section 2, the variant before their equation 2."""
     var, m, v = state
     beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad = inputs
-    rate = lr * scalar_sqrt(1 - beta2_power) / (1 - beta1_power)
+    rate = scalar_quotient(lr * scalar_sqrt(1 - beta2_power), 1 - beta1_power)
     m = m + (grad - m) * (1 - beta1)
     v = v + (grad * grad - v) * (1 - beta2)
     step = grad * (1 - beta1) + m * beta1 if attrs["use_nesterov"] else m
@@ -145,11 +145,9 @@ def _ftrl(
         _ftrl_root(xp, accum, lr_power),
     )
     linear = linear + shrunk - (new_root - root) / lr * var
-    # |linear| > l1, else zero; written without a branch on tensors.
     excess = abs(linear) - l1
-    excess = (excess + abs(excess)) / 2
     var = -xp.sign(linear) * excess / (new_root / lr + 2 * l2)
-    return var, new_accum, linear
+    return xp.where(excess > 0, var, xp.zeros_like(var)), new_accum, linear
 
 
 def _ftrl_root(xp: Any, accum: Any, lr_power: Any) -> Any:
@@ -163,7 +161,7 @@ def ada_max(
     (var, m, v), (beta1_power, lr, beta1, beta2, epsilon, grad) = state, inputs
     m = m + (grad - m) * (1 - beta1)
     v = xp.maximum(v * beta2, abs(grad))
-    return var - (m / (v + epsilon)) * (lr / (1 - beta1_power)), m, v
+    return var - (m / (v + epsilon)) * scalar_quotient(lr, 1 - beta1_power), m, v
 
 
 def adam_with_amsgrad(
@@ -172,7 +170,7 @@ def adam_with_amsgrad(
     """Reddi et al. 2018: Adam that divides by the largest v so far."""
     var, m, v, vhat = state
     beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad = inputs
-    rate = lr * scalar_sqrt(1 - beta2_power) / (1 - beta1_power)
+    rate = scalar_quotient(lr * scalar_sqrt(1 - beta2_power), 1 - beta1_power)
     m = m + (grad - m) * (1 - beta1)
     v = v + (grad * grad - v) * (1 - beta2)
     vhat = xp.maximum(vhat, v)
@@ -244,7 +242,14 @@ def scalar_sqrt(value: Any) -> Any:
     """The root of a host number, in its own dtype."""
     if hasattr(value, "dtype"):
         return type(value)(math.sqrt(value)) if value >= 0 else value * math.nan
-    return math.sqrt(value)
+    return math.sqrt(value) if value >= 0 else math.nan
+
+
+def scalar_quotient(a: Any, b: Any) -> Any:
+    """a / b of host numbers; Python's own as IEEE 754 has it, without an exception."""
+    if hasattr(b, "dtype") or b:
+        return a / b
+    return math.copysign(math.inf, a) if a and not math.isnan(a) else math.nan
 
 
 FORMULAS: dict[str, Formula] = {

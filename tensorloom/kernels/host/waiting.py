@@ -87,9 +87,9 @@ def node_resource(
     shared = (c.get("shared_name") or b"").decode()
     container = (c.get("container") or b"").decode() or "localhost"
     name = shared or c.node_name
+    key = shared or resources.own_name(c.node_name)
 
     def find() -> R:
-        key = shared or f"_private/{c.node_name}"
         return resources.lookup_or_create(
             container, key, kind, lambda: make(container, name)
         )

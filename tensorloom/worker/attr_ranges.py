@@ -1,0 +1,53 @@
+"""Attrs that kernels read as 32-bit integers, refused where they do not fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.framework import errors
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph_ir import Node
+
+# A NodeDef holds 64 bits. Seeds, sizes of tables and the like use them all; these do not.
+INT32_ATTRS: Final = frozenset(
+    {
+        "axis",
+        "batch_dim",
+        "batch_dims",
+        "begin_mask",
+        "block_size",
+        "channels",
+        "dilations",
+        "ellipsis_mask",
+        "end_mask",
+        "ksize",
+        "new_axis_mask",
+        "num_inner_iterations",
+        "num_loss_partitions",
+        "preferred_shard",
+        "ratio",
+        "seq_dim",
+        "shrink_axis_mask",
+        "squeeze_dims",
+        "strides",
+        "summarize",
+    }
+)
+
+
+def check_attrs(node: Node) -> None:
+    """Refuses integers that TensorFlow's kernels could not read.
+
+    Raises:
+      InvalidArgumentError: an attr of `INT32_ATTRS` is out of range.
+    """
+    for name in INT32_ATTRS.intersection(node.attrs):
+        value: Any = node.attrs[name]
+        for number in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(number, int) and not -(2**31) <= number < 2**31:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Attr {name} has value {number} out of range for an int32",
+                )
