@@ -159,6 +159,5 @@ def _dtype(number: int) -> Any:
     try:
         return dtypes.as_dtype(number)
     except TypeError:  # of a later TensorFlow
-        known = types_pb2.DataType.values()
-        name = types_pb2.DataType.Name(number) if number in known else str(number)
-        return _Described("DType", name)
+        names = {value: name for name, value in types_pb2.DataType.items()}
+        return _Described("DType", names.get(number, str(number)))

@@ -212,16 +212,6 @@ class BranchGradient(GradientGraph):
             result[i] = gradient
         return result
 
-    def outside_value(self, tensor: Tensor) -> Tensor | None:
-        """Arguments and results are there around the forward node."""
-        outside = self.forward.original_of(tensor)
-        if outside is not None:
-            return outside
-        for i, output in enumerate(self.forward.outputs):
-            if output is tensor:
-                return self.op.outputs[i]
-        return None
-
     def intermediate(self, tensor: Tensor) -> Tensor:
         """A further output of the forward node, with fake ones in other branches."""
         for branch in self._branches:

@@ -135,16 +135,6 @@ class CallGradient(GradientGraph):
             self.outputs = [self.capture(identity_ops.identity(t)) for t in flat]
         return results
 
-    def outside_value(self, tensor: Tensor) -> Tensor | None:
-        """Arguments and results are there around the call."""
-        outside = self.forward.original_of(tensor)
-        if outside is not None:
-            return outside
-        for i, output in enumerate(self.forward.outputs):
-            if output is tensor:
-                return self.op.outputs[i]
-        return None
-
     def intermediate(self, tensor: Tensor) -> Tensor:
         """A further output of the call."""
         self.forward.outputs.append(tensor)

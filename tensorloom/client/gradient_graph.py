@@ -105,9 +105,18 @@ class GradientGraph(FuncGraph):
             copy = self.add_operation(op._op_def, (), dict(op._attrs), "Const")
         return copy._outputs[0]
 
-    @abstractmethod
     def outside_value(self, tensor: Tensor) -> Tensor | None:
-        """The tensor around the forward node that has the same value, if any."""
+        """The tensor around the forward node that has the same value, if any.
+
+        Arguments and results are there.
+        """
+        outside = self.forward.original_of(tensor)
+        if outside is not None:
+            return outside
+        for i, output in enumerate(self.forward.outputs):
+            if output is tensor:
+                return self.op.outputs[i]
+        return None
 
     @abstractmethod
     def intermediate(self, tensor: Tensor) -> Tensor:

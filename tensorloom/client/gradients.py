@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import gradient_aggregation
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_walk import GradientWalk, WalkOptions
+from tensorloom.client.outer_gradient import graph_around
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
@@ -74,17 +76,20 @@ def gradients(
         gradients of the wrong number or shape.
       TypeError: a y has no default gradient, or a grad_y is of the wrong kind.
     """
-    return build_gradients(
-        ys,
-        xs,
-        grad_ys,
-        name,
-        colocate_gradients_with_ops,
-        gate_gradients,
-        aggregation_method,
-        stop_gradients,
-        unconnected_gradients,
-    )
+    others = [v for v in (xs, grad_ys, stop_gradients) if v is not None]
+    around = graph_around(_as_list(ys), [v for part in others for v in _as_list(part)])
+    with nullcontext() if around is None else around.as_default():
+        return build_gradients(
+            ys,
+            xs,
+            grad_ys,
+            name,
+            colocate_gradients_with_ops,
+            gate_gradients,
+            aggregation_method,
+            stop_gradients,
+            unconnected_gradients,
+        )
 
 
 def build_gradients(

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import control_flow_values, func_graph
 from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.loop_invariants import invariant_shapes, is_within
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.classic_nodes import Tally, mark_as_classic
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
-from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.scopes import control_dependencies, name_scope
-from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import SCALAR, TensorShape, as_shape
+from tensorloom.framework.tensor_shape import SCALAR
 from tensorloom.ops import functional_ops, identity_ops
 
 if TYPE_CHECKING:
@@ -147,16 +146,15 @@ class _Loop:
         self.structure = converted
         self.tensors: list[Tensor] = control_flow_values.flatten(converted)
         leaves = nest.flatten(converted)
-        if shape_invariants is None:
-            shapes = [_own_shapes(leaf) for leaf in leaves]
-        else:
+        declared: list[Any] = [None] * len(leaves)
+        if shape_invariants is not None:
             nest.assert_same_structure(self._wanted, shape_invariants)
             declared = nest.flatten(shape_invariants)
-            shapes = [
-                _declared_shapes(leaf, as_shape(shape))
-                for leaf, shape in zip(leaves, declared, strict=True)
-            ]
-        self.shapes: list[TensorShape] = [s for group in shapes for s in group]
+        self.shapes = [
+            shape
+            for leaf, invariant in zip(leaves, declared, strict=True)
+            for shape in invariant_shapes(leaf, invariant)
+        ]
 
     def _arguments(self, graph: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
         shapes = [SCALAR, SCALAR, *self.shapes]
@@ -243,7 +241,7 @@ class _Loop:
                     f"Loop var {tensor.name} enters the loop with type "
                     f"{tensor.dtype!r} but has type {output.dtype!r} after 1 iteration."
                 )
-            if not _is_within(output.shape, shape):
+            if not is_within(output.shape, shape):
                 raise ValueError(
                     f"Input tensor '{tensor.name}' enters the loop with shape {shape}, "
                     f"but has shape {output.shape} after one iteration. To allow the "
@@ -260,54 +258,6 @@ def _to_loop_var(value: Any) -> Any:
         with Tally(get_default_graph()).made_as(0):
             return identity_ops.identity(tensor)
     return tensor
-
-
-def _own_shapes(value: Any) -> list[TensorShape]:
-    """The shapes that a loop variable starts with, which must then stay."""
-    if isinstance(value, IndexedSlices):
-        return _slices_shapes(value, value.values.shape)
-    if isinstance(value, CompositeTensor):
-        return [t.shape for t in value.components()]
-    return [control_flow_values.to_tensor(value).shape]
-
-
-def _declared_shapes(value: Any, shape: TensorShape) -> list[TensorShape]:
-    """The shapes of the parts of a loop variable with a declared invariant.
-
-    Raises:
-      ValueError: the variable does not start with the shape.
-    """
-    if isinstance(value, IndexedSlices):
-        return _slices_shapes(value, shape)
-    if isinstance(value, SparseTensor):
-        rank = shape.dims_tuple[0] if shape.dims_tuple else None
-        return [TensorShape.of((None, rank)), TensorShape.of((None,)), shape]
-    start = control_flow_values.to_tensor(value).shape
-    if not _is_within(start, shape):
-        raise ValueError(
-            f"The shape invariant specified for {value.name} is not compatible with "
-            "the initial shape of the loop variable. It enters the loop with shape "
-            f"{start}, but the specified shape invariant is {shape}."
-        )
-    return [shape]
-
-
-def _slices_shapes(value: IndexedSlices, shape: TensorShape) -> list[TensorShape]:
-    dims = shape.dims_tuple
-    count = dims[0] if dims else None
-    rank = len(dims) if dims is not None else None
-    parts = [shape, TensorShape.of((count,)), TensorShape.of((rank,))]
-    return parts[: len(value.components())]
-
-
-def _is_within(shape: TensorShape, invariant: TensorShape) -> bool:
-    """True when every tensor of `shape` is allowed by the invariant."""
-    dims, allowed = shape.dims_tuple, invariant.dims_tuple
-    if allowed is None or dims == allowed:
-        return True
-    if dims is None or len(dims) != len(allowed):
-        return False
-    return all(a is None or a == d for d, a in zip(dims, allowed, strict=True))
 
 
 # --- parts that the gradient shares -------------------------------------------------

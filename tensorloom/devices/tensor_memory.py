@@ -38,14 +38,20 @@ def _is_common(dtype: np.dtype[Any]) -> bool:
 
 
 def array_from_tensor(tensor: torch.Tensor) -> Any:
-    """A torch tensor in plain memory as a NumPy value that shares its memory.
+    """A torch tensor as a NumPy value, which shares its memory if that is plain.
 
     Rank 0 gives a NumPy scalar.
     """
-    if tensor.is_conj() or tensor.is_neg():
-        tensor = tensor.resolve_conj().resolve_neg()
-    if tensor.dtype is torch.bfloat16:
-        array = tensor.view(torch.int16).numpy().view(_BFLOAT16)
-    else:
+    try:
         array = tensor.numpy()
+    except (TypeError, RuntimeError):  # each question before would cost as much again
+        array = _array_of_another_kind(tensor)
     return array if array.ndim else array[()]
+
+
+def _array_of_another_kind(tensor: torch.Tensor) -> Any:
+    """Of what NumPy has no view: on a device, a lazy conjugate, bfloat16."""
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(_BFLOAT16)
+    return tensor.numpy()

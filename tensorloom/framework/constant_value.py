@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import op_kernel
+from tensorloom.framework.attr_ranges import check_attrs
 from tensorloom.framework.dtypes import as_dtype
 from tensorloom.framework.export import export
 from tensorloom.framework.shape_inference import (
@@ -244,6 +245,7 @@ def evaluate_node(
         input_shapes=tuple(input_shapes),
     )
     try:
+        check_attrs(node)
         with np.errstate(all="ignore"):
             result = definition.factory(construction)(*inputs)
     except Exception:

@@ -57,9 +57,7 @@ def partition(
     graph, frames = control_loops.with_control_loops(graph, place_of)
     if frames.paths:
         places = {node.name: place_of(node) for node in graph.nodes.values()}
-    splitter = _Splitter(
-        graph, places, incarnation_of, suffix, frames, waits or {}
-    )
+    splitter = _Splitter(graph, places, incarnation_of, suffix, frames, waits or {})
     return splitter.split()
 
 

@@ -27,11 +27,12 @@ DEFAULTS: Final[dict[str, Any]] = {
     "deterministic": b"default",
     "ensure_minimum_range": 0.009999999776482582,
     "explicit_paddings": [],
-    "exponential_avg_factor": 1.0,
     "external_state_policy": 0,
+    "filter_format": b"HWIO",
     "index_type": dtypes.int32,
     "multiply_linear_by_lr": False,
     "narrow_range": False,
+    "num_host_args": 0,
     "num_replicas": 0,
     "offset": 0,
     "padding_list": [],
@@ -48,6 +49,10 @@ DEFAULTS: Final[dict[str, Any]] = {
 
 # By op and attr, where the attr's name means something else for other ops.
 _DEFAULTS_OF_OPS: Final[dict[tuple[str, str], Any]] = {
+    **{
+        (f"FusedBatchNorm{version}", "exponential_avg_factor"): 1.0
+        for version in ("", "V2", "V3")
+    },
     ("Dequantize", "axis"): -1,
     ("Dequantize", "dtype"): dtypes.float32,
     ("QuantizeAndDequantizeV2", "axis"): -1,
@@ -85,6 +90,8 @@ def is_default(op: str, name: str, value: Any) -> bool:
     """Whether an attr that an op does not have may be dropped."""
     if name in HINTS:
         return True
+    if name == "TArgs":  # of _FusedConv2D, whose bias has the type of its image here
+        return len(set(value)) <= 1
     if name in DEFAULTS:
         return bool(DEFAULTS[name] == value)
     place = (op, name)
@@ -98,6 +105,10 @@ KEPT: Final = frozenset(["resize_if_index_out_of_bounds"])
 #: written only where they are not at their default, so that 1.15 can read our graphs.
 ADDED: Final[dict[str, frozenset[str]]] = {
     "ShuffleAndRepeatDataset": frozenset(["reshuffle_each_iteration"]),
+    **{
+        f"FusedBatchNorm{version}": frozenset(["exponential_avg_factor"])
+        for version in ("", "V2", "V3")
+    },
 } | dict.fromkeys(
     [
         f"SparseSegment{kind}{suffix}"

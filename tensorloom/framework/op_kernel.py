@@ -43,6 +43,8 @@ class OpKernelConstruction:
     torch_device: Any = None
     # Compiles a function attr: NameAttrList -> callable over host/device values.
     compile_function: Callable[..., Compute] | None = None
+    # The arrays of inputs that are constants, None for others; () where nobody knows.
+    input_constants: tuple[Any, ...] = ()
 
     def __getitem__(self, attr: str) -> Any:
         """The decoded attr. Raises KeyError when the node has none of that name."""
@@ -79,6 +81,11 @@ class OpKernelConstruction:
         if shapes is None:
             return (TensorShape.of(None),) * len(self.node.output_types)
         return shapes
+
+    def constant(self, index: int) -> Any:
+        """The array of an input that is the same in every step, else None."""
+        known = self.input_constants
+        return known[index] if index < len(known) else None
 
     def function(self, name: Any, host_results: bool = False) -> Compute:
         """A function attr (NameAttrList) as a callable that returns a tuple.

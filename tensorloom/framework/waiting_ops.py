@@ -25,7 +25,9 @@ Waits = Mapping[str, frozenset[str]]
 
 
 def waits_of(
-    nodes: Iterable[Node], functions: Mapping[str, FunctionIR]
+    nodes: Iterable[Node],
+    functions: Mapping[str, FunctionIR],
+    given: Waits | None = None,
 ) -> dict[str, frozenset[str]]:
     """By node: the ops that may wait among it and all that it follows from.
 
@@ -35,12 +37,13 @@ def waits_of(
     Args:
       nodes: in topological order.
       functions: that they may call.
+      given: what the arguments of a function whose nodes they are wait for.
     """
     nodes = list(nodes)
-    own = {node.name: found for node in nodes if (found := _own(node, functions))}
+    own = {node.name: mine for node in nodes if (mine := _own(node, functions))}
     nothing: frozenset[str] = frozenset()
-    waits = dict.fromkeys([node.name for node in nodes], nothing)
-    if not own:
+    waits = {**dict.fromkeys([node.name for node in nodes], nothing), **(given or {})}
+    if not own and not given:
         return waits
     for node in nodes:
         found = {waits.get(name, nothing) for name, _ in node.inputs}
@@ -82,6 +85,27 @@ def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
     if not functions:
         return []
     return [name for name in names_of(node) if name in functions]
+
+
+def waits_in_any_order(
+    nodes: Iterable[Node], functions: Mapping[str, FunctionIR]
+) -> bool:
+    """Whether some of these nodes may wait of which none follows from the other.
+
+    Run one after the other, the first might wait for what the second does.
+
+    Args:
+      nodes: in topological order.
+      functions: that they may call.
+    """
+    nodes = list(nodes)
+    waiting = [node.name for node in nodes if may_wait(node, functions)]
+    if len(waiting) < 2:
+        return False
+    waits = waits_of(nodes, functions)
+    sizes = {len(waits[name]) for name in waiting}
+    # In a row, each waits for all before it, and for itself.
+    return sizes != set(range(1, len(waiting) + 1))
 
 
 def with_waiting_receives(graph: GraphIR) -> GraphIR:

@@ -8,19 +8,23 @@ calls are compared with the signatures.
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
-import importlib
 import inspect
-from collections.abc import Iterator
-from types import ModuleType
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from tensorloom.framework.export import exports
 from tensorloom.inspect.findings import ERROR, WARNING, Finding
+from tensorloom.inspect.program_names import (
+    MISSING,
+    aliases_of,
+    dotted,
+    find,
+    inner_name,
+    simple_name,
+)
 
-_MISSING: Final = object()
-# What stands for the package itself.
-_ROOTS: Final = ("tensorflow.compat.v1", "tensorflow", "tensorloom")
 # Packages that bring the real TensorFlow with them.
 _COMPANIONS: Final = frozenset(
     [
@@ -30,6 +34,13 @@ _COMPANIONS: Final = frozenset(
     ]
 )
 # Names of TensorFlow 2, and of contrib, with what 1.15 has for them.
+_ERRORS_OF_ABSENCE: Final = frozenset(
+    [
+        *("AttributeError", "BaseException", "Exception", "ImportError"),
+        "ModuleNotFoundError",
+    ]
+)
+_VERSIONS: Final = frozenset(["VERSION", "__version__"])
 _REPLACEMENTS: Final = {
     "contrib.layers.xavier_initializer": "tf.glorot_uniform_initializer",
     "contrib.layers.variance_scaling_initializer": "tf.variance_scaling_initializer",
@@ -67,9 +78,7 @@ def audit_program(source: bytes, filename: str) -> list[Finding]:
         return [
             Finding(ERROR, "syntax", f"{filename}:{line}", f"not Python 3: {error}")
         ]
-    names = _Names()
-    names.visit(tree)
-    auditor = _Auditor(names.aliases, filename)
+    auditor = _Auditor(aliases_of(tree), filename)
     auditor.visit(tree)
     return _merged(auditor.findings)
 
@@ -88,118 +97,31 @@ def _merged(findings: list[Finding]) -> list[Finding]:
     return list(merged.values())
 
 
-class _Names(ast.NodeVisitor):
-    """Which names of a program stand for which names of TensorFlow."""
-
-    def __init__(self) -> None:
-        self.aliases: dict[str, str] = {}  # name -> "" for tf, "nn" for tf.nn
-
-    def visit_Import(self, node: ast.Import) -> None:
-        """`import tensorflow.x as y`"""
-        for item in node.names:
-            inner = _inner(item.name)
-            if inner is None:
-                continue
-            if item.asname:
-                self.aliases[item.asname] = inner
-            else:
-                self.aliases[item.name.partition(".")[0]] = ""
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """`from tensorflow.x import y`"""
-        inner = _inner(node.module or "") if not node.level else None
-        if inner is None:
-            return
-        for item in node.names:
-            name = f"{inner}.{item.name}" if inner else item.name
-            self.aliases[item.asname or item.name] = _simple(name)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        """`layers = tf.layers`"""
-        self.generic_visit(node)
-        name = dotted(node.value, self.aliases)
-        target = node.targets[0]
-        if (
-            name is not None
-            and len(node.targets) == 1
-            and isinstance(target, ast.Name)
-            and isinstance(_find(name)[0], ModuleType)
-        ):
-            self.aliases[target.id] = name
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler gets the error of a module or attribute that is missing."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {getattr(k, "id", None) for k in kinds if k is not None}
+    return handler.type is None or bool(names & _ERRORS_OF_ABSENCE)
 
 
-def _inner(module: str) -> str | None:
-    """`nn` of `tensorflow.nn`; None for other packages."""
-    for root in _ROOTS:
-        if module == root:
-            return ""
-        if module.startswith(root + "."):
-            return _simple(module[len(root) + 1 :])
-    return None
+def _test_of_names(test: ast.AST) -> str:
+    """How a condition asks what there is; "" if it does not."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Name) and node.id == "hasattr":
+            return "the program asks with hasattr"
+        if isinstance(node, ast.Attribute) and node.attr in _VERSIONS:
+            return "the program asks for the version"
+    return ""
 
 
-def _simple(name: str) -> str:
-    """Without `compat.v1`, which is the whole."""
-    while name == "compat.v1" or name.startswith("compat.v1."):
-        name = name[len("compat.v1.") :]
-    return name
+def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from filter(None, (arguments.vararg, arguments.kwarg))
 
 
-def dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
-    """The name of TensorFlow that an expression is; None for others."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in aliases:
-        return None
-    start = aliases[node.id]
-    return _simple(".".join([*([start] if start else []), *reversed(parts)]))
-
-
-def _find(name: str) -> tuple[Any, str]:
-    """What a name is here, and the first part of it that is missing.
-
-    Beyond modules and classes nothing is looked up: objects have their attributes when
-    the program runs.
-    """
-    value: Any = importlib.import_module("tensorloom")
-    parts = name.split(".") if name else []
-    for i, part in enumerate(parts):
-        if not (isinstance(value, ModuleType) or inspect.isclass(value)):
-            return value, ""
-        found = _attribute(value, part)
-        if found is _MISSING:
-            return _MISSING, ".".join(parts[: i + 1])
-        value = found
-    return value, ""
-
-
-def _attribute(value: Any, name: str) -> Any:
-    # Modules of the implementation that are no public names, such as tf.framework.
-    if isinstance(value, ModuleType) and name not in _public_names(value):
-        try:
-            found = getattr(value, name)
-        except AttributeError:
-            return _MISSING
-        hidden = isinstance(found, ModuleType)
-        return _MISSING if hidden or name.startswith("_tl") else found
-    return getattr(value, name, _MISSING)
-
-
-def _public_names(module: ModuleType) -> frozenset[str]:
-    """The public names of a module, by the table of exports."""
-    if not _PUBLIC:
-        for name in exports():
-            parts = name.split(".")
-            for i, part in enumerate(parts):
-                _PUBLIC.setdefault(".".join(parts[:i]), set()).add(part)
-        _PUBLIC[""] |= {"compat", "raw_ops", "test", "summary"}
-    path = module.__name__.removeprefix("tensorloom").lstrip(".")
-    return frozenset(_PUBLIC.get(path, ()))
-
-
-_PUBLIC: dict[str, set[str]] = {}
+def _defaults(arguments: ast.arguments) -> Iterator[ast.AST]:
+    yield from (*arguments.defaults, *filter(None, arguments.kw_defaults))
+    yield from (a.annotation for a in _arguments(arguments) if a.annotation)
 
 
 def replacement(name: str) -> str:
@@ -229,19 +151,62 @@ class _Auditor(ast.NodeVisitor):
         self.findings: list[Finding] = []
         self._aliases = aliases
         self._filename = filename
+        self._guard = ""  # how the program provides for a name that is missing
+
+    @contextlib.contextmanager
+    def _guarded(self, how: str) -> Iterator[None]:
+        """What is missing in the block is a warning: the program goes on without."""
+        outer, self._guard = self._guard, how or self._guard
+        yield
+        self._guard = outer
+
+    def _visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def visit_Try(self, node: ast.Try) -> None:
+        """`try: import x` with a handler for its absence."""
+        caught = any(_catches_absence(handler) for handler in node.handlers)
+        with self._guarded("the program catches the error" if caught else ""):
+            self._visit_all(node.body)
+        self._visit_all((*node.handlers, *node.orelse, *node.finalbody))
+
+    def visit_If(self, node: ast.If) -> None:
+        """`if hasattr(tf, "x"):` and tests of the version, for both branches."""
+        self.visit(node.test)
+        with self._guarded(_test_of_names(node.test)):
+            self._visit_all((*node.body, *node.orelse))
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        """The same as an expression."""
+        self.visit(node.test)
+        with self._guarded(_test_of_names(node.test)):
+            self._visit_all((node.body, node.orelse))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A function; its arguments are no modules, whatever they are called."""
+        self._visit_all((*node.decorator_list, *_defaults(node.args)))
+        outer = self._aliases
+        own = {argument.arg for argument in _arguments(node.args)}
+        self._aliases = {k: v for k, v in outer.items() if k not in own}
+        self._visit_all(node.body)
+        self._aliases = outer
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def _where(self, node: ast.AST) -> str:
         return f"{self._filename}:{getattr(node, 'lineno', 1)}"
 
     def _check(self, name: str, node: ast.AST) -> Any:
-        value, missing = _find(name)
+        value, missing = find(name)
         if missing:
+            text = f"there is no tf.{name}"
             self.findings.append(
                 Finding(
-                    ERROR,
+                    WARNING if self._guard else ERROR,
                     f"tf.{missing}",
                     self._where(node),
-                    f"there is no tf.{name}",
+                    f"{text}; {self._guard}" if self._guard else text,
                     replacement(name),
                 )
             )
@@ -250,7 +215,7 @@ class _Auditor(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         """Imports of TensorFlow's modules and of packages around it."""
         for item in node.names:
-            inner = _inner(item.name)
+            inner = inner_name(item.name)
             if inner:
                 self._check(inner, node)
             self._check_companion(item.name, node)
@@ -261,11 +226,11 @@ class _Auditor(ast.NodeVisitor):
             return
         module = node.module or ""
         self._check_companion(module, node)
-        inner = _inner(module)
+        inner = inner_name(module)
         if inner is None:
             return
         for item in node.names:
-            name = _simple(f"{inner}.{item.name}" if inner else item.name)
+            name = simple_name(f"{inner}.{item.name}" if inner else item.name)
             if name and item.name != "*" and name != "compat":
                 self._check(name, node)
 
@@ -294,7 +259,10 @@ class _Auditor(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A call: its name, and the keywords that it passes."""
         name = dotted(node.func, self._aliases)
-        if name:
+        fetched = self._name_of_getattr(node)
+        if fetched:
+            self._check(fetched, node)
+        elif name:
             value = self._check(name, node.func)
             self.findings += self._keywords(name, value, node)
         else:
@@ -302,8 +270,19 @@ class _Auditor(ast.NodeVisitor):
         for child in (*node.args, *node.keywords):
             self.visit(child)
 
+    def _name_of_getattr(self, node: ast.Call) -> str | None:
+        """`nn.relu` of `getattr(tf.nn, "relu")`, which has no default."""
+        if not (isinstance(node.func, ast.Name) and node.func.id == "getattr"):
+            return None
+        if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant):
+            return None
+        start, last = dotted(node.args[0], self._aliases), node.args[1].value
+        if start is None or not isinstance(last, str):
+            return None
+        return f"{start}.{last}" if start else last
+
     def _keywords(self, name: str, value: Any, node: ast.Call) -> Iterator[Finding]:
-        if value is _MISSING or not callable(value) or "pb2" in _module(value):
+        if value is MISSING or not callable(value) or "pb2" in _module(value):
             return
         try:
             parameters = inspect.signature(value).parameters

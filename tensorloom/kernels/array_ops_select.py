@@ -113,9 +113,13 @@ def _diag_part(c: OpKernelConstruction) -> Compute:
 def _matrix_band_part(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, lower: Any, upper: Any) -> torch.Tensor:
         low, high = matrix.band_limits(value.shape, lower, upper)
-        inside = torch.from_numpy(matrix.in_band(value.shape, low, high))
-        outside = ~inside.to(value.device)
-        return move_bits(value, lambda v: v.masked_fill(outside, 0))
+
+        def band(bits: torch.Tensor) -> torch.Tensor:
+            lower_part = bits.tril(high)
+            rows = bits.shape[-2]
+            return lower_part if low >= rows - 1 else lower_part.triu_(-low)
+
+        return move_bits(value, band)
 
     return compute
 

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.composition import composed, fused, part
 from tensorloom.kernels.host.math_ops_matmul import check_matrices
 from tensorloom.kernels.host.nn_ops_checks import check_bias
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
@@ -40,13 +41,24 @@ _ACTIVATIONS: dict[bytes, Activation] = {
 def _activation(c: OpKernelConstruction) -> Activation | None:
     """The activation behind the bias."""
     names = c["fused_ops"]
-    assert names[0] == b"BiasAdd"
     return _ACTIVATIONS[names[1]] if len(names) > 1 else None
+
+
+def _is_simple(c: OpKernelConstruction) -> bool:
+    """Whether a bias and one of `_ACTIVATIONS` follow; else Grappler made the node."""
+    names = c["fused_ops"]
+    return (
+        names[:1] == [b"BiasAdd"]
+        and c["num_args"] == 1
+        and (len(names) == 1 or (len(names) == 2 and names[1] in _ACTIVATIONS))
+    )
 
 
 @kernel("_FusedMatMul")
 def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     """act(a @ b + bias)"""
+    if not _is_simple(c):
+        return fused(c, "MatMul")
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
     activation = _activation(c)
     known = all(s.is_fully_defined() for s in c.input_shapes)
@@ -83,6 +95,8 @@ def sum_of_mat_muls(c: OpKernelConstruction) -> Compute:
 @kernel("_FusedConv2D")
 def fused_convolution(c: OpKernelConstruction) -> Compute:
     """act(conv(input, filter) + bias)"""
+    if not _is_simple(c):
+        return fused(c, "Conv2D")
     convolve = convolution(c)
     activation = _activation(c)
     channels_first = c["data_format"] == b"NCHW"
@@ -97,6 +111,46 @@ def fused_convolution(c: OpKernelConstruction) -> Compute:
         return result if activation is None else activation(result)
 
     return compute
+
+
+@kernel("_FusedConv3D")
+def fused_volume_convolution(c: OpKernelConstruction) -> Compute:
+    """A 3-D convolution and what follows it."""
+    return fused(c, "Conv3D")
+
+
+@kernel("_FusedDepthwiseConv2dNative")
+def fused_depthwise_convolution(c: OpKernelConstruction) -> Compute:
+    """A depthwise convolution and what follows it."""
+    return fused(c, "DepthwiseConv2dNative")
+
+
+@kernel("_FusedBatchNormEx")
+def fused_batch_norm_ex(c: OpKernelConstruction) -> Compute:
+    """Batch normalization, a sum and an activation."""
+    normalize = part(c, "FusedBatchNormV3")
+    mode = c["activation_mode"].decode()
+    activation = None if mode == "Identity" else part(c, mode)
+
+    def compute(*inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y, *rest = normalize(*inputs[:5])
+        for side in inputs[5:]:
+            y = y + side
+        return (y if activation is None else activation(y), *rest)
+
+    return compute
+
+
+@kernel("_UnaryOpsComposition")
+def unary_ops_composition(c: OpKernelConstruction) -> Compute:
+    """Functions of single elements, one after the other."""
+    return composed(c, [name.decode() for name in c["op_names"]])
+
+
+@kernel("_MklSwish")
+def swish(c: OpKernelConstruction) -> Compute:
+    """x * sigmoid(x)"""
+    return torch.nn.functional.silu
 
 
 @kernel("_SigmoidCrossEntropy")

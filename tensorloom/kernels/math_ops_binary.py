@@ -255,9 +255,7 @@ def _select_v2(c: OpKernelConstruction) -> Compute:
 def _clip_by_value(c: OpKernelConstruction) -> Compute:
     # Where the bounds are the wrong way round, the lower one wins; in torch's clamp the
     # upper one.
-    def compute(
-        t: torch.Tensor, low: torch.Tensor, high: torch.Tensor
-    ) -> torch.Tensor:
+    def compute(t: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         return torch.clamp(t, low, torch.maximum(low, high))
 
     return clip_checked(c, compute)

@@ -206,6 +206,12 @@ def _sparse_dense(op: str) -> None:
             sp_shape: Any,
             dense: torch.Tensor,
         ) -> torch.Tensor:
+            if sp_shape.ndim != 1 or values.dim() != 1:
+                raise invalid_argument(
+                    "Inputs sp_values and sp_shape should be vectors but received "
+                    f"shapes: {shape_text(values.shape)} and "
+                    f"{shape_text(sp_shape.shape)}"
+                )
             shape = [int(size) for size in sp_shape]
             try:
                 dense = dense.broadcast_to(shape)
@@ -215,6 +221,17 @@ def _sparse_dense(op: str) -> None:
                     f"incompatible shapes: {shape_text(shape)} vs. "
                     f"{shape_text(dense.shape)}"
                 ) from None
+            sizes = torch.tensor(shape, dtype=indices.dtype, device=indices.device)
+            if indices.dim() != 2 or indices.shape[1] != len(shape):
+                raise invalid_argument(
+                    f"Input sp_indices should be a matrix of {len(shape)} columns but "
+                    f"received shape: {shape_text(indices.shape)}"
+                )
+            if bool(((indices < 0) | (indices >= sizes)).any()):
+                raise invalid_argument(
+                    "Provided indices are out-of-bounds w.r.t. dense side with "
+                    "broadcasted shape"
+                )
             met = dense[tuple(indices.t())] if shape else dense.expand(values.shape)
             if whole and function is torch.div:
                 return torch.div(values, met, rounding_mode="trunc")

@@ -35,6 +35,11 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
     """(y, mean, variance, then what the gradient needs: mean, variance, nothing)."""
     data_format, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
     extra = c.op.endswith("V3")
+    share = c.get("exponential_avg_factor", 1.0)
+
+    def moved(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+        # A share of 1 is no average: the old value need not even have a shape.
+        return new if share == 1 else torch.lerp(old, new, share)
 
     def compute(
         x: torch.Tensor,
@@ -43,7 +48,10 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
         mean: torch.Tensor,
         variance: torch.Tensor,
     ) -> tuple[torch.Tensor, ...]:
-        _check_batch_norm(x, scale, offset, mean, variance, training, data_format)
+        if share == 1 or not training:
+            _check_batch_norm(x, scale, offset, mean, variance, training, data_format)
+        else:
+            _check_batch_norm(x, scale, offset, mean, variance, False, data_format)
         unused = (scale.new_zeros(()),) if extra else ()
         if not x.numel():
             empty = torch.full_like(scale, float("nan")) if training else mean
@@ -63,7 +71,8 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
         count = x.numel() // scale.numel()
         corrected = population * (count / max(count - 1, 1))
         y = from_nchw(y, data_format)
-        return (y, batch_mean, corrected, batch_mean, population, *unused)
+        averages = moved(mean, batch_mean), moved(variance, corrected)
+        return (y, *averages, batch_mean, population, *unused)
 
     return compute
 
@@ -82,9 +91,14 @@ def _check_batch_norm(
     vectors = [("scale", scale), ("offset", offset)]
     if not training:
         vectors += [("estimated_mean", mean), ("estimated_variance", variance)]
-    elif mean.numel() or variance.numel():
-        raise invalid("estimated_mean must be empty for training" + text(mean.shape))
     channels = nchw_shape(x.shape, data_format)[1]
+    # TensorFlow 1.15 wants them to be empty in training; 2.x, which has averages of
+    # them as outputs, takes them, and its graphs do not tell.
+    for name, vector in (("mean", mean), ("variance", variance)):
+        if training and vector.numel() and vector.shape != (channels,):
+            raise invalid(
+                f"estimated_{name} must be empty for training" + text(vector.shape)
+            )
     for name, vector in vectors:
         if vector.dim() != 1:
             raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
@@ -216,6 +230,6 @@ def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
 
 def _lrn_attrs(c: OpKernelConstruction) -> tuple[int, float, float, float]:
     radius: int = c["depth_radius"]
-    if not 0 <= radius < 2**31:
+    if not 0 <= radius < 2**31 - 1:
         raise invalid(f"depth_radius = {radius} larger than int max")
     return radius, c["bias"], c["alpha"], c["beta"]

@@ -182,6 +182,9 @@ def _dequantize(
 def _quantize_and_dequantize(c: OpKernelConstruction) -> Compute:
     run = _round_trip(c, b"HALF_TO_EVEN")
     low, high, bits = c["input_min"], c["input_max"], c["num_bits"]
+    _check_bits(bits, c["signed_input"])
+    if c["range_given"] and not low <= high:
+        raise invalid(f"Invalid range: input_min {low:g} > input_max {high:g}")
     return lambda value: run(value, low, high, bits)
 
 
@@ -223,7 +226,7 @@ def _round_trip(c: OpKernelConstruction, rounding: bytes) -> Compute:
             return value
         if given:
             low, high = np.float64(low), np.float64(high)
-            if low > high:
+            if not low <= high:
                 raise invalid(f"Invalid range: input_min {low:g} > input_max {high:g}")
         else:
             low, high = (np.float64(x.item()) for x in value.aminmax())

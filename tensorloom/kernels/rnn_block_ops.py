@@ -36,7 +36,11 @@ class _Step(NamedTuple):
 
 
 def _check(
-    x: torch.Tensor, cs: torch.Tensor, h: torch.Tensor, weights: _Weights
+    x: torch.Tensor,
+    cs: torch.Tensor,
+    h: torch.Tensor,
+    weights: _Weights,
+    peephole: bool = True,
 ) -> None:
     """Shapes of one step (x without time) must fit the weights."""
     batch, units = x.shape[0], cs.shape[-1]
@@ -46,6 +50,9 @@ def _check(
         "w": (weights.w, (x.shape[1] + units, 4 * units)),
         "b": (weights.b, (4 * units,)),
     }
+    if peephole:
+        for name in ("wci", "wcf", "wco"):
+            expected[name] = getattr(weights, name), (units,)
     for name, (value, shape) in expected.items():
         if tuple(value.shape) != shape:
             raise invalid(
@@ -135,7 +142,7 @@ def _lstm_cell(c: OpKernelConstruction) -> Compute:
         x: torch.Tensor, cs: torch.Tensor, h: torch.Tensor, *weights: torch.Tensor
     ) -> Any:
         _check_ranks(x=(x, 2), cs_prev=(cs, 2), h_prev=(h, 2))
-        _check(x, cs, h, _Weights(*weights))
+        _check(x, cs, h, _Weights(*weights), lstm.peephole)
         return tuple(lstm.step(x, cs, h, _Weights(*weights)))
 
     return compute
@@ -149,7 +156,7 @@ def _lstm_cell_grad(c: OpKernelConstruction) -> Compute:
         x, before, h = inputs[:3]
         weights = _Weights(*inputs[3:8])
         _check_ranks(x=(x, 2), cs_prev=(before, 2), h_prev=(h, 2))
-        _check(x, before, h, weights)
+        _check(x, before, h, weights, lstm.peephole)
         for value in inputs[8:]:
             if value.shape != before.shape:
                 raise invalid(

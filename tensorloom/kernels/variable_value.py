@@ -84,7 +84,10 @@ def to_host(value: Any) -> Any:
 
 
 def _tensor_to_numpy(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    import torch
+    try:
+        return tensor.numpy()
+    except (TypeError, RuntimeError):  # on a device, or of another kind
+        import torch
 
     tensor = tensor.detach().cpu()
     if tensor.dtype is torch.bfloat16:

@@ -10,7 +10,8 @@ after:  y/switch(x, p) -> (branches) -> y/merge
 The primitives go where the functional node was; the nodes of bodies go where they ask
 to, and to the resources that they work on. `y` itself stays as a NoOp that waits for
 all that the functional node would have done. The partitioner then gives each task its
-share of every frame. What does not span tasks stays a function: its worker compiles it.
+share of every frame. What does not span tasks stays a function: its worker compiles it,
+unless it would wait for itself (`entangled_bodies.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+from tensorloom.framework.waiting_ops import may_wait
+from tensorloom.master.entangled_bodies import entangled_nodes
 from tensorloom.master.task_spans import (
     TaskSpans,
     functions_of,
@@ -77,6 +80,8 @@ class _Lowering:
         # Outputs of a loop that are its inputs: made where somebody wants them.
         self.passed: dict[Edge, Edge] = {}
         self.has_lowered = False
+        self.entangled = entangled_nodes(graph)
+        self.is_entangled = False  # what is being inlined
         self.path: tuple[str, ...] = ()  # the functions that are being inlined
 
     # --- nodes -------------------------------------------------------------------
@@ -93,19 +98,26 @@ class _Lowering:
         if (
             any(f.name in self.path for f in called)  # recursion has no end here
             or not self._is_understood(node, called)
-            or not self.spans.spans(node, self.nodes)
+            or not (self.spans.spans(node, self.nodes) or self._waits_for_itself(node))
         ):
             self.nodes[node.name] = node
             return
         self.has_lowered = True
         outer, self.path = self.path, (*self.path, *(f.name for f in called))
+        was_entangled = self.is_entangled
+        self.is_entangled = self._waits_for_itself(node)
         if node.op in _LOOPS:
             self._lower_loop(node, called[0], called[1])
         elif node.op in (*_IFS, *_CASES):
             self._lower_branches(node, called)
         else:
             self._lower_call(node, called[0])
-        self.path = outer
+        self.path, self.is_entangled = outer, was_entangled
+
+    def _waits_for_itself(self, node: Node) -> bool:
+        if self.is_entangled:
+            return may_wait(node, self.functions)
+        return node.name in self.entangled
 
     def _keep(self, node: Node) -> None:
         if self.has_lowered:  # what came before is known already

@@ -24,6 +24,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.waiting_ops import waits_of
 from tensorloom.master import session_state
+from tensorloom.master.entangled_bodies import entangled_nodes
 from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.holdable_sends import mark_holdable
@@ -225,15 +226,18 @@ class Master:
     def _optimized(
         session: _Session, pruned: GraphIR, target: OptimizeTarget
     ) -> GraphIR:
-        """The graph to place: functional, but for what spans tasks."""
+        """The graph to place: functional, but for what spans tasks or is entangled."""
         functional = functionalize(pruned)
-        if len(session.workers) == 1:
-            return optimize(functional, target)
-        if functional is not pruned and classic_spans(
-            pruned, functional, session.placer
+        has_one_task = len(session.workers) == 1
+        if functional is not pruned and (
+            entangled_nodes(functional)
+            or (not has_one_task and classic_spans(pruned, functional, session.placer))
         ):
             functional = pruned
-        return lower_functional(optimize(functional, target), session.placer)
+        optimized = optimize(functional, target)
+        if has_one_task and not entangled_nodes(optimized):
+            return optimized
+        return lower_functional(optimized, session.placer)
 
     def _partition(self, session: _Session, placed: GraphIR) -> dict[str, GraphIR]:
         """The parts by task; the graph itself where there is one task."""

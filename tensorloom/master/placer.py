@@ -29,6 +29,7 @@ HasKernel = Callable[[Node, str], bool]
 _CPU = "CPU"
 # Kinds that borrow another's kernels are chosen only where a program names them.
 _PRIORITY = {"GPU": 2, _CPU: 1}
+_OF_SHAPES = frozenset(["Shape", "Size", "Rank"])
 
 
 class Placer:
@@ -133,7 +134,11 @@ class Placer:
         if len(self._devices) == 1:
             placed = self._place_on_only_device(graph)
         else:
-            placed = [self._placed(node) for node in graph.nodes.values()]
+            found = self._found(graph)
+            placed = [
+                n if n.device == found[n.name] else n.replace(device=found[n.name])
+                for n in graph.nodes.values()
+            ]
         if self._log:
             self._log_placement(placed)
         return graph.with_nodes(placed)
@@ -161,9 +166,44 @@ class Placer:
             placed.append(n)
         return placed
 
-    def _placed(self, node: Node) -> Node:
-        device = self._device_of(node)
-        return node if node.device == device else node.replace(device=device)
+    def _found(self, graph: GraphIR) -> dict[str, str]:
+        """The devices of the nodes, by name.
+
+        As in TensorFlow, what reads the shape of a tensor alone stays with the tensor,
+        and a constant goes where all its consumers are: neither is worth a transfer.
+        """
+        found: dict[str, str] = {}
+        constants: dict[str, set[str]] = {}
+        for node in graph.nodes.values():
+            if node.op == "Const":
+                constants[node.name] = set()
+            elif node.op in _OF_SHAPES:
+                neighbours = {found.get(name, "") for name, _ in node.inputs}
+                found[node.name] = self._beside(node, neighbours)
+            else:
+                found[node.name] = self._device_of(node)
+        for node in graph.nodes.values():
+            for name in (*(n for n, _ in node.inputs), *node.control_inputs):
+                if name in constants and node.op not in ("Const", "_Retval"):
+                    constants[name].add(found[node.name])
+        for name, neighbours in constants.items():
+            found[name] = self._beside(graph.nodes[name], neighbours)
+        return found
+
+    def _beside(self, node: Node, neighbours: set[str]) -> str:
+        """The one device of the neighbours, if the node may be there."""
+        chosen = self._device_of(node)
+        if len(neighbours) == 1 and self._groups.group_of(node.name) is None:
+            (name,) = neighbours
+            device = next((d for d in self._devices if d.name == name), None)
+            requested = parse_device(node.device, node.name)
+            if (
+                device is not None
+                and requested.covers(self._parsed[name])
+                and self._runs_on(device, (node,), requested)
+            ):
+                return name
+        return chosen
 
     def _device_of(self, node: Node) -> str:
         group = self._groups.group_of(node.name)

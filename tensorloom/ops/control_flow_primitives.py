@@ -122,6 +122,7 @@ def _merge_grad(
     if context is not None and source.type in ("Exit", "RefExit"):
         context = context.outer_context
     if context is not None:
+        _check_graph(op)
         result: Sequence[Any] = context.merge_gradient(grad)
         return result
     taken = [
@@ -135,6 +136,16 @@ class _UnknownLoopError(LookupError, AttributeError):
     """The second is what TensorFlow raises: its loops miss their context."""
 
 
+def _check_graph(op: Operation) -> None:
+    """Raises LookupError where a body goes on with imported control flow outside."""
+    if op.graph is not get_default_graph():
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}) in "
+            "the body of a function or of a loop: it is of an imported loop or branch "
+            "outside of it, and so must be all that the gradient is taken of."
+        )
+
+
 def _context_of_gradient(op: Operation) -> Any:
     """The context that the gradient of a loop is being made in.
 
@@ -142,14 +153,9 @@ def _context_of_gradient(op: Operation) -> Any:
       _UnknownLoopError: the loop has none.
       LookupError: the loop is of another graph than the gradient.
     """
-    graph = get_default_graph()
-    context = graph._get_control_flow_context()
-    if op._control_flow_context is not None and op.graph is not graph:
-        raise LookupError(
-            f"No gradient defined for operation '{op.name}' (op type: {op.type}) in "
-            "the body of a function or of a loop: it is of an imported loop outside of "
-            "it, and its gradient must be taken outside, too."
-        )
+    context = get_default_graph()._get_control_flow_context()
+    if op._control_flow_context is not None:
+        _check_graph(op)
     if context is None or op._control_flow_context is None:
         raise _UnknownLoopError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}): the "

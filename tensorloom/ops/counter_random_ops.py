@@ -192,7 +192,7 @@ register_op(
 def _read_and_skip_shape(c: InferenceContext) -> Any:
     for i in range(3):
         c.with_rank(i, 0)
-    return TensorShape.of((None,))
+    return TensorShape.of((3,))
 
 
 register_op(

@@ -21,11 +21,27 @@ register_op(
     stateful=True,
     doc="A new source of seeds for a ShuffleDatasetV2, and what deletes it.",
 )
-for _op in ("DeleteMemoryCache", "DeleteRandomSeedGenerator"):
+register_op(
+    "AnonymousSeedGenerator",
+    inputs=["seed: int64", "seed2: int64", "reshuffle: bool"],
+    outputs=["handle: resource", "deleter: variant"],
+    shape_fn=lambda c: [SCALAR, SCALAR],
+    stateful=True,
+    doc="A new source of seeds for a ShuffleDatasetV3, and what deletes it.",
+)
+for _op in ("DeleteMemoryCache", "DeleteRandomSeedGenerator", "DeleteSeedGenerator"):
     register_op(
         _op,
         inputs=["handle: resource", "deleter: variant"],
         shape_fn=no_outputs,
         stateful=True,
         doc="Lets go of what a dataset keeps.",
+    )
+for _op in ("DummyIterationCounter", "DummyMemoryCache", "DummySeedGenerator"):
+    register_op(
+        _op,
+        outputs=["handle: resource"],
+        shape_fn=lambda c: SCALAR,
+        stateful=True,
+        doc="In place of what a dataset keeps: it shall have its own.",
     )

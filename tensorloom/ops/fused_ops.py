@@ -11,13 +11,23 @@ from tensorloom.framework.shape_inference import (
     unchanged_shape,
 )
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops import math_ops_matmul, nn_ops_conv
+from tensorloom.ops import (
+    math_ops_matmul,
+    nn_ops_batch_norm,
+    nn_ops_conv,
+    nn_ops_conv3d,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_registry import ShapeFn
     from tensorloom.framework.shape_inference import InferenceContext
 
-_ = math_ops_matmul, nn_ops_conv  # their ops are registered first
+_ = (
+    math_ops_matmul,
+    nn_ops_batch_norm,
+    nn_ops_conv,
+    nn_ops_conv3d,
+)  # their ops are registered first
 
 
 def _shape_fn_of(op: str) -> ShapeFn:
@@ -28,6 +38,13 @@ def _shape_fn_of(op: str) -> ShapeFn:
     return op_def.shape_fn
 
 
+# The two numbers are of TensorFlow 2.x; graphs of our own passes have neither.
+_FUSED_ATTRS = (
+    "fused_ops: list(string) = []",
+    "epsilon: float = 0.0001",
+    "leakyrelu_alpha: float = 0.2",
+)
+
 register_op(
     "_FusedMatMul",
     inputs=["a: T", "b: T", "args: num_args * T"],
@@ -37,7 +54,7 @@ register_op(
         "transpose_b: bool = false",
         "T: {bfloat16, half, float, double}",
         "num_args: int >= 0",
-        "fused_ops: list(string) = []",
+        *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("MatMul"),
     gradient=NOT_DIFFERENTIABLE,
@@ -57,11 +74,102 @@ register_op(
         "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
         "dilations: list(int) = [1, 1, 1, 1]",
         "use_cudnn_on_gpu: bool = true",
-        "fused_ops: list(string) = []",
+        *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("Conv2D"),
     gradient=NOT_DIFFERENTIABLE,
     doc="A 2-D convolution, plus a bias (args[0]), through an activation.",
+)
+register_op(
+    "_FusedConv3D",
+    inputs=["input: T", "filter: T", "args: num_args * T"],
+    outputs=["output: T"],
+    attrs=[
+        "T: {bfloat16, half, float, double}",
+        "num_args: int >= 0",
+        "strides: list(int) >= 5",
+        "padding: {'SAME', 'VALID'}",
+        "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'",
+        "dilations: list(int) = [1, 1, 1, 1, 1]",
+        *_FUSED_ATTRS,
+    ],
+    shape_fn=_shape_fn_of("Conv3D"),
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A 3-D convolution with what fused_ops names, of graphs from Grappler.",
+)
+register_op(
+    "_FusedDepthwiseConv2dNative",
+    inputs=["input: T", "filter: T", "args: num_args * T"],
+    outputs=["output: T"],
+    attrs=[
+        "T: {bfloat16, half, float, double}",
+        "num_args: int >= 0",
+        "strides: list(int)",
+        "padding: {'SAME', 'VALID'}",
+        "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+        "dilations: list(int) = [1, 1, 1, 1]",
+        *_FUSED_ATTRS,
+    ],
+    shape_fn=_shape_fn_of("DepthwiseConv2dNative"),
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A depthwise convolution with what fused_ops names, of graphs from Grappler.",
+)
+register_op(
+    "_FusedBatchNormEx",
+    inputs=[
+        "x: T",
+        *(f"{name}: U" for name in ("scale", "offset", "mean", "variance")),
+        "side_input: num_side_inputs * T",
+    ],
+    outputs=[
+        "y: T",
+        "batch_mean: U",
+        "batch_variance: U",
+        *(f"reserve_space_{i}: U" for i in (1, 2, 3)),
+    ],
+    attrs=[
+        "T: {half, float, bfloat16}",
+        "U: {float}",
+        "epsilon: float = 0.0001",
+        "exponential_avg_factor: float = 1.0",
+        "num_side_inputs: int >= 0 = 0",
+        "activation_mode: string = 'Identity'",
+        "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+        "is_training: bool = true",
+    ],
+    shape_fn=_shape_fn_of("FusedBatchNormV3"),
+    gradient=NOT_DIFFERENTIABLE,
+    doc="FusedBatchNormV3, plus side_input, through an activation.",
+)
+register_op(
+    "_UnaryOpsComposition",
+    inputs=["x: T"],
+    outputs=["y: T"],
+    attrs=["T: {float, half, double}", "op_names: list(string)"],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Functions of single elements one after the other, the first op_name first.",
+)
+register_op(
+    "_MklSwish",
+    inputs=["features: T"],
+    outputs=["activations: T"],
+    attrs=["T: {float, bfloat16, half} = DT_FLOAT"],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="features * sigmoid(features)",
+)
+register_op(
+    "_TensorToHashBucketFast",
+    inputs=["input: T"],
+    outputs=["output: int64"],
+    attrs=[
+        "T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}",
+        "num_buckets: int >= 1",
+    ],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="StringToHashBucketFast of AsString.",
 )
 
 

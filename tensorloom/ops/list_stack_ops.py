@@ -60,6 +60,7 @@ def _concat_v2_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _split_shape(c: InferenceContext) -> TensorShape:
     pieces = without_leading(c.with_rank_at_least(0, 1))
+    c.with_rank(2, 1)
     element = c.input_value_as_shape(1)
     if element.dims_tuple is not None:
         c.merge(pieces, without_leading(c.with_rank_at_least(element, 1)))

@@ -233,6 +233,8 @@ def _register(version: str, types: list[str], u: str) -> None:
             "epsilon: float = 0.0001",
             layout,
             "is_training: bool = true",
+            # Of TensorFlow 2, whose graphs always say it; see `newer_attrs.ADDED`.
+            "exponential_avg_factor: float = 1.0",
         ],
         shape_fn=_batch_norm_shape,
         gradient=_batch_norm_grad(version),

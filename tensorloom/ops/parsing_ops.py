@@ -57,12 +57,22 @@ def _list_shapes(c: InferenceContext) -> Shapes:
     return _sequence_shapes(c, "feature_list", "feature_list_dense_types")
 
 
+def _check_keys(c: InferenceContext, keys: str, what: str, count: int) -> None:
+    """An attr of keys, where an op has them in one, has a key for each feature."""
+    given = c.attrs.get(keys)
+    if given is not None and len(given) != count:
+        c.fail(f"{what} ({count}) must match the size of {keys} ({len(given)})")
+
+
 def _sequence_shapes(c: InferenceContext, part: str, types: str) -> Shapes:
     shapes: Shapes = c.attrs[f"{part}_dense_shapes"]
+    for kind in ("sparse", "dense"):
+        count: int = c.attrs.get(f"N{part}_{kind}", 0)
+        _check_keys(c, f"{part}_{kind}_keys", f"num_{part}_{kind}", count)
     if len(c.attrs[types]) != len(shapes):
         c.fail(f"len({part}_dense_keys) != len({part}_dense_shapes)")
     for shape in shapes:
-        if shape.rank is not None and not shape.is_fully_defined():
+        if not shape.is_fully_defined():
             c.fail(f"Shape {format_shape(shape)} is not fully defined")
     return shapes
 
@@ -77,6 +87,8 @@ def _example_shape(c: InferenceContext) -> list[TensorShape]:
 def _single_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 0)
     dense = _dense_shapes(c)
+    _check_keys(c, "sparse_keys", "num_sparse", c.attrs["num_sparse"])
+    _check_keys(c, "dense_keys", "len(dense_types)", len(c.attrs["Tdense"]))
     return [*_sparse_shapes(c.attrs["num_sparse"], 1), *dense]
 
 

@@ -136,7 +136,7 @@ register_op(
 
 
 def _to_tensor_shape(c: InferenceContext) -> TensorShape:
-    types = [kind.decode() for kind in c.attrs["row_partition_types"]]
+    types = [k.decode(errors="replace") for k in c.attrs["row_partition_types"]]
     values = c.input_shape(1).dims_tuple
     ragged = len(types) - (types[:1] == ["FIRST_DIM_SIZE"])
     if values is None:

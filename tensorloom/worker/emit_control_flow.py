@@ -7,7 +7,7 @@ change is not copied in each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.waiting_ops import waits_in_any_order
 from tensorloom.worker import loop_reads, memory
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
@@ -61,6 +62,15 @@ def _has_side_effects(node: Node) -> bool:
     return op_def is not None and op_def.is_stateful and node.op != "Placeholder"
 
 
+def is_interpreted(function: FunctionIR, functions: Mapping[str, FunctionIR]) -> bool:
+    """Whether a body runs in no order that is known before.
+
+    It has branches and loops of its own, or ops that may wait for each other.
+    """
+    nodes = function.nodes
+    return is_classic(nodes) or waits_in_any_order(nodes.values(), functions)
+
+
 def emit_body(
     emitter: Emitter,
     scope: Scope,
@@ -87,7 +97,7 @@ def emit_body(
         drops_values=scope.drops_values,
         functions=(*scope.functions, name),
     )
-    if is_classic(function.nodes):
+    if is_interpreted(function, emitter.functions):
         return body, _emit_interpreted(emitter, body, node, function, arguments)
     for arg, value in zip(function.arg_names, arguments, strict=True):
         body.values[arg, 0] = value.owned_by(body) if value.pinned else value

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors, node_shapes, op_kernel, op_registry
+from tensorloom.framework.attr_ranges import check_attrs
 from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.kernels.host import in_place
 from tensorloom.worker import memory, runtime
-from tensorloom.worker.attr_ranges import check_attrs
 from tensorloom.worker.node_error import refused, to_op_error
 from tensorloom.worker.overwriting import give_away, overwritable
 from tensorloom.worker.values import Root, Scope, Value
@@ -366,6 +366,7 @@ class Emitter:
             self.resources,
             self.device.torch_device,
             self.compile_function,
+            tuple([v.constant for v in inputs]),
         )
 
     def compile_function(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from tensorloom.framework import op_registry
 from tensorloom.framework.resource import holds_host_value, is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.kernels.host.math_ops_matmul import BLAS_TYPES
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
@@ -29,8 +30,13 @@ if TYPE_CHECKING:
 CPU_ELEMENTS: Final = 4096
 # The same for ops of `_ONE_PASS`: from here on torch uses more than one thread.
 ONE_PASS_ELEMENTS: Final = 32768
-# Multiplications in a product of matrices up to which OpenBLAS uses one thread.
-LIGHT_PRODUCT: Final = 1 << 18
+# Multiplications in a product of matrices up to which NumPy's library on one thread is
+# as fast as torch's on several, with what the way there and back costs.
+LIGHT_PRODUCT: Final = 1 << 20
+# The same of other dtypes than that library's.
+LIGHT_LOOP: Final = 1 << 18
+# What NumPy does with a product in one vectorized pass, with AVX2 too.
+_LIGHT_STEPS: Final = frozenset([b"BiasAdd", b"Relu"])
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
 # Ops whose NumPy kernels are views, copies, or one vectorized pass, with AVX2 too.
@@ -94,18 +100,22 @@ def _reads_rows_of_variable(node: Node, inputs: Sequence[Value]) -> bool:
 
 
 def _is_light_product(node: Node, inputs: Sequence[Value]) -> bool:
-    """True for a product of matrices that NumPy's library computes on one thread.
+    """True for a product of matrices that one thread computes soon enough.
 
     Of larger ones torch's is used, which knows how many threads are welcome.
     """
-    if node.op != "MatMul":
+    if node.op == "_FusedMatMul":
+        if not set(node.attrs["fused_ops"]) <= _LIGHT_STEPS:
+            return False
+    elif node.op != "MatMul":
         return False
-    first, second = (value.shape for value in inputs)
+    first, second = (value.shape for value in inputs[:2])
     elements = first.num_elements()
     if elements is None or second.rank != 2:
         return False
     columns = second.as_list()[0 if node.attrs["transpose_b"] else 1]
-    return columns is not None and elements * columns <= LIGHT_PRODUCT
+    limit = LIGHT_PRODUCT if inputs[0].dtype.base_dtype in BLAS_TYPES else LIGHT_LOOP
+    return columns is not None and elements * columns <= limit
 
 
 def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:

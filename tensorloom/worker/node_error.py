@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # The global name under which generated source finds its `Code`s, by file name.
 CODES = "__codes__"
+# What a program did not write: its values leave a part of the graph there.
+_ENDS = frozenset(["_Send", "_HostSend", "_Retval"])
 
 
 def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
@@ -31,12 +33,18 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
     if not calls:
         return converted
     code, node, frame = calls[-1]
-    mark = f"node {node.name}"
+    # What a value could not be sent or fetched for is said of the node that gives it.
+    name = node.inputs[0][0] if node.op in _ENDS else node.name
+    mark = f"node {name}"
     if code.function_name is not None:
-        mark = f"function_node {code.function_name} {node.name}"
+        mark = f"function_node {code.function_name} {name}"
     message = f"{converted.message}\n\t [[{{{{{mark}}}}}]]"
-    message += f" (op {node.op}, on {code.device})"
-    shapes = _input_shapes(node, code, frame)
+    if node.op in _ENDS:
+        message += f" (on {code.device})"
+        shapes = ""
+    else:
+        message += f" (op {node.op}, on {code.device})"
+        shapes = _input_shapes(node, code, frame)
     if shapes:
         message += f"\n\t inputs: {shapes}"
     outer = next((n for c, n, _ in calls if c.function_name is None), node)
@@ -44,7 +52,8 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
         message += f"\n\t [[{{{{node {outer.name}}}}}]]"
     code_number = converted.error_code or errors.UNKNOWN
     result = errors.make_exception(None, None, message, code_number)
-    result.node_name = outer.name  # type: ignore[attr-defined]
+    name = name if outer is node else outer.name
+    result.node_name = name  # type: ignore[attr-defined]
     result.raised = error  # type: ignore[attr-defined]
     result.__cause__ = error if converted is not error else error.__cause__
     return result
@@ -71,6 +80,17 @@ _NO_MEMORY = (
 )
 
 
+# What Python and NumPy say of a scalar where a vector is expected, and the reverse.
+_WRONG_RANK = (
+    "0-dimensional",
+    "has no len()",
+    "is not iterable",
+    "only integer scalar arrays",
+    "not supported between instances of 'list' and",
+    "unhashable type: 'list'",
+)
+
+
 def to_op_error(error: Exception) -> errors.OpError:
     """Any exception of a kernel as one of `tf.errors`."""
     if isinstance(error, errors.OpError):
@@ -82,7 +102,7 @@ def to_op_error(error: Exception) -> errors.OpError:
         return errors.UnimplementedError(None, None, text)
     if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
         return errors.InvalidArgumentError(None, None, text)
-    if isinstance(error, TypeError) and "0-dimensional" in text:  # of a size or axis
+    if isinstance(error, TypeError) and any(sign in text for sign in _WRONG_RANK):
         return errors.InvalidArgumentError(None, None, text)
     return errors.InternalError(None, None, f"{type(error).__name__}: {text}")
 

@@ -22,7 +22,6 @@ from tensorloom.worker import (
     strands,
     torch_threads,
 )
-from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import Emitter, with_shapes
 from tensorloom.worker.node_error import CODES, annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
@@ -212,7 +211,7 @@ def compile_callable(
     values with `host_results`.
     """
     function = emit_control_flow.find_function(outer, name)
-    if is_classic(function.nodes):
+    if emit_control_flow.is_interpreted(function, outer.functions):
         from tensorloom.worker import dataflow_piece
 
         return dataflow_piece.compile_function(outer, function, host_results)

@@ -100,7 +100,7 @@ def received_host(value: Any) -> Any:
     """What another piece sent, as NumPy; a resource as it is."""
     if isinstance(value, _HOST_TYPES) or not hasattr(value, "cpu"):
         return value
-    return (_array_from_tensor or _load())(value.cpu())
+    return (_array_from_tensor or _load())(value)
 
 
 def received_tensor(value: Any, device: Any) -> Any:

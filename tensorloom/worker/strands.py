@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_kernel, threads
 from tensorloom.framework.waiting_ops import RECEIVES, may_wait, waits_of

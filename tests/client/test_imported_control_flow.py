@@ -304,11 +304,52 @@ def test_hessians_of_a_branch(
     assert tf.get_default_graph().get_collection("while_context") == []
 
 
-def test_gradients_of_an_imported_loop_in_the_body_of_a_function() -> None:
+@pytest.mark.parametrize("name", ["loop, scalar", "cond in loop, scalar", "slices"])
+def test_gradients_taken_in_a_branch(name: str) -> None:
+    record = OLD[name]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        (y,), xs = recorded.import_record(record)
+        p = tf.placeholder(tf.bool, [])
+        found = tf.cond(
+            p,
+            lambda: [tf.convert_to_tensor(g) for g in tf.gradients(y, xs)],
+            lambda: [tf.zeros_like(x) for x in xs],
+            strict=True,
+        )
+        sess.run(tf.global_variables_initializer())
+        feeds = recorded.feeds_of(record)
+        for value, wanted in zip(
+            sess.run([y, *found], {p: True, **feeds}), record["values"], strict=True
+        ):
+            recorded.compare(name, value, wanted)
+        assert not np.any(sess.run(found, {p: False, **feeds})[0])
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_gradients_of_a_branch_taken_in_a_loop(taken: bool) -> None:
+    record = OLD[f"cond, {str(taken).lower()}"]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        ys, (x, _) = recorded.import_record(record)
+        total = tf.while_loop(
+            lambda i, a: i < 2,
+            lambda i, a: (i + 1, a + tf.gradients(ys, x)[0]),
+            [0, tf.zeros_like(x)],
+        )[1]
+        sess.run(tf.global_variables_initializer())
+        value = sess.run(total, recorded.feeds_of(record))
+    np.testing.assert_allclose(value, 2 * np.array(record["values"][2]["value"]), 1e-5)
+
+
+@pytest.mark.parametrize("name", ["loop, scalar", "cond, true"])
+def test_a_body_does_not_go_on_with_imported_control_flow(name: str) -> None:
     with tf.Graph().as_default():
-        (y,), (x,) = recorded.import_record(OLD["loop, scalar"])
-        with pytest.raises(LookupError, match="must be taken outside"):
-            tf.cond(x > 0.0, lambda: tf.gradients(y, x)[0], lambda: x)
+        ys, xs = recorded.import_record(OLD[name])
+        with pytest.raises(LookupError, match="outside of it"):
+            tf.cond(
+                tf.constant(True),
+                lambda: tf.gradients(ys[0] * ys[0], xs[0])[0],
+                lambda: xs[0],
+            )
 
 
 def test_a_gradient_is_exported_with_its_forward_loop() -> None:

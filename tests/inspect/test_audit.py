@@ -35,6 +35,14 @@ PROGRAMS = [
     ("def f(:", ["syntax"]),
     ("print 'python 2'", ["syntax"]),
     ("import tensorflow as tf\ntf.app.run; tf.flags.FLAGS; tf.gfile.GFile", []),
+    ("import tensorflow as tf\ngetattr(tf.math, 'addd')", ["tf.math.addd"]),
+    ("import tensorflow as tf\ngetattr(tf.math, 'addd', None)", []),
+    ("import tensorflow as tf\ndef f(tf):\n  return tf.no_such", []),
+    ("import tensorflow as tf\ndef f(x=tf.no_such):\n  pass", ["tf.no_such"]),
+    (
+        "import importlib\ntf = importlib.import_module('tensorflow')\ntf.no_such",
+        ["tf.no_such"],
+    ),
 ]
 
 
@@ -42,6 +50,37 @@ PROGRAMS = [
 def test_programs(source: str, subjects: list[str]) -> None:
     found = audit_program(source.encode(), "p.py")
     assert [finding.subject for finding in found] == subjects
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try:\n  import tensorflow.compat.v2 as t\nexcept ImportError:\n  t = None",
+        "try:\n  tf.no_such\nexcept (KeyError, AttributeError):\n  pass",
+        "try:\n  tf.no_such\nexcept:\n  pass",
+        "if hasattr(tf, 'no_such'):\n  tf.no_such()",
+        "if tf.__version__.startswith('2'):\n  tf.no_such()",
+        "x = tf.no_such if hasattr(tf, 'no_such') else 3",
+    ],
+)
+def test_what_a_program_provides_for_is_a_warning(source: str) -> None:
+    text = "import tensorflow as tf\n" + source
+    (found,) = audit_program(text.encode(), "p.py")
+    assert found.severity == "warning"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try:\n  tf.no_such\nexcept KeyError:\n  pass",
+        "try:\n  pass\nexcept ImportError:\n  tf.no_such",
+        "if x > 3:\n  tf.no_such",
+    ],
+)
+def test_other_branches_are_errors(source: str) -> None:
+    text = "import tensorflow as tf\n" + source
+    (found,) = audit_program(text.encode(), "p.py")
+    assert found.severity == "error"
 
 
 def test_a_finding_says_where_and_what_instead() -> None:

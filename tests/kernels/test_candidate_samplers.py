@@ -8,6 +8,13 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.host.candidate_draws import (
+    Draws,
+    LogUniformDraws,
+    SamplesAhead,
+    UniformDraws,
+)
+from tensorloom.kernels.host.philox import Stream
 
 _TRUE = np.array([[1, 3], [2, 4], [49, 0]], np.int64)
 # Two steps of each.
@@ -63,3 +70,29 @@ def test_long_and_short_samples_agree(count: int) -> None:
             )
             draws.append(session.run(sampler)[0])
     np.testing.assert_array_equal(draws[0], draws[1][:count])
+
+
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("draws", [LogUniformDraws(40), UniformDraws(50)])
+def test_samples_made_ahead_are_those_of_their_steps(
+    draws: Draws, unique: bool
+) -> None:
+    stride, count = 4096, 8
+    ahead = SamplesAhead(draws, stride, count, unique)
+    start = Stream(7, 11 << 64)
+    # More steps than are made at one time, and some of them twice.
+    for step in [*range(250), 3, 249, 100]:
+        stream = start.skip(step * stride)
+        sampled, tries = ahead.sample(stream)
+        alone, tries_alone = SamplesAhead(draws, stride, count, unique).sample(stream)
+        assert (sampled.tolist(), tries) == (alone.tolist(), tries_alone)
+        assert len(sampled) == count
+
+
+def test_unseeded_samples_differ() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        sampler = tf.nn.log_uniform_candidate_sampler(_TRUE, 2, 8, True, 10_000)
+        steps = {tuple(session.run(sampler)[0].tolist()) for _ in range(60)}
+    assert len(steps) == 60
+    assert all(len(set(step)) == 8 for step in steps)
+    assert all(0 <= c < 10_000 for step in steps for c in step)

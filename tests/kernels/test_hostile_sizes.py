@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tests.kernels import hostile_places, hostile_sizes
+from tests.kernels import hostile_places, hostile_shapes, hostile_sizes
 
-CASES = {**hostile_sizes.CASES, **hostile_places.CASES}
+CASES = {**hostile_sizes.CASES, **hostile_places.CASES, **hostile_shapes.CASES}
 GROWTH = 1 << 20  # kilobytes: what one of them may add to the process
 
 

@@ -53,7 +53,26 @@ CASES = [
         "the first CPU unless told",
         TWO_CPUS,
         "a = Const<1.0>\nb = Neg(a) @/device:CPU:1\nc = Neg(b) @/cpu:*",
+        {"a": "CPU:1", "b": "CPU:1", "c": "CPU:0"},
+    ),
+    (
+        "a constant stays where consumers on two devices do not agree",
+        TWO_CPUS,
+        "a = Const<1.0>\nb = Neg(a) @/cpu:1\nc = Neg(a)",
         {"a": "CPU:0", "b": "CPU:1", "c": "CPU:0"},
+    ),
+    (
+        "a constant stays where it is told",
+        TWO_CPUS,
+        "a = Const<1.0> @/cpu:0\nb = Neg(a) @/cpu:1",
+        {"a": "CPU:0", "b": "CPU:1"},
+    ),
+    (
+        "what reads a shape goes to its tensor",
+        TWO_CPUS,
+        "a = Const<1.0>\nb = Neg(a) @/cpu:1\nc = Shape(b)\nd = Size(b) @/cpu:0\n"
+        "e = Neg(b)",
+        {"a": "CPU:1", "b": "CPU:1", "c": "CPU:1", "d": "CPU:0", "e": "CPU:0"},
     ),
     (
         "a GPU where there is a kernel",
@@ -65,14 +84,14 @@ CASES = [
         "a partial name with a type or a task",
         WITH_GPUS,
         "a = Const<1.0> @/device:GPU:*\nb = Neg(a) @/job:localhost/task:0/gpu:1",
-        {"a": "GPU:0", "b": "GPU:1"},
+        {"a": "GPU:1", "b": "GPU:1"},
     ),
     (
         "a reference stays with its variable",
         TWO_CPUS,
         "v = VariableV2 {dtype='float32'} @/cpu:1\nk = Const<1.0>\n"
         "w = Assign(v, k) @/cpu:0\nr = Identity(v) @/cpu:0",
-        {"v": "CPU:1", "k": "CPU:0", "w": "CPU:1", "r": "CPU:0"},
+        {"v": "CPU:1", "k": "CPU:1", "w": "CPU:1", "r": "CPU:0"},
     ),
     (
         "a resource stays with its handle",
@@ -103,6 +122,31 @@ def test_placed(
     title: str, on: list[DeviceInfo], text: str, expected: dict[str, str]
 ) -> None:
     assert place(text, on) == expected
+
+
+CLUSTER = [
+    DeviceInfo(f"/job:{task}/replica:0/task:{index}/device:CPU:0", "CPU", 0, number, "")
+    for number, (task, index) in enumerate([("w", 2), ("ps", 0), ("w", 10)], start=1)
+]
+
+
+@pytest.mark.parametrize(
+    ("requested", "by_name", "beside_master"),
+    [
+        ("", "/job:ps/replica:0/task:0", "/job:w/replica:0/task:2"),
+        ("/cpu:0", "/job:ps/replica:0/task:0", "/job:w/replica:0/task:2"),
+        ("/job:w", "/job:w/replica:0/task:10", "/job:w/replica:0/task:2"),
+        ("/task:10", "/job:w/replica:0/task:10", "/job:w/replica:0/task:10"),
+    ],
+)
+def test_nodes_without_a_task(requested: str, by_name: str, beside_master: str) -> None:
+    """TensorFlow 1 takes the first device by name, later versions the master's."""
+    node = f"v = VarHandleOp {{dtype='float32'}} @{requested}".rstrip("@ ")
+    graph = parse(node)
+    for producer, task in ((134, by_name), (2474, beside_master)):
+        placer = Placer(CLUSTER, has_kernel, SessionConfig(), producer)
+        placer.extend(graph.nodes.values())
+        assert placer.place(graph).nodes["v"].device == f"{task}/device:CPU:0"
 
 
 SOFT = [

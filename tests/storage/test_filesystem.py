@@ -196,6 +196,43 @@ def test_copy_and_rename(root: str) -> None:
         gfile.Copy(root + "/n", root + "/o")
 
 
+def test_slashes_at_the_end_are_not_looked_at(tmp_path: Path) -> None:
+    name, other = str(tmp_path / "a"), str(tmp_path / "b")
+    Path(name).write_text("x")
+    assert tf.gfile.Exists(name + "/")
+    assert tf.gfile.Stat(name + "//").length == 1
+    tf.gfile.Copy(name + "/", other + "/")
+    assert Path(other).read_text() == "x"
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.gfile.Rename(name, other + "/")
+    assert tf.gfile.IsDirectory("file:///")
+
+
+def test_a_glob_under_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Not a directory"):
+        tf.gfile.Glob(str(tmp_path / "a" / "*"))
+
+
+@pytest.mark.parametrize("path", [None, 3])
+def test_paths_are_text(path: Any) -> None:
+    with pytest.raises(
+        TypeError, match=f"Expected binary or unicode string, got {path}"
+    ):
+        tf.gfile.Exists(path)
+
+
+def test_what_is_wrong_first_is_told(tmp_path: Path) -> None:
+    missing, directory = str(tmp_path / "no" / "x"), str(tmp_path)
+    with pytest.raises(tf.errors.NotFoundError, match="no/x; No such file"):
+        tf.gfile.Copy(directory, missing)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="new; Invalid argument"):
+        tf.gfile.Copy(directory, str(tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(tf.errors.PermissionDeniedError):
+        tf.gfile.GFile(missing, "r").write(3)
+
+
 def test_between_file_systems(tmp_path: Path) -> None:
     write(str(tmp_path / "a"), "text")
     gfile.Copy(str(tmp_path / "a"), "memory://between/a")

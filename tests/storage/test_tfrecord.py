@@ -7,6 +7,7 @@ import struct
 import tracemalloc
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -160,6 +161,23 @@ def test_writing_after_the_end(tmp_path: Path) -> None:
         writer.write(b"abc")
     with pytest.raises(TypeError):
         RecordWriter(str(tmp_path / "r")).write(7)
+
+
+@pytest.mark.parametrize("record", ["text", 3, None])
+def test_only_bytes_are_records(record: Any, tmp_path: Path) -> None:
+    kind = type(record).__name__
+    with (
+        RecordWriter(str(tmp_path / "a")) as writer,
+        pytest.raises(TypeError, match=f"expected bytes, {kind} found"),
+    ):
+        writer.write(record)
+
+
+def test_flushing_after_the_end(tmp_path: Path) -> None:
+    writer = RecordWriter(str(tmp_path / "a"))
+    writer.close()
+    with pytest.raises(errors.FailedPreconditionError, match="previously closed"):
+        writer.flush()
 
 
 def test_records_that_are_not_bytes_are_copied(tmp_path: Path) -> None:

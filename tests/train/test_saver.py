@@ -109,6 +109,25 @@ def test_saved_graph_goes_on(tmp_path: Path, use_resource: bool) -> None:
         saver.save(sess, path + "2")
 
 
+@pytest.mark.parametrize("version", [tf.train.SaverDef.V1, tf.train.SaverDef.V2])
+@pytest.mark.parametrize(
+    ("dtype", "base"), [(tf.qint32, tf.int32), (tf.quint8, tf.uint8)]
+)
+def test_quantized_variables(
+    tmp_path: Path, version: int, dtype: tf.DType, base: tf.DType
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        value = tf.bitcast(tf.constant([1, 2], base), dtype)
+        variable = tf.Variable(value, name="v")
+        saver = tf.train.Saver(write_version=version)
+        sess.run(variable.initializer)
+        path = saver.save(sess, str(tmp_path / "m"))
+        sess.run(tf.assign(variable, tf.bitcast(tf.constant([0, 0], base), dtype)))
+        saver.restore(sess, path)
+        assert sess.run(variable).tolist() == [1, 2]
+        assert tf.train.load_variable(path, "v").dtype == base.as_numpy_dtype
+
+
 def test_another_partition(tmp_path: Path) -> None:
     """Slices are put together and cut anew."""
     path = str(tmp_path / "m")

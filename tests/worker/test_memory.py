@@ -66,6 +66,43 @@ def test_work_counts_and_not_the_sizes_alone() -> None:
     np.testing.assert_array_equal(y, np.full((128, 1), 256))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "steps", "is_on_host"),
+    [
+        ("float32", [b"BiasAdd"], True),
+        ("float32", [b"BiasAdd", b"Relu"], True),
+        ("float32", [b"BiasAdd", b"Elu"], False),  # many passes in NumPy
+        ("float16", [b"BiasAdd"], False),  # no product of a library in NumPy
+    ],
+)
+def test_products_with_what_follows(
+    dtype: str, steps: list[bytes], is_on_host: bool
+) -> None:
+    a, b, bias = (128, 128), (128, 64), (64,)
+    kind = tf.as_dtype(dtype)
+    attrs: dict[str, Any] = {"transpose_a": False, "transpose_b": False}
+    attrs |= {"fused_ops": steps, "num_args": 1, "epsilon": 0.0, "T": kind}
+    step = register(
+        graph(
+            arg("a", 0, a, dtype=kind),
+            arg("b", 1, b, dtype=kind),
+            arg("bias", 2, bias, dtype=kind),
+            node(
+                "y",
+                "_FusedMatMul",
+                ["a", "b", "bias"],
+                shape=(128, 64),
+                dtype=kind,
+                **attrs,
+            ),
+            retval("y", 0),
+        )
+    )
+    assert ("from_host" not in step.source) == is_on_host
+    ones = [np.ones(shape, kind.as_numpy_dtype) for shape in (a, b, bias)]
+    np.testing.assert_array_equal(step.run(ones)[0], np.full((128, 64), 129))
+
+
 def test_what_was_made_of_host_memory_comes_back() -> None:
     shape = (100, 100)
     step = register(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
 _MAX_ELEMENTS = 2**63 - 1
+# Of an empty string in TensorFlow; here it is a pointer, and what a kernel makes of it.
+_STRING_SIZE = 32
 _SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
@@ -68,7 +70,8 @@ def check_memory(shape: tuple[int, ...], dtype: DType, device: str) -> None:
     The machine's memory is the bound that can be known beforehand.
     """
     elements = math.prod(shape)
-    if elements > 1 << 20 and elements * dtype.size > _physical_memory():
+    size = _STRING_SIZE if dtype.name == "string" else dtype.size
+    if elements > 1 << 20 and elements * size > _physical_memory():
         name = _SHORT_NAMES.get(dtype.name, dtype.name)
         raise errors.ResourceExhaustedError(
             None,

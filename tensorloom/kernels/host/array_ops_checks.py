@@ -9,11 +9,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tensorloom.framework import errors
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.tensor_shape import TensorShape
 
 Shape = tuple[int, ...]
 Result = TypeVar("Result")
@@ -56,6 +58,22 @@ def keep_last(check: Callable[[Any, Any], Result]) -> Callable[[Any, Any], Resul
         return answer
 
     return checked
+
+
+def in_advance(
+    check: Callable[..., Result], shape: TensorShape, *constants: Any
+) -> Result | None:
+    """What a check of (shape, arrays) says of a static shape and constants.
+
+    None where one of them is not known before the step, and where the check refuses
+    them: only a step that comes to the node fails.
+    """
+    if not shape.is_fully_defined() or any(array is None for array in constants):
+        return None
+    try:
+        return check(shape.dims_tuple, *constants)
+    except errors.InvalidArgumentError:
+        return None
 
 
 def reshaped(shape: Sequence[int], wanted: Any) -> Shape:

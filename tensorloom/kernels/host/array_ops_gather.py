@@ -28,13 +28,20 @@ def _gather(c: OpKernelConstruction) -> Compute:
 def _gather_v2(c: OpKernelConstruction) -> Compute:
     batch_dims = c["batch_dims"]
     is_short = c["Tindices"] == dtypes.int32
+    axis = c.constant(2)
+    is_of_rows = (
+        axis is not None
+        and axis.shape == ()
+        and axis == 0
+        and all(shape.rank for shape in c.input_shapes[:2])
+    )
 
     def compute(params: Any, indices: Any, axis: Any) -> Any:
         at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
         return gather(params, indices, at, batch)
 
     def compute_rows(params: Any, indices: Any, axis: Any) -> Any:
-        if axis != 0 or not params.ndim or not indices.ndim:
+        if not is_of_rows and (axis != 0 or not params.ndim or not indices.ndim):
             return compute(params, indices, axis)
         # Read as unsigned, negative ones are too large.
         if is_short:

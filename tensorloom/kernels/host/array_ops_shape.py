@@ -20,20 +20,27 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 @host_kernel("Shape", any_inputs=("input",), large=True)
 def _shape(c: OpKernelConstruction) -> Compute:
     to = c["out_type"].np_dtype
-    if _has_no_shape(c.input_types[0]):
-        empty = np.zeros(0, to)
-        return lambda value: empty
+    if _may_be_objects(c):
+        return lambda value: np.array(_shape_of_objects(value), to)
     return lambda value: np.array(value.shape, to)
 
 
-def _has_no_shape(dtype: dtypes.DType) -> bool:
-    """Handles and variants are Python objects; each stands for a scalar."""
-    return dtype in (dtypes.resource, dtypes.variant)
+def _may_be_objects(c: OpKernelConstruction) -> bool:
+    return c.input_types[0] in (dtypes.resource, dtypes.variant)
+
+
+def _shape_of_objects(value: Any) -> tuple[int, ...]:
+    """A handle or variant by itself is any Python object, and stands for a scalar."""
+    return value.shape if isinstance(value, np.ndarray) else ()
 
 
 @host_kernel("ShapeN", any_inputs=("input",), large=True)
 def _shape_n(c: OpKernelConstruction) -> Compute:
     to = c["out_type"].np_dtype
+    if _may_be_objects(c):
+        return lambda *values: tuple(
+            [np.array(_shape_of_objects(value), to) for value in values]
+        )
 
     def compute(*values: Any) -> tuple[Any, ...]:
         return tuple([np.array(value.shape, to) for value in values])
@@ -44,11 +51,15 @@ def _shape_n(c: OpKernelConstruction) -> Compute:
 @host_kernel("Size", any_inputs=("input",), large=True)
 def _size(c: OpKernelConstruction) -> Compute:
     number = c["out_type"].np_dtype.type
+    if _may_be_objects(c):
+        return lambda value: number(math.prod(_shape_of_objects(value)))
     return lambda value: number(math.prod(value.shape))
 
 
 @host_kernel("Rank", any_inputs=("input",), large=True)
 def _rank(c: OpKernelConstruction) -> Compute:
+    if _may_be_objects(c):
+        return lambda value: np.int32(len(_shape_of_objects(value)))
     return lambda value: np.int32(len(value.shape))
 
 
@@ -58,6 +69,9 @@ def _rank(c: OpKernelConstruction) -> Compute:
 @host_kernel("Reshape", aliases=True)
 def _reshape(c: OpKernelConstruction) -> Compute:
     reshaped = checks.keep_last(checks.reshaped)
+    sizes = checks.in_advance(checks.reshaped, c.input_shapes[0], c.constant(1))
+    if sizes:
+        return lambda value, shape: value.reshape(sizes)
 
     def compute(value: Any, shape: Any) -> Any:
         return scalar_or_array(value.reshape(reshaped(value.shape, shape)))
@@ -78,6 +92,10 @@ def _expand_dims(c: OpKernelConstruction) -> Compute:
     def expanded(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
         at = checks.inserted_axis(axis, len(shape))
         return (*shape[:at], 1, *shape[at:])
+
+    sizes = checks.in_advance(expanded, c.input_shapes[0], c.constant(1))
+    if sizes:
+        return lambda value, axis: value.reshape(sizes)
 
     def compute(value: Any, axis: Any) -> Any:
         return value.reshape(expanded(value.shape, axis))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host import weighted_quantiles
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.boosted_trees_resource import named_resource
 from tensorloom.kernels.host.weighted_quantiles import Entry, QuantileStream
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 _Array = NDArray[Any]
+# What a stream takes at least, with its lists, in bytes.
+_STREAM_SIZE = 512
 
 
 class QuantileStreams(Resource):
@@ -32,6 +35,7 @@ class QuantileStreams(Resource):
     def create(self, epsilon: float, count: int, most: int) -> None:
         """Makes the streams, unless they are there."""
         if self.streams is None:
+            check_shape((count, _STREAM_SIZE), dtypes.uint8, "CPU:0")
             self._epsilon, self._most = epsilon, most
             self.boundaries = [np.empty(0, np.float32)] * count
             self.streams = self._new(count)

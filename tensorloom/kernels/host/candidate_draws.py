@@ -1,8 +1,9 @@
 """How candidate samplers draw classes: many at a time, with TensorFlow's numbers.
 
-A step of a sampler owns a long run of words and uses the beginning of it. The words of
-several steps are made together (`DrawsAhead`), because a block of Philox costs the
-same for forty counters as for a thousand. A `Draws` turns words into classes, all of
+A step of a sampler owns a long run of words and uses the beginning of it. The samples
+of several steps are made together (`SamplesAhead`), because a block of Philox costs the
+same for forty counters as for a thousand, and a loop that the processor has just run
+half of what it costs among other kernels. A `Draws` turns words into classes, all of
 them at once (of several steps too, where each draw takes the same number of words);
 only what no vector can tell (which class comes a second time) is a loop.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -30,59 +31,101 @@ class Draws(Protocol):
     """A distribution over classes as a function of words."""
 
     words: int  # how many words one draw usually takes
-    # Each draw takes exactly so many words, and nothing else decides what it gives.
+    # Each draw takes exactly so many words.
     is_regular: bool
+    # The same words give the same classes in every step.
+    is_fixed: bool
 
     def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
         """The classes that the words give, and how many words were used."""
 
 
-class DrawsAhead:
-    """What each step draws, with the beginning made for several steps at a time.
+class SamplesAhead:
+    """What each step samples, made for several steps at a time.
 
     Args:
-      draws: what turns words into classes.
+      draws: what turns words into classes. If it is not fixed, only words are made
+        ahead.
       stride: counters from the start of one step's stream to the next.
-      count: how many draws a step usually takes.
+      count: how many classes are in a sample.
+      unique: whether they are all different.
+      fresh: where words come from that need not be TensorFlow's.
     """
 
-    def __init__(self, draws: Draws, stride: int, count: int) -> None:
+    def __init__(
+        self,
+        draws: Draws,
+        stride: int,
+        count: int,
+        unique: bool,
+        fresh: np.random.Generator | None = None,
+    ) -> None:
         self._draws = draws
         self._stride = stride
-        self._depth = min(-(-draws.words * count // 4), stride)
+        self._count = count
+        self._unique = unique
+        self._fresh = fresh
+        # Some more than needed if every draw counts, for those that come again.
+        usual = count + count // 4 + 8
+        self._depth = min(-(-draws.words * usual // 4), stride)
         self._steps = max(1, _COUNTERS_AHEAD // self._depth)
-        # The words of several steps, or the classes that they give. One value, replaced
-        # as a whole: steps may run at the same time.
-        self._made: tuple[int, NDArray[Any]] | None = None
+        # Samples, or the words for them, of several steps. One value, replaced as a
+        # whole: steps may run at the same time.
+        self._made: tuple[int, Sequence[Any]] | None = None
 
-    def parts(self, stream: Stream) -> Iterator[_Classes]:
-        """The classes of a step, in parts that grow."""
-        first = self._first(stream)
+    def sample(self, stream: Stream) -> tuple[_Classes, int]:
+        """A step's classes in the order of drawing, and the number of draws."""
+        made = self._of_step(stream)
+        return made if self._draws.is_fixed else self._draw(made, stream)
+
+    def _of_step(self, stream: Stream) -> Any:
+        if self._made is not None:
+            start, made = self._made
+            step, rest = divmod(stream.start - start, self._stride)
+            if not rest and 0 <= step < self._steps:
+                return made[step]
+        made = self._make(stream)
+        self._made = stream.start, made
+        return made[0]
+
+    def _make(self, stream: Stream) -> Sequence[Any]:
+        rows = self._first_words(stream)
+        if not self._draws.is_fixed:
+            return list(rows)
         if self._draws.is_regular:
+            rows = self._draws.classes(rows.reshape(-1))[0].reshape(self._steps, -1)
+        return [
+            self._draw(row, stream.skip(i * self._stride)) for i, row in enumerate(rows)
+        ]
+
+    def _first_words(self, stream: Stream) -> NDArray[Any]:
+        if self._fresh is not None:
+            return self._fresh.integers(
+                0, 1 << 32, (self._steps, 4 * self._depth), np.uint32
+            )
+        return stream.blocks(self._steps, stride=self._stride, depth=self._depth)
+
+    def _draw(self, first: NDArray[Any], stream: Stream) -> tuple[_Classes, int]:
+        return draw(self._parts(first, stream), self._count, self._unique)
+
+    def _parts(self, first: NDArray[Any], stream: Stream) -> Iterator[_Classes]:
+        """The classes of a step, in parts that grow.
+
+        Args:
+          first: its first words; their classes if draws are fixed and regular.
+        """
+        draws = self._draws
+        if draws.is_fixed and draws.is_regular:
             yield first
             for words in self._later_words(stream):
-                yield self._draws.classes(words)[0]
+                yield draws.classes(words)[0]
             return
         left = np.empty(0, np.uint32)
         for block in itertools.chain((first,), self._later_words(stream)):
             words = np.concatenate([left, block]) if len(left) else block
-            classes, used = self._draws.classes(words)
+            classes, used = draws.classes(words)
             left = words[used:]
             yield classes
-
-    def _first(self, stream: Stream) -> NDArray[Any]:
-        made = self._made
-        if made is not None:
-            step, rest = divmod(stream.start - made[0], self._stride)
-            if not rest and 0 <= step < self._steps:
-                return made[1][step]  # type: ignore[no-any-return]
-        rows: NDArray[Any] = stream.blocks(
-            self._steps, stride=self._stride, depth=self._depth
-        )
-        if self._draws.is_regular:
-            rows = self._draws.classes(rows.reshape(-1))[0].reshape(self._steps, -1)
-        self._made = stream.start, rows
-        return rows[0]  # type: ignore[no-any-return]
 
     def _later_words(self, stream: Stream) -> Iterator[UInt32Array]:
         done = depth = self._depth
@@ -125,6 +168,7 @@ class UniformDraws:
 
     words = 2
     is_regular = False
+    is_fixed = True
 
     def __init__(self, bound: int) -> None:
         self._bound = np.uint64(bound)
@@ -145,6 +189,7 @@ class LogUniformDraws:
 
     words = 2
     is_regular = True
+    is_fixed = True
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
@@ -167,6 +212,7 @@ class AliasDraws:
 
     words = 2
     is_regular = False
+    is_fixed = True
 
     def __init__(self, share: list[float], other: list[int]) -> None:
         self._share = np.array(share, np.float32)
@@ -210,6 +256,7 @@ class WeightedDraws:
 
     words = 1
     is_regular = False
+    is_fixed = False
 
     def __init__(self, range_max: int) -> None:
         self.weights: NDArray[np.int64] = np.ones(range_max, np.int64)

@@ -16,11 +16,10 @@ from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.candidate_draws import (
     AliasDraws,
     Draws,
-    DrawsAhead,
     LogUniformDraws,
+    SamplesAhead,
     UniformDraws,
     WeightedDraws,
-    draw,
 )
 from tensorloom.kernels.host.random_state import node_generator
 from tensorloom.storage import filesystem
@@ -41,13 +40,12 @@ def _sampler(
     num_true, count, unique = c["num_true"], c["num_sampled"], c["unique"]
     generator = node_generator(c)
     reserved = -(-_WORDS_PER_SAMPLE * count // 4)
-    # Some more than needed if every draw counts, for those that come again.
-    ahead = DrawsAhead(draws, reserved, count + count // 4 + 8)
+    fresh = None if generator.is_seeded else np.random.default_rng()
+    ahead = SamplesAhead(draws, reserved, count, unique, fresh)
 
     def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
         check_true_classes(true_classes, num_true)
-        parts = ahead.parts(generator.reserve(reserved))
-        sampled, tries = draw(parts, count, unique)
+        sampled, tries = ahead.sample(generator.reserve(reserved))
         true = np.asarray(true_classes)
         both = np.concatenate([sampled, true.reshape(-1)])
         counts = expected(probability(both), count, tries)

@@ -238,11 +238,12 @@ def rng_skip(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("RngReadAndSkip", large=True)
 def rng_read_and_skip(c: OpKernelConstruction) -> Compute:
-    """The state, which then moves on."""
+    """The state, which then moves on; in three words even if it has only two."""
 
     def compute(variable: Variable, algorithm: Any, delta: Any) -> _Array:
         _check_scalar_algorithm(algorithm)
-        return _advance(variable, int(delta))[0]
+        state: _Array = _advance(variable, int(delta))[0]
+        return np.pad(state, (0, max(0, 3 - len(state))))
 
     return compute
 

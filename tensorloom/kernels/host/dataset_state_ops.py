@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.datasets.buffering import MemoryCache
 from tensorloom.kernels.host.datasets.shuffle import SeedGenerator
 
@@ -30,8 +31,32 @@ def anonymous_random_seed_generator(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+@host_kernel("AnonymousSeedGenerator", devices=("CPU",), large=True)
+def anonymous_seed_generator(c: OpKernelConstruction) -> Compute:
+    """A source of seeds, twice; the dataset knows by itself if it shuffles again."""
+
+    def compute(seed: Any, seed2: Any, _: Any) -> tuple[SeedGenerator, SeedGenerator]:
+        made = SeedGenerator(int(seed), int(seed2))
+        return made, made
+
+    return compute
+
+
 @host_kernel(
-    ["DeleteMemoryCache", "DeleteRandomSeedGenerator"], devices=("CPU",), large=True
+    ["DummyIterationCounter", "DummyMemoryCache", "DummySeedGenerator"],
+    devices=("CPU",),
+    large=True,
+)
+def dummy_dataset_state(c: OpKernelConstruction) -> Callable[[], Any]:
+    """A resource of no use: a dataset that gets it makes the state that it needs."""
+    dummy = Resource("", "dummy_resource")
+    return lambda: dummy
+
+
+@host_kernel(
+    ["DeleteMemoryCache", "DeleteRandomSeedGenerator", "DeleteSeedGenerator"],
+    devices=("CPU",),
+    large=True,
 )
 def delete_dataset_state(c: OpKernelConstruction) -> Callable[[Any, Any], None]:
     """Nothing is left to do: the state goes with those who hold it."""

@@ -31,8 +31,8 @@ class _Sequences:
 
     def one(self, place: int) -> list[Any]:
         """The sequence of a place."""
-        begin = int(self.starts[place])
-        found: list[Any] = self.values[begin : begin + int(self.lengths[place])].tolist()
+        begin, length = int(self.starts[place]), int(self.lengths[place])
+        found: list[Any] = self.values[begin : begin + length].tolist()
         return found
 
     def padded(self, places: _Array, length: int) -> _Array:

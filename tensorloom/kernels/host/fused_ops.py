@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_matmul import check_matrices, product
+from tensorloom.kernels.composition import fused
+from tensorloom.kernels.host.math_ops_matmul import check_matrices, product_of
 from tensorloom.kernels.host.nn_ops_checks import check_bias
 
 _Array = NDArray[Any]
@@ -27,15 +28,17 @@ _ACTIVATIONS: dict[bytes, Callable[[_Array], _Array]] = {
 def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     """act(a @ b + bias)"""
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
-    multiply = product(c["T"])
     names = c["fused_ops"]
+    if c["num_args"] != 1 or not set(names[1:]) <= set(_ACTIVATIONS):
+        return fused(c, "MatMul", host=True)
     activation = _ACTIVATIONS[names[1]] if len(names) > 1 else None
+    multiply = product_of(c)
 
     def compute(a: _Array, b: _Array, bias: _Array) -> _Array:
         check_matrices(a.shape, b.shape, transpose_a, transpose_b)
         result = multiply(a.T if transpose_a else a, b.T if transpose_b else b)
         check_bias(result.shape, bias.shape, -1)
-        result = result + bias
+        result += bias
         return result if activation is None else activation(result)
 
     return compute

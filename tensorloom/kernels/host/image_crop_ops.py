@@ -147,10 +147,14 @@ def _cut_bilinear(
     upper_left, upper_right, lower_left, lower_right = _corners(
         image, indices, rows, columns
     )
-    x = columns.share[:, None, :, None]
-    upper = _mixed(upper_left, upper_right, x)
-    lower = _mixed(lower_left, lower_right, x)
-    return _mixed(upper, lower, rows.share[:, :, None, None])
+    # Rows are flat: long loops over elements are faster than short ones over channels.
+    *outer, width, channels = upper_left.shape
+    flat = (*outer, width * channels)
+    x = np.repeat(columns.share, channels, axis=1)[:, None, :]
+    upper = _mixed(upper_left.reshape(flat), upper_right.reshape(flat), x)
+    lower = _mixed(lower_left.reshape(flat), lower_right.reshape(flat), x)
+    mixed = _mixed(upper, lower, rows.share[:, :, None])
+    return mixed.reshape(upper_left.shape)
 
 
 def _mixed(low: Any, high: Any, share: Any) -> Any:

@@ -137,16 +137,25 @@ def check_sizes(images: Any, size: Any) -> tuple[int, int]:
 
 
 def _along(image: Any, axis: int, taps: Taps) -> Any:
-    """The weighted sum of rows (axis 1) or columns (axis 2)."""
+    """The weighted sums of rows (axis 0) or columns (axis 1) of a matrix."""
     positions, weights = taps
-    shape = [1, 1, 1, 1]
-    shape[axis] = len(positions)
     total = None
     for i in range(positions.shape[1]):
-        part = np.take(image, positions[:, i], axis=axis)
-        part = part * weights[:, i].reshape(shape)
-        total = part if total is None else total + part
+        part = np.take(image, positions[:, i], axis=axis, mode="clip")
+        part *= weights[:, i] if axis else weights[:, i, None]
+        if total is None:
+            total = part
+        else:
+            total += part
     return total
+
+
+def _of_elements(taps: Taps, channels: int) -> Taps:
+    """The taps of pixels as those of the elements of flat rows."""
+    positions, weights = taps
+    elements = positions[:, None, :] * channels + np.arange(channels)[:, None]
+    flat = elements.reshape(-1, positions.shape[1])
+    return flat, np.repeat(weights, channels, axis=0)
 
 
 @functools.lru_cache(maxsize=64)
@@ -231,10 +240,17 @@ def resize(c: OpKernelConstruction) -> Compute:
         check_shape(result_shape, dtypes.float32, c.device)
         if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
             return images.astype(np.float32)
-        rows = weights(images.shape[1], height, align, centers)
-        columns = weights(images.shape[2], width, align, centers)
-        down = _along(images.astype(np.float32), 1, rows)
-        return _along(down, 2, columns).astype(np.float32)
+        batch, old_height, old_width, channels = images.shape
+        rows = weights(old_height, height, align, centers)
+        columns = weights(old_width, width, align, centers)
+        columns = _of_elements(columns, channels)
+        result = np.empty((batch, height, width * channels), np.float32)
+        # One by one: an image stays in the cache.
+        for image, resized in zip(images, result, strict=True):
+            matrix = image.reshape(old_height, old_width * channels)
+            down = _along(matrix.astype(np.float32, copy=False), 0, rows)
+            resized[...] = _along(down, 1, columns)
+        return result.reshape(result_shape)
 
     return compute
 
@@ -259,7 +275,7 @@ def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
         check_shape(result_shape, c["T"], c.device)
         rows = _nearest(images.shape[1], height, align, centers)[0][:, 0]
         columns = _nearest(images.shape[2], width, align, centers)[0][:, 0]
-        return images[:, rows[:, None], columns[None, :]]
+        return images.take(rows, axis=1).take(columns, axis=2)
 
     return compute
 

@@ -13,7 +13,12 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.kernels.host.tensor_array_resource import concat_values, stack_values
+from tensorloom.kernels.host.tensor_array_resource import (
+    OBJECT_TYPES,
+    boxed,
+    concat_values,
+    stack_values,
+)
 from tensorloom.kernels.tensor_list import (
     UNSET,
     Dims,
@@ -58,8 +63,8 @@ def unset_value(dtype: DType, dims: Dims, what: str) -> Any:
         raise invalid(
             f"{what} but element_shape is not fully defined: {format_dims(dims)}"
         )
-    if dtype in (dtypes.variant, dtypes.resource):
-        return None
+    if dtype in OBJECT_TYPES:
+        return np.full(dims, None, object) if dims else None
     if dtype == dtypes.string:
         return np.full(dims, b"", object)
     return np.zeros(dims, dtype.as_numpy_dtype)
@@ -68,7 +73,7 @@ def unset_value(dtype: DType, dims: Dims, what: str) -> Any:
 def make_get_item(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that gives one element."""
     dtype: DType = c["element_dtype"]
-    if dtype in (dtypes.variant, dtypes.resource):
+    if dtype in OBJECT_TYPES:
         convert = _as_it_is
 
     def compute(handle: TensorList, index: Any, element_shape: Any) -> Any:
@@ -105,7 +110,7 @@ def _unset_item(handle: TensorList, element_shape: Any) -> Any:
 def make_pop_back(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that gives the last element and the list without it."""
     dtype: DType = c["element_dtype"]
-    if dtype in (dtypes.variant, dtypes.resource):
+    if dtype in OBJECT_TYPES:
         convert = _as_it_is
 
     def compute(handle: TensorList, element_shape: Any) -> tuple[TensorList, Any]:
@@ -135,6 +140,8 @@ def _all_set(
     if any(element is UNSET for element in items):
         what = f"Tried to {verb} list which only contains uninitialized tensors"
         zeros = unset_value(dtype, dims, what)
+        if zeros is None:
+            zeros = boxed(zeros)
         items = [zeros if element is UNSET else element for element in items]
     return list(items), dims
 
@@ -158,6 +165,9 @@ def _stacked(
 ) -> Any:
     dtype = handle.element_dtype
     dims = merge_dims(dims_of(element_shape), handle.element_shape)
+    if dtype in OBJECT_TYPES:
+        convert = _as_it_is
+        items = [element if element is UNSET else boxed(element) for element in items]
     if not items:
         return convert(_no_elements(dtype, dims, verb))
     elements, _ = _all_set(items, dtype, dims, verb)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
+# Multiplications up to which OpenBLAS computes a product on the caller's thread alone.
+ONE_THREAD_PRODUCT: Final = 1 << 18
+# Of the dtypes that it computes; products of others are loops of NumPy's own.
+BLAS_TYPES: Final = (dtypes.float32, dtypes.float64)
 _WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 _SHORT_FLOATS = (dtypes.float16, dtypes.bfloat16)
 
@@ -24,15 +29,43 @@ def product(dtype: dtypes.DType) -> Compute:
     return np.matmul
 
 
+def product_of(c: OpKernelConstruction) -> Compute:
+    """The product that suits the node's dtype and, if they are known, its shapes."""
+    a, b = c.input_shapes[:2]
+    if c["T"] in _SHORT_FLOATS or not (a.is_fully_defined() and b.is_fully_defined()):
+        return product(c["T"])
+    left: Any = a.dims_tuple
+    right: Any = b.dims_tuple
+    if right[1 if c["transpose_b"] else 0] == 1:
+        return np.multiply  # of a column and a row, without a sum
+    columns = right[0 if c["transpose_b"] else 1]
+    if c["T"] in BLAS_TYPES and math.prod(left) * columns > ONE_THREAD_PRODUCT:
+        return _in_blocks(max(1, ONE_THREAD_PRODUCT // math.prod(right)))
+    # The same for matrices, in half of the time; `np.dot` first asks its arguments
+    # whether they want to take over.
+    return np.ndarray.dot
+
+
+def _in_blocks(rows: int) -> Compute:
+    """The product in blocks of rows, none of which makes OpenBLAS wake its threads.
+
+    They would be awake when torch's are, on the same cores.
+    """
+
+    def multiply(a: Any, b: Any) -> Any:
+        result = np.empty((len(a), b.shape[1]), a.dtype)
+        for start in range(0, len(a), rows):
+            a[start : start + rows].dot(b, result[start : start + rows])
+        return result
+
+    return multiply
+
+
 @host_kernel("MatMul")
 def _mat_mul(c: OpKernelConstruction) -> Compute:
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
-    multiply = product(c["T"])
+    multiply = product_of(c)
     known = all(s.is_fully_defined() for s in c.input_shapes)
-    if known and c["T"] not in _SHORT_FLOATS:
-        # The same for matrices, in half of the time; `np.dot` first asks its arguments
-        # whether they want to take over.
-        multiply = np.ndarray.dot
 
     def compute(a: Any, b: Any) -> Any:
         if not known:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.array_ops_checks import keep_last
+from tensorloom.kernels.host.array_ops_checks import in_advance, keep_last
 from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 
@@ -129,7 +129,7 @@ def _mean(dtype: DType) -> Reduction:
             return np.trunc(total / max(count, 1)).astype(to)
         if dtype.is_complex and not count:
             return total  # zero, not NaN: so does TensorFlow
-        return (total / to.type(count)).astype(to, copy=False)
+        return total / to.type(count)
 
     return reduce
 
@@ -198,20 +198,18 @@ def _arg(op: str, replacement: float) -> None:
     def factory(c: OpKernelConstruction) -> Compute:
         to = c["output_type"].np_dtype
         floating = c["T"].is_floating
-        # The fastest way to see a NaN: a sum of squares has no other reason to be one.
-        sums_squares = c["T"] in (dtypes.float32, dtypes.float64)
-        shape = c.input_shapes[0].dims_tuple
-        known: dict[int, int] = {}  # axes that the static shape has
-        if shape is not None and 0 not in shape:
-            known = {axis: axis for axis in range(len(shape))}
+        known = in_advance(
+            lambda shape, dimension: arg_axis(dimension, shape),
+            c.input_shapes[0],
+            c.constant(1),
+        )
 
         def compute(x: Any, dimension: Any) -> Any:
-            axis = None if dimension.ndim else known.get(dimension)
-            if axis is None:
-                axis = arg_axis(dimension, x.shape)
-            if floating:
-                total = np.vdot(x, x) if sums_squares else _add(x, None)
-                if total != total:
+            axis = arg_axis(dimension, x.shape) if known is None else known
+            if floating and x.size:
+                # The fastest way to see a NaN: NumPy takes the first one for extreme.
+                extreme = x.item(x.argmax())
+                if extreme != extreme:
                     # A comparison with NaN is false, so it is never the extreme one.
                     x = np.where(np.isnan(x), x.dtype.type(replacement), x)
             found = x.argmax(axis) if largest else x.argmin(axis)

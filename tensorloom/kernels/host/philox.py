@@ -99,6 +99,14 @@ class Stream:
             _philox(self._key, self._start, offsets.reshape(-1), block)
         return words.reshape(count, 4 * depth)
 
+    def blocks_at(self, offsets: NDArray[np.uint64]) -> UInt32Array:
+        """Words [n, 4]: the blocks so much later than the first."""
+        words = np.empty((len(offsets), 4), np.uint32)
+        for begin in range(0, len(offsets), _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            _philox(self._key, self._start, offsets[some], words[some])
+        return words
+
     def words(self, count: int) -> UInt32Array:
         """The first `count` words, one after the other."""
         return self.blocks(-(-count // 4)).reshape(-1)[:count]
@@ -114,7 +122,7 @@ def _philox(
     low_start = start & _MASK64
     low = offsets + np.uint64(low_start)
     high = np.full_like(low, start >> 64)
-    if low_start + int(offsets[-1]) > _MASK64:
+    if low_start + int(offsets.max()) > _MASK64:
         high += (low < np.uint64(low_start)).astype(np.uint64)
     mask, shift = np.uint64(_MASK32), np.uint64(32)
     c0, c1 = low & mask, low >> shift

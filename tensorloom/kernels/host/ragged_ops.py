@@ -208,7 +208,7 @@ def _check_whole_splits(nested: tuple[Any, ...], values: _Array) -> None:
 @host_kernel("RaggedTensorToTensor", large=True)
 def ragged_tensor_to_tensor(c: OpKernelConstruction) -> Compute:
     """A dense tensor, cut or padded to a shape."""
-    kinds = [kind.decode() for kind in c["row_partition_types"]]
+    kinds = [kind.decode(errors="replace") for kind in c["row_partition_types"]]
     dtype, device = c["T"], c.device
 
     def compute(shape: Any, values: Any, default: Any, *partitions: Any) -> Any:
@@ -234,7 +234,7 @@ def ragged_tensor_to_tensor(c: OpKernelConstruction) -> Compute:
 @host_kernel("_RaggedTensorToTensorGrad", large=True)
 def ragged_tensor_to_tensor_grad(c: OpKernelConstruction) -> Compute:
     """Gradients of the values, zero where they were cut, and of the default."""
-    kinds = [kind.decode() for kind in c["row_partition_types"]]
+    kinds = [kind.decode(errors="replace") for kind in c["row_partition_types"]]
 
     def compute(grad: Any, values: Any, default: Any, *partitions: Any) -> Any:
         values, default = np.asarray(values), np.asarray(default)
@@ -262,7 +262,14 @@ def _layout(
     counts = _row_counts(kinds, values, partitions)
     wanted = np.asarray(shape)
     rank = len(counts) + values.ndim
+    if wanted.ndim == 0 and wanted != -1:
+        raise invalid_argument(
+            "The only valid scalar shape tensor is the fully unknown shape specified "
+            "as -1."
+        )
     given = [-1] * rank if wanted.ndim == 0 else wanted.tolist()
+    if min(given, default=0) < -1:
+        raise invalid_argument(f"Dimension {min(given)} must be >= -1")
     if len(given) != rank:
         raise invalid_argument(
             f"Requested shape has rank {len(given)}, but the ragged tensor has {rank}"

@@ -92,17 +92,33 @@ def box_muller_float(
 def box_muller_double(
     words: UInt32Array,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two arrays of normal doubles from words [n, 4].
+    """Two arrays of normal doubles from words [n, 4]."""
+    radius, angles = polar_double(words)
+    return sines(angles) * radius, cosines(angles) * radius
 
-    `math` calls the C library, whose last bits NumPy's vector loops do not give.
-    """
+
+def polar_double(
+    words: UInt32Array,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(radius, angle) of pairs of normal doubles from words [n, 4]."""
     u1 = np.maximum(philox.words_to_double(words[:, 0], words[:, 1]), _EPSILON)
     angles = 2.0 * math.pi * philox.words_to_double(words[:, 2], words[:, 3])
-    log = np.fromiter(map(math.log, u1), np.float64, len(u1))
-    radius = np.sqrt(-2.0 * log)
-    sine = np.fromiter(map(math.sin, angles), np.float64, len(angles))
-    cosine = np.fromiter(map(math.cos, angles), np.float64, len(angles))
-    return sine * radius, cosine * radius
+    return np.sqrt(-2.0 * logarithms(u1)), angles
+
+
+def logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The C library's logarithms, whose last bits NumPy's vector loop does not give."""
+    return np.fromiter(map(math.log, values.tolist()), np.float64, len(values))
+
+
+def sines(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The C library's sines, likewise."""
+    return np.fromiter(map(math.sin, values.tolist()), np.float64, len(values))
+
+
+def cosines(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The C library's cosines, likewise."""
+    return np.fromiter(map(math.cos, values.tolist()), np.float64, len(values))
 
 
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array:

@@ -61,7 +61,7 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
         count = math.prod(full)
         if count == 0:
             return np.empty(full, numpy_dtype)
-        if parameters.max() > _HIGHEST_RATE:
+        if np.any(np.isfinite(parameters) & (parameters > _HIGHEST_RATE)):
             raise invalid_argument(f"rate is too large: {parameters.max()}")
         stream = generator.reserve_outputs(count)
         highest = highest_value(numpy_dtype)

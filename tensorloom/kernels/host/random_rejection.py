@@ -21,12 +21,19 @@ from tensorloom.kernels.host.philox import (
     UInt32Array,
     words_to_double,
 )
-from tensorloom.kernels.host.random_distributions import box_muller_double
+from tensorloom.kernels.host.random_distributions import (
+    box_muller_double,
+    cosines,
+    logarithms,
+    polar_double,
+    sines,
+)
 
 _Doubles = NDArray[np.float64]
 _TOGETHER: Final = 1 << 14  # samples drawn by the same array operations
 _MANY: Final = 32  # fewer are drawn one by one
-_DEPTH: Final = 4  # blocks made for each sample at first
+_GAMMA_DEPTH: Final = 2  # blocks made for each sample at first
+_ATTEMPTS: Final = 4  # of samples together, before they are drawn one by one
 
 
 class _Words:
@@ -110,7 +117,7 @@ def gamma(stream: Stream, alphas: _Doubles, samples: int) -> _Doubles:
     Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. Words
     are numbered by alpha first, then by sample.
     """
-    return _drawn(stream, alphas, samples, _DEPTH, _gammas)
+    return _drawn(stream, alphas, samples, _GAMMA_DEPTH, _gammas)
 
 
 def _gammas(stream: Stream, words: UInt32Array, alpha: float) -> Any:
@@ -118,22 +125,64 @@ def _gammas(stream: Stream, words: UInt32Array, alpha: float) -> Any:
     small = alpha < 1
     d = alpha + (2.0 / 3 if small else -1.0 / 3)
     values, rejected = _none(words)
-    if len(words) >= _MANY and alpha != 1.0 and d > 0:
-        # The first attempt: a normal of the first block, a uniform of the second.
-        x = box_muller_double(words[:, :4])[1]
-        u = _uniforms(words[:, 4:8])
-        v = 1 + 1.0 / 3 / math.sqrt(d) * x
-        rejected = v <= 0
-        v = v * v * v
-        with np.errstate(all="ignore"):
-            tail = np.log(u[:, 0]) < 0.5 * x * x + d * (1 - v + np.log(v))
-        rejected |= ~((u[:, 0] < 1 - 0.0331 * (x * x) * (x * x)) | tail)
-        values = d * v
-        if small:
-            values *= [_power(base, alpha) for base in u[:, 1].tolist()]
+    if len(words) >= _MANY and alpha == 1.0:
+        return -logarithms(1.0 - _uniforms(words[:, :4])[:, 0])
+    if len(words) >= _MANY and d > 0:
+        pending = np.arange(len(words))
+        run = _Attempts(stream, words)
+        for attempt in range(_ATTEMPTS):
+            x, u, scale = run.draw(pending, attempt, small)
+            v = 1 + 1.0 / 3 / math.sqrt(d) * x
+            regular = v > 0  # otherwise the next attempt takes this one's uniform
+            v = v * v * v
+            with np.errstate(all="ignore"):
+                tail = np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v))
+            accepted = regular & ((u < 1 - 0.0331 * (x * x) * (x * x)) | tail)
+            found = d * v[accepted]
+            if small:
+                bases = scale[accepted].tolist()
+                found *= [_power(base, alpha) for base in bases]
+            values[pending[accepted]] = found
+            rejected[pending[accepted]] = False
+            pending = pending[regular & ~accepted]
+            if not len(pending):
+                break
     return _redraw(
         values, rejected, stream, words, lambda run: _gamma_sample(run, alpha)
     )
+
+
+class _Attempts:
+    """What the first attempts at gamma samples draw, while none skips its uniform.
+
+    Two attempts share two blocks: the first has the two normals, the second the two
+    uniforms.
+    """
+
+    def __init__(self, stream: Stream, words: UInt32Array) -> None:
+        self._stream = stream
+        self._words = words
+        # Of the first normals, from which the second ones follow.
+        self._radius = self._angles = np.empty(0)
+
+    def draw(self, samples: Any, attempt: int, more: bool) -> tuple[Any, Any, Any]:
+        """(normals, uniforms, the uniforms that are next if `more` are wanted)."""
+        first, is_second = attempt // 2 * 2, attempt % 2
+        u = _uniforms(self._block(samples, first + 1))
+        if not is_second:
+            radius, angles = polar_double(self._block(samples, first))
+            self._radius, self._angles = np.empty((2, len(self._words)))
+            self._radius[samples], self._angles[samples] = radius, angles
+            return cosines(angles) * radius, u[:, 0], u[:, 1]
+        normals = sines(self._angles[samples]) * self._radius[samples]
+        scale = _uniforms(self._block(samples, first + 2))[:, 0] if more else None
+        return normals, u[:, 1], scale
+
+    def _block(self, samples: Any, block: int) -> UInt32Array:
+        if 4 * block < self._words.shape[1]:
+            return self._words[samples, 4 * block : 4 * block + 4]
+        places = samples.astype(np.uint64) * np.uint64(SAMPLES_PER_OUTPUT)
+        return self._stream.blocks_at(places + np.uint64(block))
 
 
 def _gamma_sample(words: _Words, alpha: float) -> float:
@@ -180,9 +229,10 @@ def poisson(stream: Stream, rates: _Doubles, samples: int, highest: float) -> _D
         poissons = _small_poissons if rate < 10 else _large_poissons
         return poissons(start, words, rate, highest)
 
-    # Small rates need a uniform for each event, and one more.
+    # Small rates need a uniform for each event, and one more; others a block for each
+    # attempt.
     small = rates[rates < 10]
-    depth = max(_DEPTH, int(small.max(initial=0)) + 2)
+    depth = max(_ATTEMPTS, int(small.max(initial=0)) + 2)
     return _drawn(stream, rates, samples, depth, draw)
 
 
@@ -210,16 +260,16 @@ def _large_poissons(
     """As `_large_poisson` for each sample."""
     values, rejected = _none(words)
     if len(words) >= _MANY and math.isfinite(rate):
-        first, v = _uniforms(words[:, :4]).T
-        b = 0.931 + 2.53 * math.sqrt(rate)
-        a = -0.059 + 0.02483 * b
-        u = first - 0.5
-        shifted = 0.5 - np.abs(u)
-        with np.errstate(all="ignore"):
-            values = np.floor((2 * a / shifted + b) * u + rate + 0.43)
-        # The quick acceptance of the first attempt: nine of ten samples.
-        accepted = (shifted >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
-        rejected = ~(accepted & (values <= highest))
+        pending = np.arange(len(words))
+        for attempt in range(words.shape[1] // 4):
+            uniforms = _uniforms(words[pending, 4 * attempt : 4 * attempt + 4])
+            found, accepted = _large_attempt(uniforms, rate)
+            accepted &= found <= highest
+            values[pending[accepted]] = found[accepted]
+            rejected[pending[accepted]] = False
+            pending = pending[~accepted]
+            if not len(pending):
+                break
     return _redraw(
         values,
         rejected,
@@ -227,6 +277,30 @@ def _large_poissons(
         words,
         lambda run: _large_poisson(run, rate, highest),
     )
+
+
+def _large_attempt(uniforms: _Doubles, rate: float) -> tuple[Any, Any]:
+    """One attempt of each sample at a Poisson value: (values, which are accepted)."""
+    first, v = uniforms.T
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    u = first - 0.5
+    shifted = 0.5 - np.abs(u)
+    with np.errstate(all="ignore"):
+        values = np.floor((2 * a / shifted + b) * u + rate + 0.43)
+    accepted = (shifted >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
+    # One of ten is not accepted so quickly.
+    possible = (shifted > 0) & (values >= 0) & ((shifted >= 0.013) | (v <= shifted))
+    rest = np.flatnonzero(possible & ~accepted)
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    near = shifted[rest]
+    ratios = v[rest] * inverse_alpha / (a / (near * near) + b)
+    log_rate = math.log(rate)
+    accepted[rest] = [
+        _log(ratio) <= -rate + k * log_rate - math.lgamma(k + 1)
+        for ratio, k in zip(ratios.tolist(), values[rest].tolist(), strict=True)
+    ]
+    return values, accepted
 
 
 def _small_poisson(words: _Words, rate: float, highest: float) -> float:

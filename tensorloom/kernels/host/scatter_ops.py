@@ -192,6 +192,16 @@ def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> No
     vectors = indices.reshape(-1, depth)
     flat = flatten_index_vectors(vectors, shape, indices.shape)
     slice_shape = shape[depth:]
+    updated = shape_of(updates)
+    if len(vectors) and updated != (*indices.shape[:-1], *slice_shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Must have updates.shape = indices.shape[:batch_dim] + "
+            f"params_shape[slice_dim:], got updates.shape: {format_shape(updated)}, "
+            f"indices.shape: {format_shape(indices.shape)}, params_shape: "
+            f"{format_shape(shape)}",
+        )
     if is_host(variable.value):
         array = np.array(variable.value)
         apply_numpy(kind, array.reshape(-1, *slice_shape), flat, to_host(updates))

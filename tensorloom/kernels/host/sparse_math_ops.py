@@ -76,6 +76,22 @@ def sparse_add_grad(c: OpKernelConstruction) -> Compute:
     """The sum's gradient at the elements of both terms, zero where it has none."""
 
     def compute(grad: _Array, a: _Array, b: _Array, total: _Array) -> tuple[Any, Any]:
+        if grad.ndim != 1:
+            raise invalid(
+                "Input backprop_val_grad should be a vector but received shape: "
+                f"{shape_text(grad.shape)}"
+            )
+        if not a.ndim == b.ndim == total.ndim == 2:
+            raise invalid(
+                "Input a_indices, b_indices and sum_indices should be matrices but "
+                f"received shapes: {shape_text(a.shape)}, {shape_text(b.shape)} and "
+                f"{shape_text(total.shape)}"
+            )
+        if len(grad) != len(total):
+            raise invalid(
+                f"# elements in backprop_val_grad and # rows in sum_indices should "
+                f"match ({len(grad)} vs. {len(total)})"
+            )
         return _pick(grad, a, total), _pick(grad, b, total)
 
     return compute

@@ -142,7 +142,7 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
             raise invalid("default_value should be a scalar.")
         check_shape(dims, dtype, device)
         if validate:
-            _check_order(places, np.array(dims))
+            check_order(places, np.array(dims))
         elif not are_inside(places, np.array(dims)):
             raise invalid("Indices are not valid (out of bounds).")
         dense = np.full(dims, np.asarray(default)[()], given.dtype)
@@ -176,7 +176,8 @@ def _index_matrix(indices: _Array, rank: int) -> _Array:
     return matrix
 
 
-def _check_order(indices: _Array, shape: _Array) -> None:
+def check_order(indices: _Array, shape: _Array) -> None:
+    """Refuses indices outside of the shape, and rows not in order."""
     check_bounds(indices, shape)
     places = linear(indices, shape)
     falling = np.diff(places) <= 0
@@ -471,6 +472,16 @@ def sparse_slice_grad(c: OpKernelConstruction) -> Compute:
     """Gradients at the elements that the slice kept, zero elsewhere."""
 
     def compute(grad: _Array, indices: _Array, start: _Array, output: _Array) -> _Array:
+        if grad.ndim != 1:
+            raise invalid(
+                "Input backprop_val_grad should be a vector but received shape: "
+                f"{shape_text(grad.shape)}"
+            )
+        if not indices.ndim == output.ndim == 2:
+            raise invalid(
+                "Input and output indices should be matrices but received shapes: "
+                f"{shape_text(indices.shape)} and {shape_text(output.shape)}"
+            )
         result = np.zeros(len(indices), grad.dtype)
         if not len(output):
             return result

@@ -12,8 +12,9 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.allocation import check_dimensions
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
-from tensorloom.kernels.host.sparse_ops import check_parts
+from tensorloom.kernels.host.sparse_ops import check_order, check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,6 +278,7 @@ def add_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
 
     def compute(indices: Any, values: Any, shape: Any) -> Any:
         check_parts(indices, values, shape)
+        check_dimensions(tuple(shape.tolist()))
         # Kept beyond the step: copies that no one changes.
         return np.int64(find().add((indices.copy(), values.copy(), shape.copy())))
 
@@ -289,6 +291,9 @@ def add_many_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
     find = _map(c)
 
     def compute(indices: Any, values: Any, shape: Any) -> Any:
+        check_parts(indices, values, shape)
+        check_dimensions(tuple(shape.tolist()))
+        check_order(indices, shape)
         table = find()
         rows = _rows(indices, values, shape.copy())
         return np.array([table.add(row) for row in rows], np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Variable, holds_host_value
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.variable_value import (
     format_shape,
     is_host,
@@ -52,10 +53,15 @@ def temporary_variable(c: OpKernelConstruction) -> Compute:
     """A variable of its own for each step."""
     name = (c["var_name"] or b"").decode() or c.node_name
     dtype, shape, device = c["dtype"], c["shape"], c.device
+    dims = shape.dims_tuple
+    if dims is None or None in dims:
+        raise errors.InvalidArgumentError(
+            None, None, f"Shape {shape} is not fully defined"
+        )
 
     def compute() -> Variable:
         made = Variable("tmp", name, dtype, shape, device)
-        dims = shape.dims_tuple
+        check_shape(dims, dtype, device)
         zeros = np.zeros(dims, dtype.as_numpy_dtype)
         store(made, zeros, shape, c.device_type, c.torch_device)
         return made

@@ -41,6 +41,19 @@ def hash_bucket_fast(c: OpKernelConstruction) -> Compute:
     return _buckets(fingerprints64, c["num_buckets"])
 
 
+@host_kernel("_TensorToHashBucketFast", large=True)
+def number_hash_bucket_fast(c: OpKernelConstruction) -> Compute:
+    """Buckets by FarmHash of the numbers' decimal texts."""
+    buckets = _buckets(fingerprints64, c["num_buckets"])
+
+    def compute(value: Any) -> Any:
+        texts = np.empty(value.size, object)
+        texts[:] = [b"%d" % number for number in value.reshape(-1).tolist()]
+        return buckets(texts.reshape(value.shape))
+
+    return compute
+
+
 @host_kernel("StringToHashBucketStrong", large=True)
 def hash_bucket_strong(c: OpKernelConstruction) -> Compute:
     """Buckets by SipHash."""

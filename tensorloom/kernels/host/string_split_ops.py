@@ -169,13 +169,25 @@ _CODECS = {
 }
 
 
+def replacement_code(c: OpKernelConstruction) -> int:
+    """The code point that stands for what is not one.
+
+    Raises:
+      InvalidArgumentError: it is none itself.
+    """
+    code: int = c["replacement_char"]
+    if not 0 <= code <= 0x10FFFF:
+        raise invalid_argument("replacement_char out of unicode codepoint range")
+    return code
+
+
 class _Decoder:
     """Decodes strings by the attrs of the Unicode ops."""
 
     def __init__(self, c: OpKernelConstruction) -> None:
         self.encoding = c["input_encoding"].decode()
         self.mode = c["errors"]
-        self.replacement = c["replacement_char"]
+        self.replacement = replacement_code(c)
         self.controls = c["replace_control_characters"]
         try:
             "".encode(self.encoding)
@@ -263,7 +275,7 @@ def unicode_transcode(c: OpKernelConstruction) -> Compute:
 def unicode_encode(c: OpKernelConstruction) -> Compute:
     """Strings from a ragged matrix of code points."""
     codec = _CODECS[c["output_encoding"].decode()]
-    mode, replacement = c["errors"], chr(c["replacement_char"])
+    mode, replacement = c["errors"], chr(replacement_code(c))
 
     def char(code: int) -> str:
         if 0 <= code <= 0x10FFFF and not 0xD800 <= code < 0xE000:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.regular_expressions import (
     compile_pattern,
@@ -282,12 +284,14 @@ def _normal_axes(indices: list[int], rank: int) -> list[int]:
 @host_kernel("UnsortedSegmentJoin", large=True)
 def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
     """The strings of each segment joined."""
-    separator = c["separator"]
+    separator, device = c["separator"], c.device
 
     def compute(value: Any, ids: Any, count: Any) -> Any:
         ids, total = np.asarray(ids), int(count)
         if total < 0:
             raise invalid_argument("Number of segments must be non-negative")
+        if not ids.ndim:
+            raise invalid_argument("Segment_id cannot have rank 0")
         if value.shape[: ids.ndim] != ids.shape:
             raise invalid_argument(
                 f"segment_ids must have the same shape as a prefix of inputs: "
@@ -295,20 +299,24 @@ def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
             )
         inner = value.shape[ids.ndim :]
         rows = value.reshape(ids.size, int(np.prod(inner, dtype=np.int64)))
-        groups: list[list[Any]] = [[] for _ in range(total)]
+        check_shape((total, *inner), dtypes.string, device)
+        groups: dict[int, list[Any]] = {}
         for row, segment in zip(rows, ids.reshape(-1).tolist(), strict=True):
-            if segment >= total:
+            if not 0 <= segment < total:
                 raise invalid_argument(
-                    f"segment_ids must be less than num_segments: {segment}"
+                    "segment_ids are not allowed to exceed num_segments or to have "
+                    f"negative values: {segment}"
                 )
-            if segment >= 0:
-                groups[segment].append(row)
-        joined = [
-            separator.join(column)
-            for group in groups
-            for column in _columns(group, rows.shape[1])
-        ]
-        return to_strings(joined, (total, *inner))
+            groups.setdefault(segment, []).append(row)
+        joined = np.full((total, rows.shape[1]), b"", object)
+        for segment, group in groups.items():
+            columns = _columns(group, rows.shape[1])
+            # Empty strings in front have no separator behind them.
+            joined[segment] = [
+                separator.join(itertools.dropwhile(lambda text: not text, column))
+                for column in columns
+            ]
+        return joined.reshape(total, *inner)
 
     return compute
 

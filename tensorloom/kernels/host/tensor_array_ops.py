@@ -11,9 +11,12 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.tensor_array_resource import (
+    OBJECT_TYPES,
     TensorArrayResource,
+    boxed,
     concat_values,
     stack_values,
+    unboxed,
 )
 from tensorloom.kernels.variable_value import format_shape, shape_of, to_host
 
@@ -81,6 +84,10 @@ def write(c: OpKernelConstruction) -> Compute:
         handle.write(int(index), value, dtype)
         return _FLOW
 
+    if dtype in OBJECT_TYPES:
+        return lambda handle, index, value, flow_in: compute(
+            handle, index, boxed(value), flow_in
+        )
     return compute
 
 
@@ -212,6 +219,8 @@ def make_read(c: OpKernelConstruction, convert: Convert) -> Compute:
         _check_dtype(handle, dtype)
         return convert(handle.read(int(index)))
 
+    if dtype in OBJECT_TYPES:
+        convert = unboxed
     return compute
 
 
@@ -235,7 +244,8 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
         if not len(indices):
             return convert(_empty(handle, element_shape))
         values = handle.read_many(indices.tolist())
-        _check_equal_shapes(values)
+        if not handle.element_shape.is_fully_defined():
+            _check_equal_shapes(values)  # otherwise writing has done so
         return convert(stack_values(values))
 
     if c.op == "TensorArrayPack":

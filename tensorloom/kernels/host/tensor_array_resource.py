@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.variable_value import (
@@ -268,6 +268,24 @@ def _sum(held: Any, value: Any) -> Any:
     if is_host(held) and is_host(value):
         return held + value
     return to_tensor(held) + to_tensor(value)
+
+
+#: Types whose scalars are Python objects by themselves.
+OBJECT_TYPES: Final = frozenset([dtypes.variant, dtypes.resource])
+
+
+def boxed(element: Any) -> Any:
+    """An array of objects also where an element is a single one of them."""
+    if isinstance(element, np.ndarray):
+        return element
+    box = np.empty((), object)
+    box[()] = element
+    return box
+
+
+def unboxed(element: Any) -> Any:
+    """The object in an array of rank 0; other arrays as they are."""
+    return element[()] if isinstance(element, np.ndarray) else element
 
 
 def _are_host(values: list[Any]) -> bool:

@@ -40,7 +40,7 @@ FUSED_OPS = [
 GRADIENTS = ("grad", "delta", "indices")
 
 
-# What the numbers of Ftrl have to be; those of other rules may be anything.
+# What the numbers of Ftrl and ProximalAdagrad have to be; others may be anything.
 _LIMITS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "lr": ("lr is not a positive", lambda x: x > 0),
     "l1": ("l1 regularization strength is not a non-negative", lambda x: x >= 0),
@@ -191,9 +191,7 @@ def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
             None, None, "var must be at least 1 dimensional"
         )
     if len(shape_of(indices)) != 1:
-        raise errors.InvalidArgumentError(
-            None, None, "indices must be one-dimensional"
-        )
+        raise errors.InvalidArgumentError(None, None, "indices must be one-dimensional")
     if shape_of(gradient)[:1] != (len(indices),):
         raise errors.InvalidArgumentError(
             None, None, "grad must be the same size as indices in the first dimension."
@@ -290,7 +288,7 @@ def _number_check(
     """
     known = sum(shape.dims_tuple == () for shape in c.input_shapes[variables:])
     unsure = known < len(SCALARS[rule])
-    if rule in ("Ftrl", "FtrlV2"):
+    if rule in ("Ftrl", "FtrlV2", "ProximalAdagrad"):
 
         def check(numbers: Sequence[Any]) -> None:
             _check_scalars(rule, numbers)
@@ -301,7 +299,7 @@ def _number_check(
 
 
 def _check_limits(rule: str, numbers: Sequence[Any]) -> None:
-    """Raises InvalidArgumentError where TensorFlow's Ftrl refuses its numbers."""
+    """Raises InvalidArgumentError where TensorFlow's rule refuses its numbers."""
     for name, number in zip(SCALARS[rule], numbers, strict=True):
         what, holds = _LIMITS[name]
         if not holds(number):

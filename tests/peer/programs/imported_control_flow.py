@@ -285,3 +285,32 @@ hessians = tf.hessians(tf.reduce_sum(tf.square(y)), [x])
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     result = [sess.run(hessians, {x: [0.3, 0.5], "p:0": p}) for p in (True, False)], [c.name for c in tf.get_collection("while_context")]
+
+# program: gradients of an imported loop taken in branches and functions
+# compare: error values
+# not in 2.21: error values
+import base64, zlib
+meta = tf.MetaGraphDef()
+meta.ParseFromString(zlib.decompress(base64.b85decode("c-oy-%Wm676!nM?OINlY<Cii8f|l8&LhVp060`(b)DFBz6T60EbQysW8Jhq@84~44K^I*W-4xBH-_noivdeA?6zIA`4u`|xBXYA5HN(qu&pr1s1AplFcO4EvJ9M1yhgb)+FwjNxT+%0@&$skx5TKiCxV(0)Hf#=?tu0hjbxmp1@s9|-LkPYA?eQd-g`^GoWFB76Lql_-4~#ZwH?}`_u^zg?Y%(=AfxTgXumtTm2;C`efa=(x9r<mhAk=vyb#80}yqemt-BCb)us#c?UT|sbLDQR!#*uqF2(kKdGVw|6{+e+Ywyy1|?fb4j@~8_t^r#V5ydWgC9>Axd9xuG`7M|e%>Q5Xu2)%HL0W>dQCYAOUsL$Nlte~hy743oXkr1>4t>Ff$DXOM7THUSPJ@^Fb&nA;=s;5J#F<(6(z+F-1r=Xp<(@Ph(K#$+gD0m;8N_=Q8nz8gFFL2yNPsvKT0q8VV;yyAFd<DwM+^@`ko-WIOH!grE`$O0~br<0iuJLUYeGJVr-yXYH6W?*C#k!Hpgr;7bUD<TW9z?ZjJp`YD^4tqJZ<6pfb_8F5`cRMf)-jxb{``#>j;}KOa2?d^sq0XIyRgA1j9%IP%#8p$&`h?%>D-kg=<9=n!NUV{xOc<;>`%v^?+=Ijmk+-*oky;V|LVdKWrnkX_M1GAnza@!SdcXn^>?8)O1#AuGpqtNiZB8hqr$QhTcM#h-&}dV`ylR8%$l_l2lJk79Ie+Cyk?;s+;52EvEF4ZOtL=uUAZl3L-y}U{kwy=n0@>kS%$QT`s<Ox)JgwNdHd4Nt(58)1e+ONqXB1z7L~!i$IY$ymc*HafZ!#UiFGS$T9TEHB$!hF^m_%aI;hr~wI<YAj~ckvtHBiyIR=kHW?p0=$WDo$(IACc?GnK`00W6fTRh-MHa^l3ubJOU(Rmo~4ng6oG-*LmTy(pnd_b~ON?$`OVZ^6!I*&<4fXX7gfemJr44Y)=$WrB8h`d(k;V$T-v2Ro9w*ljhKN(x!WFX-O&YSt8mB2mA1yb<+aSFT(+ZgA8X_effIG%Fv={cF6m_*`b4OUmhcf2S#1Pw;Ob>uKt10s0A8_{;02TRN^D=%a(C4&#WZ`g`~cm|CWAG6yO$>~9|3|32U!4Y56gE=~#NkJ0QPA!sl<MCG3=C26yA7w`5|C!I|1Lku{JJWkW5@&RfN2hr)&eiFCnn`ao0a*fsfJFFM4R!`)Ga1WQ93t{9dbdjT3n-tydCY7Ot8;nC$8mg#jjysqnmntC9rIBYeN6c<klYwqshFYEe?rF3T5=HaO2PlC_#YMiR-vqpI?zM?jy#DhbC?}fmTBc`!7`6Bgz2i4rEi(v{;7ZxSf+Ffpv$&&7Sas~1#&1*@CrCzlVVStTLL%Q6F4F~ki(Og15PuUx`H>~7?jo#wc9H#FZ!aH*1ZTb8N>PY0P=IyEbI(8<9LV(e7Y3T#N|tu-Q1uN=5&iLl!ayD9(xpR@tru6xJ2c1IlJfi?EVJ{_8he")))
+tensor = lambda name: tf.get_default_graph().get_tensor_by_name(name)
+tf.train.import_meta_graph(meta)
+x, y = tensor("x:0"), tensor("while/Exit_1:0")
+in_branch = tf.cond(x > 0.5, lambda: tf.gradients(y, x)[0], lambda: x)
+in_function = tf.function(lambda v: v * tf.gradients(y, x)[0])(tf.constant(2.0))
+with tf.Session() as sess:
+    result = [sess.run([y, in_branch, in_function], {x: v, "n:0": 4}) for v in (0.7, 0.2)]
+
+# program: gradients of an imported branch taken in branches, loops and functions
+# compare: error values
+# not in 2.21: error values
+import base64, zlib
+meta = tf.MetaGraphDef()
+meta.ParseFromString(zlib.decompress(base64.b85decode("c-pO2%WmUT7|!vn_U~NklcW<40#!z!kwrU6&>*n5sUtKRiB<#c0whEfVz;$OlPGqEbR-sRSg}BC*sw(65oXO}Adq+ho&k>UKE6y+N>$nM@AKcj|9qbh{2}6JBD@9SgZa$$NDHL-%3G{FU9`OGg{`+hd@`P{Y%F>9%$+aw283_0;9uc&;6Ge1umotWqccM9*YvJ;0iA^_OaOT(HQR`jF}w>q5101XvzM_4jy#A6=xGo17gNVwXb$U$;{{Ptnp%7B4jh8~$g*di<6UC_(V6*$QeQQxnx<Bg2yg=8vAw*oaTBCqu}c>i=!9{gJ*z>BBWGsW>mHwppw|JNVBVQ|cTpeF^7-S{v`{*|KlL-`YxkQLBu(TM8UKI~JOK6abUd*y=TpmG7O`fb)jJ@%mt*=E-iTmwJ>&y^>ddwU{Ch-~udcFa;TJ$#+SY2~IrEv{voo<>T{v^BH49`Hl&@@iF|wR17Ykp`=TpMnt?Bz|rY^LHS~wwDQR|JShUu8}9t6?CMTG0~rUb%};}tjt>GW&In_OZA1Z(V#{d!~&7PO!q5Dn^K`qBA#>e_yPyP!rUZ@IGB`5MyTaB%;yKfLoK{Bf|Hym2rb9$egiyKlW|+xRyPKBqw8Ebc}x#<gWOuqyu({~<$-2f+1_@d`9YQR-m1i#5o5z!9JY8(oc~b7n0Y5RAP-Kmq6?cn{Rcd}iH?kcki?XhHvt9lu-OyI1h0pqe%6{|Fj^zZ>|CJe-h(G%|tBK^m;8l!t7n^Gv90jaB|h0(b}N!FqqNBge|b$@WxLh6NCK2bzQ<X=;AKbV;2fWojI$GLHq!$;d<u=Da})8Dx;mU@c5R4tt{f@JT|n_%T6@Wa=<lSw2uE#C@PjI3OYdtpvV-RxW%x=`~@{GCClQCeyL&Qr^l~n$9QY2kSK5u#j#aUe4{z{6?KXGe{B1@4f3PSQ!pfHP(%>uOESoaLo{Ewc7jeNi_9X<72TW3D6{0#ipHv;4|0_T*@fIWMiMI`I2tZQ^0BH687MH;%zAOaY@iDj|$yvCeuftrA|dgv3+kWa2attxLncCng2~AdyFk5K!rWsj9ba%PY60?fs#p<P_NkYtr$>FD)=;uhJTXrk29ph*y2Imrsp)w4SO!vg8u?QLaBKqMZqOJAcf~7!eT+#jgt1i<DZJS9%sB-D5DKpzKj|@heZNF4=(=cg|y<w7}{+RO&dtGGzn0xrME$<V$WPepC<;oq(hPi_oi?q>2+TI4(Wd@p{kDP#k1EQ{!_ufEAX=%DSGfOc+t!@ZuX->Vqr7;`^fl_k0d$}f3qKnYof>0!YDL-E^gDPeQKhw_saG-wYM015+{YF%rt<a=Jrc$1E|oYY+7ok&g}xFsIgO&=u)ef;F0>~Q3ZZ&_Hi$~6~Ut0Ef*m_r{S+0{K91mO-EW*Jt?h|4)-rqHmv^}sifuCO0ty!V3bBKZ4JK^hOVeNLaJMW)M&6RR&>&vk$V1CzQLXf+PMh=+oD=TimCY-%AA{Ggq|x9J}%!TxFpI-V?k`%#D?>7He_OLX2ZW{0rg}")))
+tensor = lambda name: tf.get_default_graph().get_tensor_by_name(name)
+tf.train.import_meta_graph(meta)
+x, y = tensor("x:0"), tensor("cond/Merge:0")
+in_branch = tf.cond(x[0] > 0.5, lambda: tf.gradients(y, x)[0], lambda: x)
+in_loop = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a + tf.gradients(y, x)[0]), [0, x])
+in_function = tf.function(lambda v: v * tf.gradients(y, x)[0])(tf.constant(2.0))
+with tf.Session() as sess:
+    result = [sess.run([y, in_branch, in_loop, in_function], {x: v, "p:0": p}) for v in ([0.7, 0.1], [0.2, 0.1]) for p in (True, False)]

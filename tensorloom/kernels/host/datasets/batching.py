@@ -271,6 +271,8 @@ def padded_batch_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(source: Any, batch_size: Any, *rest: Any) -> Dataset:
         size = check_positive(batch_size, "Batch size must be greater than zero.")
+        if any(vector.ndim != 1 for vector in rest[:width]):
+            raise invalid("All padded shapes must be vectors")
         padded = [tuple(int(d) for d in vector) for vector in rest[:width]]
         fills = [value[()] for value in rest[width : 2 * width]]
         drop = bool(rest[2 * width]) if len(rest) > 2 * width else False

@@ -9,29 +9,54 @@ from tensorloom.framework import errors
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
 
-# A NodeDef holds 64 bits. Seeds, sizes of tables and the like use them all; these do not.
+# A NodeDef holds 64 bits. Seeds and the like use them all; these do not.
 INT32_ATTRS: Final = frozenset(
     {
         "axis",
         "batch_dim",
         "batch_dims",
+        "beam_width",
         "begin_mask",
         "block_size",
         "channels",
+        "compression",
+        "dct_coefficient_count",
+        "desired_channels",
+        "desired_samples",
         "dilations",
         "ellipsis_mask",
         "end_mask",
+        "filterbank_channel_count",
+        "k",
         "ksize",
+        "ksizes",
+        "logits_dimension",
+        "max_attempts",
+        "max_splits",
+        "maxsplit",
         "new_axis_mask",
+        "new_vocab_offset",
+        "num_bits",
         "num_inner_iterations",
         "num_loss_partitions",
+        "num_new_vocab",
+        "num_sampled",
+        "num_true",
+        "old_vocab_size",
+        "precision",
         "preferred_shard",
+        "rates",
         "ratio",
+        "replacement_char",
         "seq_dim",
         "shrink_axis_mask",
+        "skip_header_lines",
         "squeeze_dims",
+        "stride",
         "strides",
         "summarize",
+        "width",
+        "window_size",
     }
 )
 

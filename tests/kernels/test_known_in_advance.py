@@ -1,0 +1,152 @@
+"""Host kernels made for static shapes and constant inputs, beside those made for any."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.framework.op_kernel import find_kernels
+from tensorloom.framework.tensor_shape import TensorShape
+from tests.kernels.math_ops_calls import call_host, construction
+
+F = np.float32
+
+
+def _call_made_for(
+    op: str, inputs: Sequence[Any], constants: Sequence[int], **attrs: Any
+) -> Any:
+    """What the kernel gives that was made for these shapes and constant inputs."""
+    c = construction(op, list(inputs), **attrs)
+    c = dataclasses.replace(
+        c,
+        input_shapes=tuple([TensorShape.of(np.shape(x)) for x in inputs]),
+        input_constants=tuple(
+            [np.asarray(x) if i in constants else None for i, x in enumerate(inputs)]
+        ),
+    )
+    _, definition = find_kernels(op, c.attrs, "CPU")
+    assert definition is not None
+    with np.errstate(all="ignore"):
+        return definition.factory(c)(*inputs)
+
+
+_X = np.arange(24, dtype=F).reshape(4, 6)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "constants"),
+    [
+        ("Reshape", [_X, np.array([2, -1], np.int32)], [1]),
+        ("Reshape", [_X, np.array([2, -1], np.int32)], []),
+        ("Reshape", [_X[:1, :1], np.array([], np.int32)], [1]),
+        ("Reshape", [_X[:0], np.array([0, 5], np.int64)], [1]),
+        ("ExpandDims", [_X, np.int32(-2)], [1]),
+        ("ExpandDims", [_X[0, 0], np.int32(0)], [1]),
+        (
+            "Slice",
+            [_X, np.array([1, 0], np.int32), np.array([2, -1], np.int32)],
+            [1, 2],
+        ),
+        ("Slice", [_X, np.array([1, 2], np.int32), np.array([2, 3], np.int32)], [1]),
+        ("Slice", [_X, np.array([0, 0], np.int32), np.array([4, 6], np.int32)], [1, 2]),
+        ("GatherV2", [_X, np.array([3, 0], np.int32), np.int32(0)], [2]),
+        ("GatherV2", [_X, np.array([[3], [0]], np.int64), np.int32(0)], [2]),
+        ("GatherV2", [_X, np.array([3, 0], np.int64), np.int32(-1)], [2]),
+        ("GatherV2", [_X, np.int32(3), np.int32(0)], [2]),
+        ("ArgMax", [_X, np.int32(-1)], [1]),
+        ("ArgMin", [_X, np.int32(0)], [1]),
+    ],
+)
+def test_constants_change_nothing(
+    op: str, inputs: Sequence[Any], constants: Sequence[int]
+) -> None:
+    found, expected = _call_made_for(op, inputs, constants), call_host(op, *inputs)
+    assert (type(found), found.dtype) == (type(expected), expected.dtype)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "constants"),
+    [
+        ("Reshape", [_X, np.array([5, 5], np.int32)], [1]),
+        ("Reshape", [_X, np.array([-1, -1], np.int32)], [1]),
+        ("ExpandDims", [_X, np.int32(5)], [1]),
+        ("Slice", [_X, np.array([1, 0], np.int32), np.array([9, 1], np.int32)], [1, 2]),
+        ("GatherV2", [_X, np.array([4], np.int32), np.int32(0)], [2]),
+        ("GatherV2", [_X, np.array([-1], np.int64), np.int32(0)], [2]),
+        ("GatherV2", [_X, np.array([1], np.int64), np.array([0], np.int32)], [2]),
+        ("ArgMax", [_X, np.int32(2)], [1]),
+    ],
+)
+def test_what_is_refused_is_refused_by_the_step(
+    op: str, inputs: Sequence[Any], constants: Sequence[int]
+) -> None:
+    """A branch that is never taken may hold such a node: making the kernel works."""
+    with pytest.raises(errors.InvalidArgumentError) as expected:
+        call_host(op, *inputs)
+    with pytest.raises(errors.InvalidArgumentError) as found:
+        _call_made_for(op, inputs, constants)
+    assert found.value.message == expected.value.message
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("dtype", [F, np.float64])
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns"),
+    [(130, 100, 60), (3, 200, 500), (7, 1, 5), (2, 0, 3), (500, 128, 16)],
+)
+def test_products_in_blocks_and_of_columns(
+    rows: int,
+    inner: int,
+    columns: int,
+    dtype: Any,
+    transpose_a: bool,
+    transpose_b: bool,
+) -> None:
+    random = np.random.default_rng(0)
+    a = random.standard_normal((rows, inner)).astype(dtype)
+    b = random.standard_normal((inner, columns)).astype(dtype)
+    expected = np.einsum("ij,jk->ik", a.astype(np.float64), b.astype(np.float64))
+    left = np.ascontiguousarray(a.T) if transpose_a else a
+    right = np.ascontiguousarray(b.T) if transpose_b else b
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    found = _call_made_for("MatMul", [left, right], [], **flags)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    bias = random.standard_normal(columns).astype(dtype)
+    fused = _call_made_for(
+        "_FusedMatMul",
+        [left, right, bias],
+        [],
+        fused_ops=[b"BiasAdd", b"Relu"],
+        num_args=1,
+        **flags,
+    )
+    np.testing.assert_allclose(
+        fused, np.maximum(expected + bias, 0), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "dtype", [F, np.float64, np.float16, ml_dtypes.bfloat16], ids=lambda d: d.__name__
+)
+@pytest.mark.parametrize("constants", [[], [1]])
+def test_nan_is_no_extreme(dtype: Any, constants: Sequence[int]) -> None:
+    nan, inf = np.nan, np.inf
+    x = np.array([[1, nan, 3, 2], [nan, -inf, nan, -inf], [4, 5, 6, 7]]).astype(dtype)
+    axis = np.int32(1)
+    assert _call_made_for("ArgMax", [x, axis], constants).tolist() == [2, 0, 3]
+    assert _call_made_for("ArgMin", [x, axis], constants).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_extremes_of_no_rows(op: str) -> None:
+    assert call_host(op, np.empty((0, 3), F), np.int32(1)).shape == (0,)
+    assert _call_made_for(op, [np.empty((0, 3), F), np.int32(1)], [1]).shape == (0,)
