@@ -159,5 +159,5 @@ def _dtype(number: int) -> Any:
     try:
         return dtypes.as_dtype(number)
     except TypeError:  # of a later TensorFlow
-        names = {value: name for name, value in types_pb2.DataType.items()}
+        names = {int(value): name for name, value in types_pb2.DataType.items()}
         return _Described("DType", names.get(number, str(number)))

@@ -61,7 +61,9 @@ class FuncGraph(Graph):
         self.is_branch = False  # of a `cond` of classic nodes
         self.builds_classic = frame is not None
         if frame is not None:
+            # TensorFlow builds the body into the graph around it.
             self._node_count = outer._node_count
+            self._broadcast_axes = outer._broadcast_axes
         # One library and one set of collections for a graph and all its bodies: a
         # variable made in a branch is a variable of the program.
         self._functions = outer._functions

@@ -100,6 +100,14 @@ class GradientGraph(FuncGraph):
             return super().capture(outside)
         return self.intermediate(tensor)
 
+    def keeps(self, tensor: Tensor) -> bool:
+        """Whether a loop keeps the tensor's value of each iteration to be read here."""
+        return (
+            tensor._op._graph is self.forward
+            and self.reads.loop is not None
+            and tensor._dtype != dtypes.variant
+        )
+
     def _copy_constant(self, op: Operation) -> Tensor:
         with self.control_dependencies(None):
             copy = self.add_operation(op._op_def, (), dict(op._attrs), "Const")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import gradient_aggregation, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.gradient_graph import GradientGraph
 from tensorloom.client.resource_handles import is_of_variable
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
@@ -319,6 +320,9 @@ class GradientWalk:
         """The gradient of an output that the ys do not depend on."""
         if tensor._dtype == dtypes.resource:
             return zeros_of_variable(tensor)
+        graph = get_default_graph()
+        if isinstance(graph, GradientGraph) and graph.keeps(tensor):
+            return _zeros_in_loop(tensor)
         return apply_op("ZerosLike", x=tensor, name="zeros_like")
 
 
@@ -365,6 +369,18 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
         apply_op("VariableShape", input=handle),
         dtype=data.dtype if data is not None else dtypes.float32,
     )
+    return zeros
+
+
+def _zeros_in_loop(tensor: Tensor) -> Tensor:
+    """Zeros that need the shape of the tensor alone: no loop keeps its values."""
+    from tensorloom.ops import fill_ops, shape_ops
+    from tensorloom.ops.constant_op import constant
+
+    if tensor.shape.is_fully_defined():
+        return constant(0, tensor.dtype, shape=tensor.shape.as_list())
+    shape = shape_ops.shape_internal(tensor, optimize=False)
+    zeros: Tensor = fill_ops.zeros(shape, tensor.dtype)
     return zeros
 
 

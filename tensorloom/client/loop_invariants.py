@@ -56,12 +56,13 @@ def is_within(shape: TensorShape, invariant: TensorShape) -> bool:
 
 
 def _tensor_shape(value: Any, declared: Any) -> TensorShape:
-    start: TensorShape = to_tensor(value).shape
+    tensor = to_tensor(value)
+    start: TensorShape = tensor.shape
     if declared is None:
         return start
     is_spec = _is_spec(declared)
-    shape = _shape_of_spec(declared, value) if is_spec else as_shape(declared)
-    _check_start(value.name, start, shape)
+    shape = _shape_of_spec(declared, tensor) if is_spec else as_shape(declared)
+    _check_start(tensor.name, start, shape)
     return shape
 
 

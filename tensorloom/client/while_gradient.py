@@ -313,7 +313,8 @@ class BodyGradient(GradientGraph):
             else:
                 nodes += gate + loop_variable_nodes(start, self._found[i])
         own = graph_mutation.own_output_count(self.op)
-        for i in range(while_loop.FIRST_LOOP_VAR, own):
+        # A counter of floats takes part, too: see `maximum_iterations`.
+        for i in (0, *range(while_loop.FIRST_LOOP_VAR, own)):
             argument = self.forward.inputs[i]
             is_variable = self.forward.original_of(argument) is None
             if i not in self._found:

@@ -70,6 +70,8 @@ class Graph(GraphScopes, GraphCollections):
         self._unfetchable: set[Operation] = set()
         self._next_id_value = 0
         self._node_count = NodeCount()  # from which seeds are derived
+        # By two static shapes: the axes of their gradients. Each pair makes nodes once.
+        self._broadcast_axes: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         # Operations that were changed after they were made: sessions that hold them
         # already must hear of it.
         self._mutations: list[Operation] = []

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # The producer versions that 1.15 writes; see protocol notes on GraphDef versions.
 PRODUCER_VERSION = 134
 MIN_CONSUMER_VERSION = 0
+# An attr of functions that were made of nodes of the graph: these keep their names, by
+# which programs know them, and which are unique in the whole graph.
+GRAPH_NAMES = "_graph_names"
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,18 @@ from typing import Any
 
 from tensorloom.framework import op_def_library, op_registry
 
+# Arguments that TensorFlow's Python calls otherwise than the op's definition does.
+_AXIS = {"axis": "reduction_indices"}
+_RENAMED = {
+    **dict.fromkeys(["All", "Any", "EuclideanNorm", "Max", "Mean", "Min"], _AXIS),
+    **dict.fromkeys(["Prod", "Sum"], _AXIS),
+    **dict.fromkeys(["Split", "SplitV"], {"axis": "split_dim"}),
+    "ExpandDims": {"axis": "dim"},
+    "Select": {"x": "t", "y": "e"},
+    "Squeeze": {"axis": "squeeze_dims"},
+    "Where": {"condition": "input"},
+}
+
 
 class RawOps(ModuleType):
     """A module whose functions are made from the op registry when asked for."""
@@ -19,7 +31,10 @@ class RawOps(ModuleType):
                 f"module 'tensorloom.raw_ops' has no attribute '{name}'"
             )
 
+        renamed = _RENAMED.get(name, {})
+
         def raw_op(*, name: str | None = None, **arguments: Any) -> Any:
+            arguments = {renamed.get(k, k): value for k, value in arguments.items()}
             return op_def_library.apply_op(op_def.name, name, **arguments)
 
         raw_op.__name__ = raw_op.__qualname__ = name

@@ -202,11 +202,11 @@ class SessionResources(ResourceManager):
     def end(self) -> None:
         """Removes and closes what belongs to the session's nodes."""
         self._is_over = True
-        gone = []
+        gone: list[Resource] = []
         with self._lock:
             for held in self._containers.values():
-                for key in [k for k in held if k[1].startswith(self._prefix)]:
-                    gone.append(held.pop(key))
+                own = [key for key in held if key[1].startswith(self._prefix)]
+                gone += [held.pop(key) for key in own]
         for resource in gone:
             resource.close()
 

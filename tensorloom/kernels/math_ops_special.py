@@ -58,11 +58,12 @@ def zeta(x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
     """
     x, q = torch.broadcast_tensors(x, q)  # type: ignore[no-untyped-call]
     if not x.numel():
-        return torch.special.zeta(x, q)
+        return torch.empty_like(x)
     (least_x, most_x), (least_q, most_q) = x.aminmax(), q.aminmax()
     is_plain = (least_x > 1) & (most_x < _LARGEST_X)
     if not bool(is_plain & (least_q > 0) & (most_q < _LARGEST_Q)):
-        return torch.special.zeta(x, q)
+        by_torch: torch.Tensor = torch.special.zeta(x, q)
+        return by_torch
     is_double = x.dtype is torch.float64
     terms, corrections = (10, 10) if is_double else (4, 6)
     return _plain_zeta(x.double(), q.double(), terms, corrections).to(x.dtype)
@@ -129,9 +130,9 @@ def _betainc(c: OpKernelConstruction) -> Compute:
                     f"{shape_text(shapes[0])} vs. {shape_text(shape)}"
                 )
         wide = (a.double(), b.double(), x.double())
-        wide = torch.broadcast_tensors(*wide)  # type: ignore[no-untyped-call]
+        p, q, y = torch.broadcast_tensors(*wide)  # type: ignore[no-untyped-call]
         precision = 1e-15 if a.dtype is torch.float64 else 1e-9
-        return betainc(*wide, precision).to(a.dtype)
+        return betainc(p, q, y, precision).to(a.dtype)
 
     return compute
 

@@ -172,23 +172,26 @@ def _check_batch_norm_grad(
 # --- local response normalization --------------------------------------------
 
 
-_SHORT = 8
-
-
 def _window_sums(values: torch.Tensor, radius: int) -> torch.Tensor:
-    """Sums over the channels within `radius` of each, channels last."""
+    """Sums over the channels within `radius` of each, channels last.
+
+    Sums of 1, 2, 4, ... neighbours follow from each other; those in the binary digits
+    of the window's width make up the window.
+    """
     channels = values.shape[-1]
-    if radius <= _SHORT:  # a gather along the channels takes longer than a few sums
-        total = values.clone()
-        for distance in range(1, min(radius, channels - 1) + 1):
-            total[..., distance:] += values[..., :-distance]
-            total[..., :-distance] += values[..., distance:]
-        return total
-    padded = torch.nn.functional.pad(values.cumsum(-1), (1, 0))
-    index = torch.arange(channels, device=values.device)
-    upper = (index + radius + 1).clamp(max=channels)
-    lower = (index - radius).clamp(min=0)
-    return padded.index_select(-1, upper) - padded.index_select(-1, lower)
+    radius = max(0, min(radius, channels - 1))
+    whole, width, begin = 2 * radius + 1, 1, 0
+    sums = torch.constant_pad_nd(values, (radius, radius))
+    total = torch.zeros_like(values)
+    while True:
+        if whole & width:
+            total += sums.narrow(-1, begin, channels)
+            begin += width
+        if 2 * width > whole:
+            return total
+        last = sums.shape[-1] - width
+        sums = sums.narrow(-1, 0, last) + sums.narrow(-1, width, last)
+        width *= 2
 
 
 @kernel("LRN")
@@ -199,10 +202,9 @@ def local_response_normalization(c: OpKernelConstruction) -> Compute:
     def compute(image: torch.Tensor) -> torch.Tensor:
         if image.dim() != 4:
             raise invalid("in must be 4-dimensional")
-        wide = image.double() if image.dtype == torch.float32 else image.float()
-        norm = bias + alpha * _window_sums(wide.square(), radius)
-        # Of doubles a power takes ten times as long. Only the sums need their digits.
-        return (image.float() * norm.float().pow_(-beta)).to(image.dtype)
+        wide = image.float()
+        norm = _window_sums(wide.square(), radius).mul_(alpha).add_(bias)
+        return norm.pow_(-beta).mul_(wide).to(image.dtype)
 
     return compute
 
@@ -219,11 +221,11 @@ def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
             if value.dim() != 4 or value.shape != image.shape:
                 raise invalid("inputs must be 4-dimensional and of one shape")
         dtype = image.dtype
-        wide, grad, out = image.double(), grads.double(), output.double()
-        norm = bias + alpha * _window_sums(wide.square(), radius)
-        neighbours = _window_sums(grad * out / norm, radius)
-        result = grad * norm.float().pow_(-beta) - 2 * alpha * beta * wide * neighbours
-        return result.to(dtype)
+        wide, grad, out = image.float(), grads.float(), output.float()
+        norm = _window_sums(wide.square(), radius).mul_(alpha).add_(bias)
+        neighbours = _window_sums((grad * out).div_(norm), radius).mul_(wide)
+        result = norm.pow_(-beta).mul_(grad)
+        return result.sub_(neighbours, alpha=2 * alpha * beta).to(dtype)
 
     return compute
 

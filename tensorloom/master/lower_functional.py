@@ -170,7 +170,7 @@ class _Lowering:
             tuple(inputs),
             tuple(dict.fromkeys(control)),
             owner.device,
-            attrs if op == "LoopCond" else {"T": dtype, **attrs},
+            attrs if op == "LoopCond" else {"T": dtype.base_dtype, **attrs},
             types,
             None if shapes is None else tuple(shapes),
             owner.source,
@@ -384,10 +384,14 @@ class _Lowering:
 
         def switch(text: str, edge: Edge) -> str:
             is_case = node.op in _CASES
+            op = "_SwitchN" if is_case else "Switch"
+            if op == "Switch" and self._type(edge)._is_ref_dtype:
+                # It stays with the variable: branches read it where it is, if at all.
+                op = "RefSwitch"
             shape = (self.nodes[edge[0]].output_shapes or {edge[1]: UNKNOWN})[edge[1]]
             made, _ = self._emit(
                 node,
-                "_SwitchN" if is_case else "Switch",
+                op,
                 f"{name}/{text}",
                 [edge, chooser],
                 {"num_outs": count} if is_case else {},

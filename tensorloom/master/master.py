@@ -36,7 +36,7 @@ from tensorloom.master.placer import HasKernel, Placer
 from tensorloom.master.prune import prune
 from tensorloom.master.route_ends import route_ends
 from tensorloom.master.task_parallel import Part, TaskParallelStep
-from tensorloom.master.task_spans import classic_spans
+from tensorloom.master.task_spans import branches_on_references, classic_spans
 
 if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
@@ -231,6 +231,7 @@ class Master:
         has_one_task = len(session.workers) == 1
         if functional is not pruned and (
             entangled_nodes(functional)
+            or (target.portable and branches_on_references(pruned, functional))
             or (not has_one_task and classic_spans(pruned, functional, session.placer))
         ):
             functional = pruned

@@ -200,3 +200,16 @@ def classic_spans(pruned: GraphIR, functional: GraphIR, placer: Placer) -> bool:
         if len(tasks) > 1:
             return True
     return False
+
+
+def branches_on_references(pruned: GraphIR, functional: GraphIR) -> bool:
+    """Whether a loop or branch of classic nodes takes a variable by reference.
+
+    TensorFlow's workers run it as it came, but take no references into functions.
+    """
+    return any(
+        functional.nodes[source].output_types[index]._is_ref_dtype
+        for name, node in functional.nodes.items()
+        if name not in pruned.nodes and functions_of(node, functional.functions)
+        for source, index in node.inputs
+    )

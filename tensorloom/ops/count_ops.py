@@ -55,7 +55,10 @@ def _bincount_shape(c: InferenceContext) -> TensorShape:
     size = c.input_value(3)
     if size is not None and size < 0:
         c.fail(f"Input size must be non-negative, got {int(size)}.")
-    return TensorShape.of(None)  # TensorFlow does not look at the size either
+    dense = c.input_value(2)
+    if size is None or dense is None or dense.shape not in ((1,), (2,)):
+        return TensorShape.of(None)
+    return TensorShape.of((*dense[:-1].tolist(), int(size)))
 
 
 register_op(

@@ -62,8 +62,8 @@ def smart_reductions(
 
 
 def _known_axes(dims_x: Any, dims_y: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    cache = get_default_graph().__dict__.setdefault("_broadcast_gradient_axes", {})
-    known: tuple[tuple[int, ...], tuple[int, ...]] | None = cache.get((dims_x, dims_y))
+    cache = get_default_graph()._broadcast_axes
+    known = cache.get((dims_x, dims_y))
     if known is None:
         # The nodes stay in the graph, unused, as TensorFlow leaves them there.
         axes = array_ops.broadcast_gradient_args(dims_x, dims_y)

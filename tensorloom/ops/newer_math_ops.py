@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -48,7 +47,8 @@ def _isotonic_gradient(op: Operation, grad: Tensor, _: Any) -> Tensor:
     spread = array_ops.reshape(
         array_ops.gather(means, ids), array_ops.shape(op.inputs[0])
     )
-    return math_ops.cast(spread, op.inputs[0].dtype)
+    result: Tensor = math_ops.cast(spread, op.inputs[0].dtype)
+    return result
 
 
 register_op(
@@ -90,11 +90,10 @@ def _approximate_gradient(op: Operation, grad: Tensor, _: Any) -> Tensor:
     spread = places * array_ops.expand_dims(grad, -1)
     rank = op.inputs[0].shape.rank
     assert rank is not None  # the op's axis is checked against it
-    axis %= rank
-    order = [i for i in range(rank) if i != axis]
-    order.insert(axis, rank - 1)
-    total = math_ops.reduce_sum(spread, axis, keepdims=True)
-    return array_ops.squeeze(array_ops.transpose(total, [*order, axis]), [rank])
+    order = list(range(rank - 1))
+    order.insert(axis % rank, rank - 1)
+    total = math_ops.reduce_sum(spread, axis % rank)
+    return array_ops.transpose(total, order)
 
 
 register_op(

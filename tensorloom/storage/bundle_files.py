@@ -44,11 +44,16 @@ def kept_name(data: str, index: bytes) -> str:
     return f"{data}.of-index-{crc32c(index):08x}"
 
 
+# A shard or a kept one, but not what another process writes beside it.
+_SHARD = re.compile(r"\.data-\d{5}-of-\d{5}(\.of-index-[0-9a-f]{8})?\Z")
+
+
 def bundle_files(prefix: str) -> list[str]:
     """All files of a bundle that exist, kept ones too; the index is the last."""
     result: list[str] = []
     with contextlib.suppress(errors.NotFoundError):
-        result = filesystem.glob(escape(prefix) + ".data-?????-of-?????*")
+        found = filesystem.glob(escape(prefix) + ".data-?????-of-?????*")
+        result = [path for path in found if _SHARD.search(path)]
     index = index_name(prefix)
     return [*result, index] if filesystem.exists(index) else result
 
@@ -116,6 +121,20 @@ def publish(
         index.publish()
         _remove_kept(local)
     remove_leftovers(os.path.dirname(local))
+
+
+def remove(prefix: str) -> list[str]:
+    """Removes a bundle; gives its files.
+
+    The index goes first: what a crash leaves is then no checkpoint. Another process
+    that puts a bundle of this name in place does so before or afterwards.
+    """
+    local = isinstance(filesystem.filesystem_of(prefix), LocalFileSystem)
+    with _directory_lock(local_path(prefix)) if local else contextlib.nullcontext():
+        doomed = [*reversed(bundle_files(prefix))]
+        for path in doomed:
+            filesystem.remove_if_exists(path)
+    return doomed
 
 
 def _publish_in_store(

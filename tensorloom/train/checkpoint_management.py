@@ -265,14 +265,13 @@ def remove_checkpoint(
     The index goes first: what is left by a crash is not taken for a checkpoint.
     """
     prefix = filesystem.path_text(checkpoint_prefix)
+    gone = bundle_files.remove(prefix) if checkpoint_format_version == V2 else []
     doomed = filesystem.glob(meta_graph_filename(prefix, meta_graph_suffix))
-    if checkpoint_format_version == V2:
-        doomed = [*reversed(bundle_files.bundle_files(prefix)), *doomed]
-    else:
+    if checkpoint_format_version != V2:
         doomed += filesystem.glob(prefix)
     for path in doomed:
         filesystem.remove_if_exists(path)
-    mirror.removed(doomed)
+    mirror.removed([*gone, *doomed])
 
 
 def meta_graph_filename(

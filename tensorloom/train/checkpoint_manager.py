@@ -142,8 +142,4 @@ class CheckpointManager:
             if hours and saved - hours * 3600 >= self._last_preserved:
                 self._last_preserved = saved
                 continue
-            # The index goes first: what a crash leaves is then no checkpoint.
-            doomed = [*reversed(bundle_files.bundle_files(path))]
-            for name in doomed:
-                filesystem.remove_if_exists(name)
-            mirror.removed(doomed)
+            mirror.removed(bundle_files.remove(path))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.graph_ir import GRAPH_NAMES
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.framework.waiting_ops import waits_in_any_order
@@ -91,9 +92,10 @@ def emit_body(
             f"Function {name} expects {len(function.arg_names)} arguments, "
             f"got {len(arguments)}",
         )
+    inner = "" if GRAPH_NAMES in function.attrs else f"{node.name}/"
     body = Scope(
         parent=scope,
-        prefix=f"{scope.prefix}{node.name}/",
+        prefix=scope.prefix + inner,
         drops_values=scope.drops_values,
         functions=(*scope.functions, name),
     )

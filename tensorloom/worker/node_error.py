@@ -84,6 +84,8 @@ _NO_MEMORY = (
 _WRONG_RANK = (
     "0-dimensional",
     "has no len()",
+    "len() of unsized object",
+    "cannot unpack non-iterable",
     "is not iterable",
     "only integer scalar arrays",
     "not supported between instances of 'list' and",

@@ -233,3 +233,20 @@ def test_switch_case(index: int, wanted: float) -> None:
     assert _run(y, {k: index, x: 2.0}) == wanted
     slopes = [2.0, 12.0, -1.0]
     assert _run(tf.gradients(y, x)[0], {k: index, x: 2.0}) == slopes[min(index, 2)]
+
+
+def test_the_last_case_without_a_default_excludes_none() -> None:
+    """As in TensorFlow, which makes the default of it before it counts."""
+    x = tf.placeholder(tf.float32, [])
+    result = tf.case(
+        [(x < 1.0, lambda: x * 2.0), (x < 5.0, lambda: x * 3.0)], exclusive=True
+    )
+    with tf.Session() as sess:
+        assert sess.run(result, {x: 0.5}) == 1.0
+        assert sess.run(result, {x: 2.0}) == 6.0
+
+
+def test_a_predicate_in_a_function_may_have_one_element() -> None:
+    function = tf.function(lambda p: tf.cond(p, lambda: 1, lambda: 2))
+    with tf.Session() as sess:
+        assert sess.run(function(tf.constant([[True]]))) == 1

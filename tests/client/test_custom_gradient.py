@@ -101,3 +101,31 @@ def test_grad_pass_through() -> None:
         y = tf.grad_pass_through(tf.floor)(x)
     (gradient,) = tf.gradients(y * 3.0, x)
     assert _run([y, gradient], {x: 2.7}) == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("in_loop", [True, False])
+def test_variables_in_bodies(in_loop: bool) -> None:
+    """The gradients of the variable are those that the function says."""
+    v = tf.get_variable("v", initializer=tf.constant(2.0), use_resource=True)
+
+    @tf.custom_gradient
+    def scaled(x: tf.Tensor) -> Any:
+        def grad(dy: tf.Tensor, variables: Any = None) -> Any:
+            return dy * 7.0, [tf.reduce_sum(dy) * 11.0 for _ in variables]
+
+        return x * v, grad
+
+    x = tf.constant([1.0, 2.0])
+    if in_loop:
+        y = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, scaled(a)), [0, x])[
+            1
+        ]
+        wanted = [[4.0, 8.0], [49.0, 49.0], 22.0 + 7 * 22.0]
+    else:
+        y = tf.cond(x[0] > 0.0, lambda: scaled(x), lambda: x)
+        wanted = [[2.0, 4.0], [7.0, 7.0], 22.0]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        values = sess.run([y, *tf.gradients(y, [x, v])])
+    for value, expected in zip(values, wanted, strict=True):
+        np.testing.assert_allclose(value, expected)

@@ -31,11 +31,17 @@ def _slices() -> Any:
     )
 
 
+def _array() -> Any:
+    return tf.TensorArray(tf.float32, 3)
+
+
 FLOAT = tf.float32
-SHAPES: list[tuple[Any, Any, list[list[int | None]]]] = [
+SHAPES: list[tuple[Any, Any, list[list[int | None] | None]]] = [
     (_vector, tf.TensorShape([None]), [[None]]),
     (_vector, tf.TensorSpec([None], FLOAT), [[None]]),
     (_vector, None, [[2]]),
+    (_array, tf.TensorShape([]), [[]]),
+    (_array, tf.TensorShape(None), [None]),
     (_sparse, tf.TensorShape([2]), [[None, 2], [None], [2]]),
     (_sparse, tf.SparseTensorSpec([None, 3], FLOAT), [[None, 2], [None], [2]]),
     (_sparse, None, [[None, 2], [None], [2]]),
@@ -50,14 +56,16 @@ SHAPES: list[tuple[Any, Any, list[list[int | None]]]] = [
 
 @pytest.mark.parametrize(("make", "declared", "wanted"), SHAPES)
 def test_shapes_in_the_loop(
-    make: Any, declared: Any, wanted: list[list[int | None]]
+    make: Any, declared: Any, wanted: list[list[int | None] | None]
 ) -> None:
     seen = []
 
-    def body(value: Any) -> list[Any]:
+    def body(given: Any) -> list[Any]:
+        value = given.flow if isinstance(given, tf.TensorArray) else given
         parts = tf.nest.flatten(value, expand_composites=True)
-        seen.append([part.shape.as_list() for part in parts])
-        return [value]
+        shapes = [part.shape for part in parts]
+        seen.append([None if s.rank is None else s.as_list() for s in shapes])
+        return [given]
 
     with tf.Graph().as_default():
         tf.while_loop(lambda _: tf.constant(False), body, [make()], [declared])

@@ -276,3 +276,50 @@ def test_element_loop_errors(
 ) -> None:
     with pytest.raises(error, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("maximum", "iterations"),
+    [(2, 2), (np.int64(2), 2), (2.5, 3), (-1.5, 0), (np.uint8(9), 4)],
+)
+def test_limits_of_any_dtype(maximum: Any, iterations: int) -> None:
+    x = tf.constant([1.0, 2.0])
+    results = tf.while_loop(
+        lambda i, _: i < 4,
+        lambda i, a: [i + 1, a * x],
+        [0, x],
+        maximum_iterations=maximum,
+    )
+    (gradient,) = tf.gradients(results[1], x)
+    with tf.Session() as sess:
+        count, value, slope = sess.run([*results, gradient])
+    assert count == iterations
+    np.testing.assert_allclose(value, [1.0, 2.0 ** (iterations + 1)])
+    power = iterations + 1
+    np.testing.assert_allclose(slope, [power, power * 2.0**iterations])
+
+
+@pytest.mark.parametrize("maximum", [[3], "a", True, tf.TensorShape])
+def test_limits_that_are_refused(maximum: Any) -> None:
+    if maximum is tf.TensorShape:
+        maximum = tf.placeholder(tf.int32)  # of any rank
+    with pytest.raises((TypeError, ValueError)):
+        tf.while_loop(lambda i: i < 4, lambda i: i + 1, [0], maximum_iterations=maximum)
+
+
+def test_what_bodies_return_in_loops_with_a_limit() -> None:
+    """TensorFlow then loops over (counter, loop_vars), and compares the types."""
+    x = tf.constant(1.0)
+
+    def loop(body: Any, loop_vars: Any) -> Any:
+        forever = tf.constant(True)
+        return tf.while_loop(lambda *_: forever, body, loop_vars, maximum_iterations=3)
+
+    assert isinstance(loop(lambda a, b: [a, b], [x, x]), list)
+    assert list(loop(lambda a: a, [{"a": x}])) == ["a"]
+    for body, loop_vars, error in (
+        (lambda a, b: (a, b), [x, x], TypeError),
+        (lambda a: [a], [x], ValueError),
+    ):
+        with pytest.raises(error):
+            loop(body, loop_vars)

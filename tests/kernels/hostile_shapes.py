@@ -196,7 +196,7 @@ CASES: dict[str, Row] = {
         "run InvalidArgumentError",
         "run InvalidArgumentError",
         lambda given: op.SparseToDense(
-            sparse_indices=i64([0]),
+            sparse_indices=i64(0),
             output_shape=i64(3),
             sparse_values=given(x[:1, :1]),
             default_value=f(0),
@@ -206,7 +206,7 @@ CASES: dict[str, Row] = {
         "run InvalidArgumentError",
         "run InvalidArgumentError",
         lambda given: op.SparseToDense(
-            sparse_indices=i64([0]),
+            sparse_indices=i64(0),
             output_shape=i64(3),
             sparse_values=x[0, :1],
             default_value=given(x[0]),

@@ -104,7 +104,7 @@ def test_broken_bytes(rows: list[dict[str, Any]], data: st.DataObject) -> None:
     texts[row] = bytes(broken)
     fast, slow = _columns(texts, few=0), _columns(texts, few=1000)
     if slow != ["refused"]:  # protobuf refuses keys that are no UTF-8, we do not
-        assert fast == slow
+        assert repr(fast) == repr(slow)  # NaN is not equal to itself
 
 
 def _single(kind: str, value: Any) -> Any:

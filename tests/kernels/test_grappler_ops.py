@@ -10,6 +10,7 @@ import pytest
 from google.protobuf import text_format
 
 import tensorloom as tf
+from tensorloom.framework.op_def_library import apply_op
 
 
 def values(*shape: int) -> Any:
@@ -219,3 +220,40 @@ def test_buckets_of_numbers() -> None:
     wanted = tf.strings.to_hash_bucket_fast(tf.as_string(numbers), 1000)
     with tf.Session() as sess:
         assert sess.run(got).tolist() == sess.run(wanted).tolist()
+
+
+def test_variables_together() -> None:
+    def made(op: str, name: str, **given: Any) -> Any:
+        return apply_op(op, name=name, **given)
+
+    types = [tf.float32, tf.int32]
+    handles = made(
+        "_VarHandlesOp",
+        "handles",
+        N=2,
+        containers=["", ""],
+        shared_names=["a", "b"],
+        dtypes=types,
+        shapes=[[5000], []],
+    )
+    read = made("_ReadVariablesOp", "read", resources=handles, dtypes=types)
+    assert [t.shape for t in read] == [[5000], []]
+    raw = tf.raw_ops
+    ones = tf.ones([5000])
+    init = [
+        raw.AssignVariableOp(resource=handles[0], value=ones),
+        raw.AssignVariableOp(resource=handles[1], value=4),
+    ]
+    with tf.control_dependencies(read):
+        update = raw.AssignAddVariableOp(resource=handles[0], value=ones)
+    with tf.control_dependencies([update]):
+        now = raw.ReadVariableOp(resource=handles[0], dtype=tf.float32)
+        before = tf.identity(read[0])
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(read)
+        sess.run(init)
+        floats, number, later = sess.run([before, read[1], now])
+        assert number == 4
+        assert set(floats) == {1.0}
+        assert set(later) == {2.0}

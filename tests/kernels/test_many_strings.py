@@ -10,7 +10,9 @@ import pytest
 import tensorloom as tf
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.kernels.host import string_transform_ops
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.regular_expressions import is_never_empty
 from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
 from tensorloom.kernels.host.string_hashes import fingerprint64, hash64
 
@@ -37,6 +39,9 @@ def test_hashes(many: Any, one: Any) -> None:
         ([b"1", b"-7", b" 12 "], dtypes.int32),
         ([b"2147483647", b"-2147483648"], dtypes.int32),
         ([b"9223372036854775807"], dtypes.int64),
+        ([b"-9223372036854775808", b"5"], dtypes.int64),
+        ([b"0", b"-0", b"007", b"+3"], dtypes.int64),
+        ([b"-3"], dtypes.int32),
         ([b"1.5", b"-inf", b"nan", b"1e400", b"1e-46"], dtypes.float32),
         ([], dtypes.float64),
     ],
@@ -58,6 +63,11 @@ def test_numbers(texts: list[bytes], dtype: Any) -> None:
         (b"1_0", dtypes.float32),
         (b"1.5", dtypes.int64),
         (b"", dtypes.float32),
+        (b"", dtypes.int32),
+        (b"-", dtypes.int32),
+        (b"--5", dtypes.int32),
+        (b"5-3", dtypes.int64),
+        (b"1,2", dtypes.int64),
         ("\u0661".encode(), dtypes.int32),
     ],
 )
@@ -66,6 +76,14 @@ def test_no_numbers(text: bytes, dtype: Any) -> None:
     shown = "StringToNumberOp could not correctly convert string"
     with pytest.raises(InvalidArgumentError, match=shown):
         run(lambda x: tf.string_to_number(x, dtype), [b"1", text])
+
+
+def test_bytes() -> None:
+    texts = [b"ab", b"", b"\0\xff"]
+    split = run(lambda x: tf.string_split(x, ""), texts)
+    assert split.indices.tolist() == [[0, 0], [0, 1], [2, 0], [2, 1]]
+    assert split.values.tolist() == [b"a", b"b", b"\0", b"\xff"]
+    assert split.dense_shape.tolist() == [3, 2]
 
 
 def test_csv_with_and_without_quotes() -> None:
@@ -102,3 +120,41 @@ def test_parts(position: Any, length: Any, unit: str, expected: list[bytes]) -> 
 def test_parts_beyond_a_text() -> None:
     with pytest.raises(InvalidArgumentError, match="pos 4 out of range"):
         run(lambda x: tf.strings.substr(x, 4, 1), [b"abcdef", b"xyz"])
+
+
+PLAIN_PATTERNS = [
+    b"o[wx]",
+    b"[^a-z]+",
+    b" +\\s",
+    b"a\\.b",
+    b"[]x]",
+    b"[[:alpha:]]+.",
+    b"\\\\",
+]
+
+
+@pytest.mark.parametrize("pattern", PLAIN_PATTERNS)
+@pytest.mark.parametrize("rewrite", [b"A", b"", b"\\\\n", b"g<0>"])
+def test_replacing_by_a_template(
+    pattern: bytes, rewrite: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = [b"a", b"ow", b" ", b"]", b"\\", b".", b"\xc3\xa9", b"\xff", b"\n"]
+    random = np.random.RandomState(0)
+    texts = [b"".join(random.choice(pieces, 8)) for _ in range(40)]
+    static = tf.raw_ops.StaticRegexReplace
+
+    def replaced() -> Any:
+        return run(lambda x: static(input=x, pattern=pattern, rewrite=rewrite), texts)
+
+    by_template = replaced().tolist()
+    monkeypatch.setattr(string_transform_ops, "is_never_empty", lambda pattern: False)
+    assert replaced().tolist() == by_template
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [b"a*", b"a?", b"\\b", b"^a", b"a|", b"(a)", b"", b"x$", b"[a]*", b"a{0}"],
+)
+def test_patterns_that_may_match_nothing(pattern: bytes) -> None:
+    assert not is_never_empty(pattern)
+    assert all(is_never_empty(plain) for plain in PLAIN_PATTERNS)

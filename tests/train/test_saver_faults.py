@@ -310,3 +310,24 @@ def test_two_savers_of_one_prefix(tmp_path: Path) -> None:
     with BundleReader(prefix) as reader:
         assert (reader.read(b"a") == reader.read(b"b")).all()
     assert {p.name for p in tmp_path.iterdir()} == {"m.index", "m.data-00000-of-00001"}
+
+
+def test_removing_leaves_alone_what_another_saver_writes(tmp_path: Path) -> None:
+    """Two programs that save the same steps: one rotates what the other writes."""
+    from tensorloom.storage.bundle_reader import BundleReader
+    from tensorloom.storage.bundle_writer import BundleWriter
+
+    def add(writer: BundleWriter, number: int) -> None:
+        writer.add(b"a", tf.int32, np.full(10, number, np.int32))
+
+    prefix = str(tmp_path / "m-3")
+    with BundleWriter(prefix) as first:
+        add(first, 1)
+        first.finish()
+    with BundleWriter(prefix) as second:
+        add(second, 2)
+        tf.train.remove_checkpoint(prefix)
+        assert not tf.train.checkpoint_exists(prefix)
+        second.finish()
+    with BundleReader(prefix) as reader:
+        assert (reader.read(b"a") == 2).all()

@@ -204,6 +204,11 @@ def merge_v2_checkpoints(c: OpKernelConstruction) -> Compute:
     delete = bool(c.get("delete_old_dirs", True))
 
     def compute(prefixes: Any, destination: Any) -> None:
+        if np.ndim(prefixes) != 1:
+            raise invalid_argument(
+                "Input checkpoint_prefixes should be an 1-D tensor, got "
+                f"{shape_text(np.shape(prefixes))} instead."
+            )
         old, new = [os.fsdecode(x) for x in _strings(prefixes)], _path(destination)
         merge_bundles(old, new)
         if not delete:

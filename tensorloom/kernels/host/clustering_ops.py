@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
-from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.op_kernel import (
+    Compute,
+    OpKernelConstruction,
+    OpKernelContext,
+    host_kernel,
+)
 from tensorloom.kernels.host.datasets.sources import RandomWords
 from tensorloom.kernels.host.philox import uint32_to_float
 
@@ -98,10 +104,14 @@ class _PlusPlus:
         self._sums = self._nearest
         self.chosen: list[int] = []
 
-    def choose(self, tries: int) -> None:
-        """Chooses, of so many drawn points, the one that brings all others closest."""
+    def choose(self, tries: int, check: Callable[[], None]) -> None:
+        """Chooses, of so many drawn points, the one that brings all others closest.
+
+        `check` raises when the step is cancelled.
+        """
         best, best_index, best_nearest = math.inf, 0, self._nearest
         for _ in range(tries):
+            check()
             index = self._draw() if self.chosen else self._draw_evenly()
             # TensorFlow reads one row too far where all sums are the same.
             index = min(index, len(self._points) - 1)
@@ -154,21 +164,23 @@ def _check_choice(points: _Array, **scalars: Any) -> None:
         )
 
 
-@host_kernel("KmeansPlusPlusInitialization", large=True)
+@host_kernel("KmeansPlusPlusInitialization", context=True, large=True)
 def kmeans_plus_plus_initialization(c: OpKernelConstruction) -> Compute:
     """Rows of the points, far from each other, as TensorFlow draws them.
 
     Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
     """
 
-    def compute(points: _Array, count: Any, seed: Any, retries: Any) -> _Array:
+    def compute(
+        context: OpKernelContext, points: _Array, count: Any, seed: Any, retries: Any
+    ) -> _Array:
         _check_choice(
             points, num_to_sample=count, seed=seed, num_retries_per_sample=retries
         )
         more = int(retries) if retries >= 0 else 2 + int(math.log(count))
         drawn = _PlusPlus(points, _words(int(seed)))
         for _ in range(int(count)):
-            drawn.choose(1 + more)
+            drawn.choose(1 + more, context.cancellation.check)
         return points[drawn.chosen]
 
     return compute

@@ -59,6 +59,11 @@ def matching_files(c: OpKernelConstruction) -> Compute:
     """The names that match."""
 
     def compute(pattern: Any) -> Any:
+        if np.ndim(pattern) > 1:
+            raise invalid_argument(
+                "Input patterns tensor must be scalar or vector, but had shape: "
+                f"{shape_text(np.shape(pattern))}"
+            )
         patterns = [os.fsdecode(x) for x in np.reshape(pattern, -1).tolist()]
         names = sorted(name for one in patterns for name in filesystem.glob(one))
         return to_strings([os.fsencode(name) for name in names], (len(names),))

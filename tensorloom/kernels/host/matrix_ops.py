@@ -210,7 +210,7 @@ def matrix_solve_ls(c: OpKernelConstruction) -> Compute:
         if fast:
             result = _normal_equations(a, b, regularizer)
         else:
-            result = np.linalg.pinv(a, rcond=_epsilon(a)) @ b
+            result = _converging(np.linalg.pinv, a, rcond=_epsilon(a)) @ b
         return result.astype(rhs.dtype, copy=False)
 
     return compute
@@ -295,6 +295,9 @@ def self_adjoint_eig(c: OpKernelConstruction) -> Compute:
 
 def _converging(decompose: Callable[..., Any], *args: Any, **options: Any) -> Any:
     try:
+        # LAPACK may iterate for ever over an infinity.
+        if not np.isfinite(args[0]).all():
+            raise np.linalg.LinAlgError
         return decompose(*args, **options)
     except np.linalg.LinAlgError:
         raise invalid(

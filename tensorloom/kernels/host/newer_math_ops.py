@@ -35,7 +35,8 @@ def sobol_sample(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"skip + num_results must be below 2^{SobolEngine.MAXBIT}"
             )
-        engine = SobolEngine(int(dim)).fast_forward(int(skip) + 1)
+        engine: Any = SobolEngine(int(dim))  # type: ignore[no-untyped-call]
+        engine.fast_forward(int(skip) + 1)
         return engine.draw(int(num_results)).numpy().astype(numpy_type)
 
     return compute

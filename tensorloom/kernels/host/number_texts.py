@@ -70,10 +70,12 @@ def _plain_integers(blob: bytes, count: int) -> Any:
     """
     if blob.translate(None, b"0123456789,-") or blob[-1:] in (b"-", b","):
         return None
-    if b"-," in blob or b"--" in blob:  # NumPy reads a lone sign as zero
-        return None
+    if b"-" in blob:  # NumPy reads a lone sign as zero
+        text = np.frombuffer(blob, np.uint8)
+        if (text[np.flatnonzero(text == ord("-")) + 1] < ord("0")).any():
+            return None
     try:
-        numbers = np.fromstring(blob, np.int64, sep=",")  # type: ignore[call-overload]
+        numbers = np.fromstring(blob, np.int64, sep=",")
     except (ValueError, DeprecationWarning):  # of NumPy 2, and of NumPy 1 in tests
         return None
     # A number that is out of range is read as the last one in range.

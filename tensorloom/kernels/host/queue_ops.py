@@ -116,6 +116,10 @@ def priority_queue(c: OpKernelConstruction) -> Compute:
 def random_shuffle_queue(c: OpKernelConstruction) -> Compute:
     """The queue of this node, or of its shared name."""
     minimum, capacity = c["min_after_dequeue"], c["capacity"]
+    if minimum < 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"min_after_dequeue {minimum} must be >= 0"
+        )
     if 0 <= capacity <= minimum:
         raise errors.InvalidArgumentError(
             None, None, f"min_after_dequeue {minimum} must be < capacity {capacity}"

@@ -180,9 +180,8 @@ def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     order = list(range(size))
     if size > 1:
         remaining = np.arange(size, 1, -1, dtype=np.uint32)
-        steps = (stream.words(size - 1) % remaining).tolist()
-        for index, step in enumerate(steps):
-            other = index + step
+        others = np.arange(size - 1) + stream.words(size - 1) % remaining
+        for index, other in enumerate(others.tolist()):
             order[index], order[other] = order[other], order[index]
     return np.array(order, np.int64)
 

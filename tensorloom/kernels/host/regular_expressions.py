@@ -91,6 +91,19 @@ def _without_damage(piece: str) -> str:
     return piece
 
 
+# Characters and classes one behind the other, some repeated by a plus.
+_PLAIN = re.compile(
+    r"""(?:(?: [^\\\[\]().*+?{}|^$] | \. | \\[dDsSwWnrtfv.\\*+?()\[\]{}|^$]
+           | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\[\]\\])*\] )\+?)+""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def is_never_empty(pattern: bytes) -> bool:
+    """Whether it is plain to see that a pattern matches no empty text."""
+    return _PLAIN.fullmatch(to_text(pattern)) is not None
+
+
 def to_text(value: bytes) -> str:
     """Text from bytes that need not be UTF-8; `to_bytes` gives them back."""
     return value.decode("utf-8", "surrogateescape")

@@ -251,6 +251,18 @@ def _both(op: str) -> list[str]:
     return [f"Map{op}", f"OrderedMap{op}"]
 
 
+def _ordered(indices: Any) -> list[int]:
+    """Which components are meant.
+
+    Raises:
+      InvalidArgumentError: they are not in order, or one is there twice.
+    """
+    places: list[int] = np.reshape(indices, -1).tolist()
+    if any(b <= a for a, b in itertools.pairwise(places)):
+        raise _invalid("Indices are not strictly ordered")
+    return places
+
+
 @host_kernel(
     _both("Stage"), context=True, blocking=True, retains=("values",), large=True
 )
@@ -259,9 +271,7 @@ def map_stage(c: OpKernelConstruction) -> Compute:
     find = _map_finder(c)
 
     def compute(context: OpKernelContext, key: Any, indices: Any, *values: Any) -> None:
-        area, number, places = find(), int(key), np.reshape(indices, -1).tolist()
-        if any(b <= a for a, b in itertools.pairwise(places)):
-            raise _invalid("Indices are not strictly ordered")
+        area, number, places = find(), int(key), _ordered(indices)
         size = _size(values)
         area.check_size(size)
         with area.changed:
@@ -280,7 +290,7 @@ def map_unstage(c: OpKernelConstruction) -> Compute:
     find, keep = _map_finder(c), c.op.endswith("Peek")
 
     def compute(context: OpKernelContext, key: Any, indices: Any) -> Any:
-        area, number, places = find(), int(key), np.reshape(indices, -1).tolist()
+        area, number, places = find(), int(key), _ordered(indices)
         with area.changed:
             area.wait_until(lambda: number in area.complete, context, c.op)
             values = area.take(number, places, keep)
@@ -296,7 +306,7 @@ def map_unstage_no_key(c: OpKernelConstruction) -> Compute:
     find = _map_finder(c)
 
     def compute(context: OpKernelContext, indices: Any) -> Any:
-        area, places = find(), np.reshape(indices, -1).tolist()
+        area, places = find(), _ordered(indices)
         with area.changed:
             area.wait_until(lambda: bool(area.complete), context, c.op)
             key = area.first_key()

@@ -16,6 +16,7 @@ from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.regular_expressions import (
     compile_pattern,
     is_damaged,
+    is_never_empty,
     to_bytes,
     to_text,
 )
@@ -137,6 +138,10 @@ def _replacer(
         return lambda text: text
     pieces = parts
     literal = "".join(map(str, pieces)) if {*map(type, pieces)} <= {str} else None
+    # In half the time that a call for each match takes.
+    template = None if literal is None else literal.replace("\\", r"\\")
+    if template is not None and not is_never_empty(pattern):
+        template = None
 
     def replace(text: bytes) -> bytes:
         last_end = -1
@@ -154,7 +159,8 @@ def _replacer(
 
         decoded = to_text(text)
         used = compile_pattern(pattern, True) if is_damaged(decoded) else compiled
-        return to_bytes(used.sub(new, decoded, count=int(not everywhere)))
+        by = new if template is None else template
+        return to_bytes(used.sub(by, decoded, count=int(not everywhere)))
 
     return replace
 

@@ -19,7 +19,13 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node, sort_topologically
+from tensorloom.framework.graph_ir import (
+    GRAPH_NAMES,
+    FunctionIR,
+    GraphIR,
+    Node,
+    sort_topologically,
+)
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
@@ -325,6 +331,7 @@ class _Rewriter:
             tuple([dtype for _, dtype in results]),
             {n: node.replace(output_shapes=None) for n, node in kept.items()},
             tuple([edge for edge, _ in results]),
+            attrs={GRAPH_NAMES: True},
             is_stateful=not all(is_pure(node) for node in nodes),
             arg_shapes=(UNKNOWN,) * len(args),
         )

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node, sort_topologically
+from tensorloom.framework.graph_ir import (
+    GRAPH_NAMES,
+    FunctionIR,
+    GraphIR,
+    Node,
+    sort_topologically,
+)
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
 from tensorloom.master.functionalize.liveness import outlives
@@ -276,6 +282,7 @@ def _function(
         tuple([dtype for _, dtype in results]),
         {n.name: n.replace(output_shapes=None) for n in ordered},
         tuple([edge for edge, _ in results]),
+        attrs={GRAPH_NAMES: True},
         is_stateful=not all(is_pure(n) for n in ordered),
         arg_shapes=(UNKNOWN,) * len(args),
     )

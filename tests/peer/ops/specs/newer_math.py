@@ -1,0 +1,86 @@
+"""Mathematics of TensorFlow 2.x, and nodes that Grappler makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.peer.ops.draw import Draw, K, Value
+from tests.peer.ops.program import Program
+from tests.peer.ops.spec import call, spec
+
+
+def _sobol(d: Draw) -> Any:
+    count, skip = d.integer(1, 9), d.integer(0, 50)
+    return call(K(d.integer(1, 30), "int32"), K(count, "int32"), K(skip, "int32"))
+
+
+spec("SobolSample", _sobol, attr="dtype", mutate=("rank",), gradient=False)
+
+
+def _isotonic(d: Draw) -> Any:
+    return call(d.array(d.shape(1, 3, size=7)), output_dtype="float64")
+
+
+spec("IsotonicRegression", _isotonic, mutate=())
+
+
+def _approximate(d: Draw) -> Any:
+    shape = d.shape(1, 3, size=6, empty=0)
+    # TensorFlow takes an unknown size for -1, which is less than k.
+    value = Value(d.array(shape, distinct=True), always=True)
+    return call(value, k=d.integer(1, shape[-1]))
+
+
+spec("ApproxTopK", _approximate, mutate=(), gradient=False)
+
+
+def _to_bool(d: Draw) -> Any:
+    return call(d.array(d.shape(0, 2)))
+
+
+_TRUTHS = ["float32", "float64", "int32", "int64", "bool"]
+spec("ToBool", _to_bool, types=_TRUTHS, mutate=())
+spec(
+    "DeviceIndex",
+    lambda d: call(device_names=d.choice([["CPU", "GPU"], ["GPU", "CPU"], ["TPU"]])),
+    types=(),
+)
+spec(
+    "_TensorToHashBucketFast",
+    lambda d: call(d.array(d.shape(0, 2)), num_buckets=d.integer(1, 999)),
+    types=["int8", "int16", "int32", "int64"],
+    mutate=(),
+)
+
+
+def _unary(d: Draw) -> Any:
+    names = ["Tanh", "Exp", "Square", "Sigmoid", "Neg", "Relu", "Elu", "Cos", "Atan"]
+    chosen = [d.choice(names) for _ in range(d.integer(1, 4))]
+    return call(d.array(d.shape(0, 2)), op_names=chosen)
+
+
+spec("_UnaryOpsComposition", _unary, mutate=(), gradient=False)
+
+
+def _variables(d: Draw) -> Program:
+    p = Program()
+    handles = p.op(
+        "_VarHandlesOp",
+        N=2,
+        containers=["", ""],
+        shared_names=["one", "two"],
+        dtypes=[d.dtype, "int32"],
+        shapes=[(3,), (2, 1)],
+    )
+    first = p.op("AssignVariableOp", handles[0], d.array((3,)), dtype=d.dtype)
+    second = p.op("AssignVariableOp", handles[1], d.array((2, 1), "int32"))
+    read = p.op("_ReadVariablesOp", [handles[0], handles[1]], dtypes=[d.dtype, "int32"])
+    p.run(first)
+    p.run(second)
+    p.run(read)
+    p.run(first)
+    p.run(read)
+    return p
+
+
+spec("_ReadVariablesOp _VarHandlesOp", _variables, types=["float32"], gradient=False)
