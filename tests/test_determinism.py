@@ -73,7 +73,7 @@ def test_the_switch_works_after_torch_was_loaded() -> None:
     program = f"""
 import tensorloom as tf
 with tf.Session() as sess:
-    sess.run(tf.matmul(tf.ones([100, 100]), tf.ones([100, 100])))
+    sess.run(tf.matmul(tf.ones([200, 200]), tf.ones([200, 200])))
 import torch
 print(torch.are_deterministic_algorithms_enabled())
 {CALL}

@@ -9,13 +9,13 @@ from typing import Any
 from tensorloom.framework import op_def_library, op_registry
 
 # Arguments that TensorFlow's Python calls otherwise than the op's definition does.
-_AXIS = {"axis": "reduction_indices"}
+_REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
 _RENAMED = {
-    **dict.fromkeys(["All", "Any", "EuclideanNorm", "Max", "Mean", "Min"], _AXIS),
-    **dict.fromkeys(["Prod", "Sum"], _AXIS),
-    **dict.fromkeys(["Split", "SplitV"], {"axis": "split_dim"}),
+    **{op: {"axis": "reduction_indices"} for op in _REDUCTIONS},
     "ExpandDims": {"axis": "dim"},
     "Select": {"x": "t", "y": "e"},
+    "Split": {"axis": "split_dim"},
+    "SplitV": {"axis": "split_dim"},
     "Squeeze": {"axis": "squeeze_dims"},
     "Where": {"condition": "input"},
 }
