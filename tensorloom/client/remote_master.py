@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +26,7 @@ from tensorloom.transport.request_ids import new_request_id
 from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Channel
@@ -82,6 +83,8 @@ class RemoteMaster:
         self._channel = channel
         self._lock = threading.Lock()
         self._version = 0  # of the graph at the master
+        # The dtypes of quantized tensors, which are fed as their base integers.
+        self._quantized: dict[str, DType] = {}
         #: Of the session; "" before it was made.
         self.handle = ""
 
@@ -110,6 +113,7 @@ class RemoteMaster:
                 f"{limit_s:g} s",
             ) from None
         self._version = response.graph_version
+        self._quantized.update(_quantized_tensors(graph))
         handle = self.handle = str(response.session_handle)
         self._hold(handle)
         _open.add(self)
@@ -164,6 +168,7 @@ class RemoteMaster:
                 current_graph_version=self._version,
             )
             self._version = response.new_graph_version
+            self._quantized.update(_quantized_tensors(graph))
 
     def close_session(self, session: str) -> None:
         """Ends the session at the master, and the connection."""
@@ -189,7 +194,12 @@ class RemoteMaster:
 
     def prepare_step(self, session: str, signature: StepSignature) -> RemoteStep:
         """A step; the master prepares it when it runs first."""
-        return RemoteStep(self._channel, session, signature)
+        types = self._types(signature.feeds)
+        return RemoteStep(self._channel, session, signature, types)
+
+    def _types(self, feeds: Sequence[str]) -> list[DType | None]:
+        """The dtypes of feeds where their values do not tell them."""
+        return [self._quantized.get(name) for name in feeds]
 
     def partial_run_setup(self, session: str, signature: StepSignature) -> str:
         """Begins a partial run; see `MasterInterface`."""
@@ -212,10 +222,12 @@ class RemoteMaster:
         fetches: Sequence[str],
     ) -> list[Any]:
         """Continues a partial run; see `MasterInterface`."""
+        names = tuple(name for name, _ in feeds)
         step = RemoteStep(
             self._channel,
             session,
-            StepSignature(tuple(name for name, _ in feeds), tuple(fetches)),
+            StepSignature(names, tuple(fetches)),
+            self._types(names),
             partial_handle,
         )
         return step.run_messages([value for _, value in feeds], None)
@@ -229,10 +241,12 @@ class RemoteStep:
         channel: Channel,
         session: str,
         signature: StepSignature,
+        feed_types: Sequence[DType | None],
         partial_handle: str = "",
     ) -> None:
         self._channel = channel
         self._signature = signature
+        self._feed_types = feed_types
         self._method: Method = master_methods()["RunStep"]
         self._number: tuple[Any, int] | None = None  # of (channel, prepared step)
         self._template = self._method.request(
@@ -259,8 +273,9 @@ class RemoteStep:
         request = self._method.request()
         request.CopyFrom(self._template)
         request.request_id = new_request_id()
-        for name, value in zip(self._signature.feeds, feeds, strict=True):
-            tensors.encode(value, request.feed.add(name=name).tensor)
+        names = self._signature.feeds
+        for name, value, dtype in zip(names, feeds, self._feed_types, strict=True):
+            tensors.encode(value, request.feed.add(name=name).tensor, dtype)
         timeout_s = None
         if step is not None:
             _fill_options(request.options, step.options)
@@ -304,6 +319,13 @@ class RemoteStep:
                 None, None, f"The master did not return the fetch {missing[0]}"
             )
         return [_owned(tensors.decode(received[n])) for n in self._signature.fetches]
+
+
+def _quantized_tensors(graph: GraphIR) -> Iterator[tuple[str, DType]]:
+    for node in graph.nodes.values():
+        for index, dtype in enumerate(node.output_types):
+            if dtype.is_quantized:
+                yield f"{node.name}:{index}", dtype.base_dtype
 
 
 def _is_plain(options: StepOptions) -> bool:

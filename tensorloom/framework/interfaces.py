@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.frame_id import FrameNumbering
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.protos.graph_pb2 import GraphDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ class StepMetadata:
     """What the workers tell about a step; they append, in any order and thread."""
 
     node_stats: list[NodeStats] = field(default_factory=list)
-    # One graph for each device's piece, with `_Send` and `_Recv` nodes.
-    partition_graphs: list[GraphIR] = field(default_factory=list)
+    # One graph for each device's piece, with `_Send` and `_Recv` nodes. Another task's
+    # are messages: they may have ops that only that task knows.
+    partition_graphs: list[GraphIR | GraphDef] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.interfaces import (
     NodeStats,
     StepContext,
@@ -16,6 +16,7 @@ from tensorloom.framework.interfaces import (
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.protos.graph_pb2 import GraphDef
 
 
 def check_type(run_metadata: Any) -> None:
@@ -28,11 +29,13 @@ def decode_options(options: Any, default: StepOptions | None) -> StepOptions:
 
     Raises:
       AttributeError: it is no proto.
+      errors.UnimplementedError: it asks for tfdbg to watch tensors.
     """
     timeout_s = default.timeout_s if default is not None else None
     if options is None:
         return default or StepOptions()
     options.SerializeToString  # noqa: B018 - the access is the check
+    check_debug_options(options.debug_options)
     if options.timeout_in_ms > 0:
         timeout_s = options.timeout_in_ms / 1000
     return StepOptions(
@@ -40,6 +43,19 @@ def decode_options(options: Any, default: StepOptions | None) -> StepOptions:
         trace=options.trace_level > 0,
         output_partition_graphs=options.output_partition_graphs,
     )
+
+
+def check_debug_options(options: Any) -> None:
+    """Raises errors.UnimplementedError for a `DebugOptions` that watches tensors."""
+    if options.debug_tensor_watch_opts:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "The debug_options of tfdbg (debug_tensor_watch_opts) are not supported. "
+            "Use tf.print, tf.Print or tf.debugging to look at tensors while a step "
+            "runs, fetch them, or ask for RunMetadata with FULL_TRACE and "
+            "output_partition_graphs",
+        )
 
 
 def fill(run_metadata: Any, step: StepContext, config: SessionConfig) -> None:
@@ -53,7 +69,7 @@ def fill(run_metadata: Any, step: StepContext, config: SessionConfig) -> None:
         if config.build_cost_model > 0:
             _fill_cost_graph(filled.cost_graph, step.metadata.node_stats)
     if step.options.output_partition_graphs:
-        _fill_partition_graphs(filled, step.metadata.partition_graphs)
+        _add_graphs(filled.partition_graphs, step.metadata.partition_graphs)
     run_metadata.ParseFromString(filled.SerializeToString())
 
 
@@ -103,13 +119,12 @@ def _fill_cost_graph(cost_graph: Any, nodes: Iterable[NodeStats]) -> None:
                 output.shape.dim.add().size = -1 if dim is None else dim
 
 
-def _fill_partition_graphs(run_metadata: Any, graphs: Iterable[GraphIR]) -> None:
+def _add_graphs(field: Any, graphs: Iterable[GraphIR | GraphDef]) -> None:
     from tensorloom.framework import graph_def
+    from tensorloom.framework.graph_ir import GraphIR
 
     for graph in graphs:
-        run_metadata.partition_graphs.add().MergeFromString(
-            graph_def.to_proto(graph).SerializeToString()
-        )
+        field.append(graph_def.to_proto(graph) if isinstance(graph, GraphIR) else graph)
 
 
 def fill_worker_response(response: Any, step: StepContext) -> None:
@@ -117,10 +132,7 @@ def fill_worker_response(response: Any, step: StepContext) -> None:
     if step.options.trace:
         _fill_step_stats(response.step_stats, step.metadata.node_stats)
     if step.options.output_partition_graphs:
-        from tensorloom.framework import graph_def
-
-        for graph in step.metadata.partition_graphs:
-            response.partition_graph.add().MergeFrom(graph_def.to_proto(graph))
+        _add_graphs(response.partition_graph, step.metadata.partition_graphs)
 
 
 def read(run_metadata: Any, step: StepContext) -> None:
@@ -128,12 +140,7 @@ def read(run_metadata: Any, step: StepContext) -> None:
     if step.options.trace:
         read_step_stats(run_metadata.step_stats, step.metadata)
     if step.options.output_partition_graphs:
-        from tensorloom.framework import graph_def
-
-        step.metadata.partition_graphs.extend(
-            graph_def.from_proto(graph, internal=True)
-            for graph in run_metadata.partition_graphs
-        )
+        step.metadata.partition_graphs.extend(run_metadata.partition_graphs)
 
 
 def read_step_stats(step_stats: Any, metadata: StepMetadata) -> None:

@@ -38,6 +38,7 @@ class _Step:
 
     prepared: PreparedStep
     feed_types: list[DType]
+    fetch_types: list[DType]
 
 
 @dataclass(slots=True, eq=False)
@@ -241,8 +242,7 @@ class MasterService:
         options = run_metadata.decode_options(request.options, None)
         values, context = _run(step, feeds, options, call)
         response.metadata.SetInParent()
-        for name, value in zip(request.fetch, values, strict=True):
-            tensors.encode(value, response.tensor.add(name=name).tensor)
+        _add_fetches(response, request.fetch, values, step.fetch_types)
         _fill_metadata(response.metadata, context, session.config)
 
     def _step(
@@ -260,6 +260,7 @@ class MasterService:
             step = _Step(
                 self._master.prepare_step(handle, canonical),
                 self._types(handle, canonical.feeds),
+                self._types(handle, canonical.fetches),
             )
             session.steps[signature] = step
         return step
@@ -329,14 +330,15 @@ class MasterService:
         values = _decode_feeds(
             [(named.name, named.tensor) for named in request.feed], types
         )
+        fetches = [_full_name(name) for name in request.fetch]
         fetched = self._master.partial_run(
             request.session_handle,
             request.partial_run_handle,
             list(zip(names, values, strict=True)),
-            [_full_name(name) for name in request.fetch],
+            fetches,
         )
-        for name, value in zip(request.fetch, fetched, strict=True):
-            tensors.encode(value, response.tensor.add(name=name).tensor)
+        types = self._types(request.session_handle, fetches)
+        _add_fetches(response, request.fetch, fetched, types)
 
     # --- callables -------------------------------------------------------------------
 
@@ -381,8 +383,8 @@ class MasterService:
             raise self._from_here(error) from None
         response = master_methods()["RunCallable"].response()
         response.metadata.SetInParent()
-        for value in values:
-            tensors.encode(value, response.fetch.add())
+        for value, dtype in zip(values, step.fetch_types, strict=True):
+            tensors.encode(value, response.fetch.add(), dtype)
         _fill_metadata(response.metadata, context, session.config)
         return response
 
@@ -420,6 +422,13 @@ def _decode_feeds(
             )
         values.append(tensors.decode(tensor))
     return values
+
+
+def _add_fetches(
+    response: Any, names: Sequence[str], values: list[Any], types: Sequence[DType]
+) -> None:
+    for name, value, dtype in zip(names, values, types, strict=True):
+        tensors.encode(value, response.tensor.add(name=name).tensor, dtype)
 
 
 def _fill_metadata(proto: Any, context: StepContext, config: SessionConfig) -> None:

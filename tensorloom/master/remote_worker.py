@@ -619,10 +619,7 @@ class RemoteRegisteredGraph:
         if step.options.trace:
             run_metadata.read_step_stats(response.step_stats, step.metadata)
         if step.options.output_partition_graphs:
-            step.metadata.partition_graphs.extend(
-                graph_def.from_proto(graph, internal=True)
-                for graph in response.partition_graph
-            )
+            step.metadata.partition_graphs.extend(response.partition_graph)
         missing = [key for key in self._ends.fetches if key not in received]
         if missing:
             raise errors.InternalError(

@@ -26,12 +26,17 @@ def check_types(values: Sequence[Any], types: Sequence[DType]) -> None:
         )
     for index, (value, dtype) in enumerate(zip(values, types, strict=True)):
         found = _dtype_of(value)
-        if found is not dtype:
+        if found is not dtype and not _is_base(found, dtype):
             raise errors.InvalidArgumentError(
                 None,
                 None,
                 f"Feed {index} must be of dtype {dtype.name}, but is of {found.name}",
             )
+
+
+def _is_base(found: DType, dtype: DType) -> bool:
+    """Whether a value is of the integers that a quantized dtype has at run time."""
+    return dtype.is_quantized and found.np_dtype == dtype.np_dtype[0]
 
 
 def _dtype_of(value: Any) -> DType:

@@ -42,7 +42,8 @@ def encode(value: Any, proto: TensorProto, dtype: DType | None = None) -> None:
     Args:
       value: an array, a NumPy scalar, bytes, or a resource.
       proto: the message.
-      dtype: the value's; needed where the array does not tell it.
+      dtype: the value's; needed where the array does not tell it. A quantized value
+        is an array of its base integers.
 
     Raises:
       errors.InvalidArgumentError: the value is larger than a message may be.
@@ -168,7 +169,10 @@ def decode(proto: TensorProto) -> Any:
         return RemoteResource(proto.resource_handle_val[0])
     if proto.dtype == dtypes.variant.as_datatype_enum:
         return _variant(proto)
-    return tensor_proto.decode_tensor(proto)
+    array = tensor_proto.decode_tensor(proto)
+    if array.dtype.names is not None:  # quantized: at run time its base integers
+        array = array.view(array.dtype[0])
+    return array
 
 
 def as_fetched(value: Any) -> Any:

@@ -27,6 +27,7 @@ class ClientEnds:
     feeds: dict[str, int]  # key -> index of its `_Arg`
     feed_types: list[DType]
     fetches: dict[str, int]  # key -> index of its `_Retval`
+    fetch_types: list[DType]
 
 
 def with_arguments(graph: GraphIR) -> ClientEnds:
@@ -34,6 +35,7 @@ def with_arguments(graph: GraphIR) -> ClientEnds:
     feeds: dict[str, int] = {}
     feed_types: list[DType] = []
     fetches: dict[str, int] = {}
+    fetch_types: list[DType] = []
     nodes = []
     for node in graph.nodes.values():
         if not node.attrs.get("client_terminated"):
@@ -45,9 +47,10 @@ def with_arguments(graph: GraphIR) -> ClientEnds:
         else:
             index = fetches[key_of(node)] = len(fetches)
             nodes.append(_result(node, index))
+            fetch_types.append(node.attrs["T"])
     if not feeds and not fetches:
-        return ClientEnds(graph, feeds, feed_types, fetches)
-    return ClientEnds(graph.with_nodes(nodes), feeds, feed_types, fetches)
+        return ClientEnds(graph, feeds, feed_types, fetches, fetch_types)
+    return ClientEnds(graph.with_nodes(nodes), feeds, feed_types, fetches, fetch_types)
 
 
 def _argument(node: Node, index: int) -> Node:

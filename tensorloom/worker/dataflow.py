@@ -31,6 +31,7 @@ from tensorloom.worker.dataflow_nodes import (
     SWITCH_N,
     TRIGGER,
     Item,
+    read_input,
 )
 
 if TYPE_CHECKING:
@@ -188,8 +189,8 @@ class Run:
 
     def _execute(self, item: Item, iteration: _Iteration, inputs: list[Any]) -> None:
         kind = item.kind
-        if item.reads is not None:
-            inputs = [item.reads(value) for value in inputs]
+        for slot in item.read_slots:
+            inputs[slot] = read_input(item, inputs[slot])
         if kind == SWITCH:
             outputs: Sequence[Any] = (
                 (DEAD, inputs[0]) if bool(inputs[1]) else (inputs[0], DEAD)
@@ -223,8 +224,7 @@ class Run:
         """Sends a tensor to another task, dead or alive."""
         value = item.nothing
         if not dead:
-            assert item.reads is not None
-            value = item.reads(inputs[0])
+            value = read_input(item, inputs[0]) if item.read_slots else inputs[0]
         key = f"{item.key};{iteration.frame.id.number}:{iteration.index}"
         self.context.rendezvous.send(key, value, dead)
         self._deliver(item, iteration, (), dead)

@@ -17,6 +17,7 @@ from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import memory, runtime
+from tensorloom.worker.node_error import refused
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ _KINDS: Final = {
     "_HostRecv": RECV,
     "Recv": RECV,
 }
+# Kinds that pass tokens on and have no generated code.
+_PASSING: Final = frozenset([SWITCH, SWITCH_N, MERGE, ENTER, EXIT, NEXT, PASS, SEND])
 # Nodes with these ops make a graph one for the interpreter.
 CLASSIC_OPS: Final = frozenset(
     op for op, kind in _KINDS.items() if kind not in (TRIGGER, RETVAL, SEND, RECV)
@@ -86,7 +89,7 @@ class Item:
     control_count: int
     call: Call | None = None  # None: the node passes its inputs on, or does nothing
     constant: Any = None  # the output of a Const
-    reads: Callable[[Any], Any] | None = None  # turns a variable's holder to a value
+    read_slots: tuple[int, ...] = ()  # see `_read_slots`
     blocking: bool = False
     # For each output: (consumer, its input); control edges apart.
     consumers: list[list[tuple[Item, int]]] = field(default_factory=list)
@@ -109,6 +112,7 @@ def compile_items(
     items: dict[str, Item] = {}
     codes: list[Code] = []
     facts: dict[tuple[str, int], Value] = {}
+    types = {node.name: node.output_types for node in nodes}
     for node in nodes:
         kind = _KINDS.get(node.op, OTHER)
         item = Item(node, kind, len(node.inputs), len(node.control_inputs))
@@ -116,14 +120,15 @@ def compile_items(
         item.blocking = is_blocking(node)
         items[node.name] = item
         emitter = emitters[node.device]
-        if kind in (SWITCH, SWITCH_N, MERGE, ENTER, EXIT, NEXT, PASS):
+        if kind in _PASSING:
+            item.read_slots = _read_slots(node, kind, facts, types)
+        if kind in _PASSING and kind != SEND:
             _pass_facts(node, item, facts, emitter)
         elif node.op == "Const":
             _add_constant(node, item, facts)
         elif kind == SEND:
             item.key = key_of(node).rpartition(";")[0]
             item.nothing = _nothing(node.attrs["T"])
-            item.reads = _value_of
         elif kind == RECV:
             item.key = key_of(node).rpartition(";")[0]
             _add_received(node, facts, emitter)
@@ -175,8 +180,6 @@ def _pass_facts(
     known = [facts[key] for key in node.inputs if key in facts]
     source = known[0]
     item.frame = node.attrs.get("frame_name", b"")
-    if any(v.read_of is not None for v in known):
-        item.reads = _value_of
     shapes = node.output_shapes or (UNKNOWN,) * len(node.output_types)
     for index, dtype in enumerate(node.output_types):
         facts[node.name, index] = value = Value(
@@ -194,20 +197,59 @@ def _pass_facts(
             value.tensor_name = "-"
 
 
+def _read_slots(
+    node: Node,
+    kind: int,
+    facts: Mapping[tuple[str, int], Value],
+    types: Mapping[str, tuple[DType, ...]],
+) -> tuple[int, ...]:
+    """The inputs of a node without a kernel that are references to be read.
+
+    A reference is read when the node that takes a value runs. Those with kernels do
+    so in their generated code; of the others, only the data input of RefSwitch and its
+    like stays a reference. Resource handles look the same at run time, and are values.
+    """
+
+    def is_reference(key: tuple[str, int]) -> bool:
+        # What loops back to a Merge is not compiled yet.
+        return (
+            facts[key].is_ref if key in facts else types[key[0]][key[1]]._is_ref_dtype
+        )
+
+    passes_on = bool(node.output_types) and node.output_types[0]._is_ref_dtype
+    slots = [
+        slot
+        for slot, key in enumerate(node.inputs)
+        if is_reference(key) and not (passes_on and (slot == 0 or kind == MERGE))
+    ]
+    if kind == MERGE:  # it runs with the input that arrived, and the number of it
+        return (0,) if slots else ()
+    return tuple(slots)
+
+
 def _is_small(value: Value, emitter: Emitter) -> bool:
     kernel_type = emitter.device.kernel_type
     return memory.is_small(value.shape, value.dtype.is_integer, kernel_type)
 
 
-def _value_of(token: Any) -> Any:
-    """What a variable's holder holds now; any other token as it is."""
+def read_input(item: Item, token: Any) -> Any:
+    """What a variable's holder holds now, for a node; any other token as it is.
+
+    Nobody changes the value in place while a token is it: see kernels/variable_value.
+
+    Raises:
+      errors.FailedPreconditionError: the variable is not initialized.
+    """
     from tensorloom.framework.resource import Variable
 
     if not isinstance(token, Variable):
         return token
     value = token.value
     if value is None and (value := token.settled()) is None:
-        raise runtime.uninitialized(token)
+        node = item.node
+        # What a value could not be sent for is said of the node that gives it.
+        name = node.inputs[0][0] if item.kind == SEND else node.name
+        raise refused(runtime.uninitialized(token), name, node.op, node.device)
     return value
 
 

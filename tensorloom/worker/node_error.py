@@ -62,7 +62,7 @@ def annotated(error: Exception, codes: Iterable[Code]) -> Exception:
 def refused(
     error: errors.OpError, name: str, op_type: str, device: str
 ) -> errors.OpError:
-    """The error of a kernel that cannot be made for its node, with the node."""
+    """An error of no generated code (a kernel cannot be made), with its node."""
     if "[[" in error.message:
         return error
     message = f"{error.message}\n\t [[{{{{node {name}}}}}]] (op {op_type}, on {device})"

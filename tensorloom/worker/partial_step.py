@@ -43,7 +43,11 @@ class PartialSteps:
         run = self._started(graph, step_id)
         for key in request.recv_key:
             value = rendezvous.recv(key)
-            tensors.encode(received_host(value), response.recv.add(name=key).tensor)
+            tensors.encode(
+                received_host(value),
+                response.recv.add(name=key).tensor,
+                rendezvous.dtype_of(key),
+            )
         if request.is_last_partial_run:
             run.ended.wait()
             self.forget(step_id)

@@ -28,6 +28,7 @@ from tensorloom.worker.step import Step
 
 if TYPE_CHECKING:
     from tensorloom.framework.cancellation import CancellationManager
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.resource import ResourceManager
     from tensorloom.transport.call_link import CallLink
     from tensorloom.transport.value_methods import Sent
@@ -86,6 +87,9 @@ class StepRendezvous(Rendezvous):
         self._peers = peers
         #: Whether what other tasks need is pushed to them, and nothing is pulled.
         self.pushes = False
+        #: The dtypes of what is sent from here where values do not tell them, by key
+        #: without frame and iteration.
+        self.dtypes: dict[str, DType] = {}
         # What waits to be pushed, by task.
         self._later: dict[str, list[Sent]] = {}
         self._later_lock = threading.Lock()
@@ -97,6 +101,10 @@ class StepRendezvous(Rendezvous):
         self._lost: dict[str, errors.OpError] = {}
         self._cancels: list[Callable[[], None]] = []
         self._pull_lock = threading.Lock()
+
+    def dtype_of(self, key: str) -> DType | None:
+        """The dtype of what was sent under a key, if its value does not tell it."""
+        return self.dtypes.get(key.rpartition(";")[0])
 
     def send(self, key: str, value: Any, is_dead: bool = False) -> None:
         """Leaves a value here, or pushes it to the task that needs it."""

@@ -22,6 +22,7 @@ from tensorloom.worker.step_table import Peers, StepRendezvous, StepTable
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.call_link import CallLink
@@ -98,6 +99,7 @@ class RegisteredGraph:
             # It asks for tensors itself, iteration by iteration.
             self._remote_keys = []
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
+        self._sent_dtypes = _quantized_sends(graph)
         graph = graph if ordered else with_waiting_receives(graph)
         self._graph = node_shapes.infer_missing(graph)
         self.parts = self._partition()
@@ -213,6 +215,8 @@ class RegisteredGraph:
         step = self._worker.steps.begin(step_id, resources)
         rendezvous = step.rendezvous
         assert isinstance(rendezvous, StepRendezvous)
+        if self._sent_dtypes:
+            rendezvous.dtypes.update(self._sent_dtypes)
         if self._pushes:
             rendezvous.pushes = True
         else:
@@ -243,6 +247,15 @@ def _keys_from_elsewhere(graph: GraphIR, task: str) -> list[str]:
         and not node.attrs["client_terminated"]
         and device_name.task_of(node.attrs["send_device"].decode()) != task
     ]
+
+
+def _quantized_sends(graph: GraphIR) -> dict[str, DType]:
+    """The dtypes of what a part sends as base integers; see `StepRendezvous.dtypes`."""
+    return {
+        key_of(node).rpartition(";")[0]: node.attrs["T"].base_dtype
+        for node in graph.nodes.values()
+        if node.op in ("_Send", "_HostSend", "Send") and node.attrs["T"].is_quantized
+    }
 
 
 def _tasks_sent_to(graph: GraphIR) -> set[str]:

@@ -200,6 +200,7 @@ class WorkerService:
     # --- graphs ----------------------------------------------------------------------
 
     def _register_graph(self, request: Any, call: Call) -> Any:
+        run_metadata.check_debug_options(request.debug_options)
         session = self._session_of(request)
         graph = graph_def.from_proto(request.graph_def, internal=True)
         self._policy.check(graph)
@@ -278,7 +279,7 @@ class WorkerService:
         values, step = self._run_held(held, feeds, request.step_id, options, call)
         for key, index in zip(request.recv_key, wanted, strict=True):
             named = response.recv.add(name=key)
-            tensors.encode(values[index], named.tensor)
+            tensors.encode(values[index], named.tensor, held.ends.fetch_types[index])
         run_metadata.fill_worker_response(response, step)
 
     def _run_held(
@@ -402,7 +403,8 @@ class WorkerService:
         if is_dead is None:
             raise status.derived(value)
         response = worker_methods()["RecvTensor"].response(is_dead=is_dead)
-        tensors.encode(received_host(value), response.tensor)
+        dtype = rendezvous.dtype_of(key)
+        tensors.encode(received_host(value), response.tensor, dtype)
         return response
 
     def _check_source(self, key: str) -> None:

@@ -62,6 +62,19 @@ def test_with_options() -> None:
             sess.make_callable(a)(options=options)
 
 
+def test_what_tfdbg_asks_is_refused() -> None:
+    a = tf.constant(1.0, name="a")
+    options = tf.RunOptions()
+    options.debug_options.global_step = 3
+    with tf.Session() as sess:
+        call = sess.make_callable(a, accept_options=True)
+        assert call(options=options) == sess.run(a, options=options) == 1.0
+        options.debug_options.debug_tensor_watch_opts.add(node_name="a")
+        for run in (call, lambda options: sess.run(a, options=options)):
+            with pytest.raises(tf.errors.UnimplementedError, match=r"tfdbg.*tf\.print"):
+                run(options=options)
+
+
 def test_errors_come_when_it_is_made() -> None:
     a = tf.constant(1.0)
     with tf.Session() as sess:

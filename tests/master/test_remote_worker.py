@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, run_metadata, session_config
 from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.master.client_ends import Ends
+from tensorloom.master.remote_worker import RemoteRegisteredGraph, RemoteWorker
+from tensorloom.protos.config_pb2 import RunMetadata
 from tensorloom.transport import value_methods
+from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.socket_connection import NotConnected
 
 
@@ -75,3 +78,40 @@ def test_steps_that_a_lost_call_named_are_told_again(error: Exception) -> None:
     run(3)
     run(4)
     assert channel.told == [[], [1], [1, 2], [3]]
+
+
+class _Messages:
+    """Answers RunGraph with the graph of a task that has ops of its own."""
+
+    address = "nowhere"
+    values = None
+
+    def start(self, method: Any, request: Any, done: Any, timeout_s: Any = 0) -> Any:
+        methods = worker_methods()
+        response = method.response()
+        if method is methods["RunGraph"]:
+            assert request.exec_opts.record_partition_graphs
+            node = response.partition_graph.add().node.add(name="y", op="_MklSoftmax")
+            node.attr["workspace_enabled"].b = True
+        done(response, None)
+        return SimpleNamespace(cancel=lambda: None)
+
+
+def test_graphs_of_other_tasks_are_handed_on_as_they_are() -> None:
+    """A worker may have rewritten its part into ops that nobody else knows."""
+    channel: Any = _Messages()
+    worker = RemoteWorker("/job:ps/replica:0/task:0", channel)
+    ends = Ends([], [])
+    graph = RemoteRegisteredGraph(worker, "s", "1", ends, value_methods.RUN_GRAPH)
+    step = StepContext(StepOptions(trace=True, output_partition_graphs=True))
+    assert graph.run([], step) == []
+    filled = RunMetadata()
+    run_metadata.fill(filled, step, session_config.DEFAULT)
+    assert [node.op for node in filled.partition_graphs[0].node] == ["_MklSoftmax"]
+    assert filled.partition_graphs[0].node[0].attr["workspace_enabled"].b
+    # A client reads them from its master.
+    client = StepContext(step.options)
+    run_metadata.read(filled, client)
+    response = worker_methods()["RunGraph"].response()
+    run_metadata.fill_worker_response(response, client)
+    assert list(response.partition_graph) == list(filled.partition_graphs)

@@ -300,6 +300,24 @@ def traced_step(tf, target):
         return [found, sorted(devices), graphs, len(plain.step_stats.dev_stats)]
 
 
+def partition_graphs_with_ops_of_one_system(tf, target):
+    """TensorFlow 2 may run a Softmax as an op that no other system knows."""
+    with tf.device(PS):
+        x = tf.placeholder(tf.float32, [2, 2])
+        y = tf.nn.softmax(x)
+    with tf.device(WORKER):
+        z = tf.reduce_sum(tf.nn.softmax(y), 1)
+    with tf.Session(target) as sess:
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(
+            trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True
+        )
+        feeds = {x: [[1.0, 2.0], [3.0, 5.0]]}
+        found = sess.run(z, feeds, options=options, run_metadata=metadata)
+        nodes = [n for graph in metadata.partition_graphs for n in graph.node]
+        return [found, sum("Softmax" in node.op for node in nodes)]
+
+
 def timed_out_steps(tf, target):
     with tf.device(PS):
         queue = tf.FIFOQueue(3, tf.float32, [[]], shared_name="silent")

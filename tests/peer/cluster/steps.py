@@ -1,5 +1,6 @@
 """Programs for a cluster of a ps and a worker: steps, feeds, fetches, errors."""
 
+import numpy as np
 from running import PS, WORKER
 
 
@@ -85,6 +86,26 @@ def dtypes(tf, target):
             values.append(tf.concat([a, a], 0))
     with tf.Session(target) as sess:
         return sess.run(values)
+
+
+def quantized_dtypes(tf, target):
+    values = []
+    for name in ("int8", "uint8", "int16", "uint16", "int32"):
+        base, dtype = getattr(tf, name), getattr(tf, "q" + name)
+        fed = np.array([1, 2, 100], name).view(dtype.as_numpy_dtype)
+        x = tf.placeholder(dtype, [3])
+        with tf.device(PS):
+            a = tf.bitcast(tf.constant([3, 4, 5], base), dtype)
+            b = tf.identity(x)
+        with tf.device(WORKER):
+            c, d = tf.identity(a), tf.identity(b)
+        with tf.device(PS):
+            e, f = tf.bitcast(c, base), tf.bitcast(d, base)
+        with tf.Session(target) as sess:
+            values.append(sess.run([a, b, c, d, e, f], {x: fed}))
+            handle = sess.partial_run_setup([d, f], [x])
+            values.append(sess.partial_run(handle, [d, f], {x: fed}))
+    return values
 
 
 def scalars_and_empties(tf, target):
