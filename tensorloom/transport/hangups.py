@@ -50,9 +50,17 @@ class _Hangups:
     def _run(self, epoll: select.epoll) -> None:
         while True:
             for number, _ in epoll.poll():
-                callback = self._take(number, epoll)
-                if callback is not None:
-                    threads.start(callback)  # it may take long
+                self._tell(number, epoll)
+
+    def _tell(self, number: int, epoll: select.epoll) -> None:
+        """Calls who is to hear of an event.
+
+        This is no part of the loop, which would hold the last callback, and so the
+        memory of its connection, until the next event.
+        """
+        callback = self._take(number, epoll)
+        if callback is not None:
+            threads.start(callback)  # it may take long
 
     def _take(self, number: int, epoll: select.epoll) -> Callable[[], None] | None:
         """Who is to hear of an event; None if it was of an earlier connection.
