@@ -84,9 +84,9 @@ def _serve(options: argparse.Namespace) -> int:
         protocol=options.protocol,
         deny_ops=options.deny_ops.split(",") if options.deny_ops else (),
     )
+    _stop_at_signals(server)
     name = f"/job:{server.server_def.job_name}/task:{server.server_def.task_index}"
     print(f"{name} is at {server.target}", file=sys.stderr, flush=True)
-    _stop_at_signals(server)
     server.join()
     return 0
 
