@@ -42,15 +42,26 @@ def _recorded(kind: str) -> dict[str, Any]:
     return recorded
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_values(kind: str) -> None:
-    failures = []
-    for name, program in _recorded(kind).items():
+def _differences(programs: dict[str, Any]) -> dict[str, str]:
+    """By program: how its values differ here."""
+    found = {}
+    for name, program in programs.items():
         try:
             recorded_graphs.check(program)
         except Exception as error:
-            failures.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
-    assert not failures, "\n".join(failures)
+            found[name] = f"{name}: {type(error).__name__}: {str(error)[:300]}"
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values(kind: str) -> None:
+    different = _differences(_recorded(kind))
+    if different:
+        # Seldom TensorFlow 1.15 gives NaN for a gradient of batch normalization, and
+        # numbers when it is asked again.
+        again = _recorded.__wrapped__(kind)
+        different = _differences({name: again[name] for name in different})
+    assert not different, "\n".join(different.values())
 
 
 def test_the_stored_graphs_are_current() -> None:
