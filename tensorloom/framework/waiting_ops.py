@@ -17,6 +17,7 @@ from tensorloom.framework.called_functions import names_of
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 
+SENDS: Final = frozenset({"_Send", "_HostSend", "Send"})
 RECEIVES: Final = frozenset({"_Recv", "_HostRecv", "Recv"})
 # On a Recv: the names of the ops elsewhere that may wait and that it follows from.
 WAITS_FOR: Final = "_waits_for"

@@ -13,7 +13,7 @@ from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import ResourceManager, SessionResources
-from tensorloom.framework.waiting_ops import waits_of, with_waiting_receives
+from tensorloom.framework.waiting_ops import SENDS, waits_of, with_waiting_receives
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.dataflow_piece import DataflowPiece
 from tensorloom.worker.piece import Piece
@@ -254,7 +254,7 @@ def _quantized_sends(graph: GraphIR) -> dict[str, DType]:
     return {
         key_of(node).rpartition(";")[0]: node.attrs["T"].base_dtype
         for node in graph.nodes.values()
-        if node.op in ("_Send", "_HostSend", "Send") and node.attrs["T"].is_quantized
+        if node.op in SENDS and node.attrs["T"].is_quantized
     }
 
 
@@ -263,7 +263,7 @@ def _tasks_sent_to(graph: GraphIR) -> set[str]:
     return {
         device_name.task_of(node.attrs["recv_device"].decode())
         for node in graph.nodes.values()
-        if node.op in ("_Send", "_HostSend", "Send")
+        if node.op in SENDS
     }
 
 

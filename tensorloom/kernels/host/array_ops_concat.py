@@ -123,7 +123,7 @@ def _pack(c: OpKernelConstruction) -> Compute:
     if all(shape.dims_tuple == () for shape in c.input_shapes) and (
         c["T"] != dtypes.string
     ):
-        to = c["T"].np_dtype if c["T"].np_dtype.names is None else c["T"].np_dtype[0]
+        to = dtypes.memory_dtype(c["T"])
         return lambda *values: np.array(values, to)
 
     def compute(*values: Any) -> Any:

@@ -30,8 +30,7 @@ def cast_function(
 
     Floats out of an integer's range take what the x86 conversion gives, and NaN too.
     """
-    # At run time, quantized values are their base integers.
-    to = target.np_dtype[0] if target.is_quantized else target.np_dtype
+    to = dtypes.memory_dtype(target)
     if truncate and (source, target) == (dtypes.float32, dtypes.bfloat16):
         return _truncate_to_bfloat16
     if truncate and (source, target) in LOW_BITS:

@@ -4,12 +4,6 @@
 def attempt(f, *a, **k):
     try: return f(*a, **k)
     except Exception as e: return "raises " + type(e).__name__
-def runs(fetches, feeds=None):
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        try: return sess.run(fetches, feeds)
-        except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(1., 2.); t = lambda *a: tf.reduce_sum(tf.stack([tf.reduce_sum(q) for q in tf.nest.flatten(a)])) < 50.
 def show(v):
@@ -46,15 +40,6 @@ result = out, [error(tf.while_loop, lambda i: i < 4, lambda i: i + 1, [0], maxim
 # program: what bodies return in loops with a limit
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
-def runs(fetches, feeds=None):
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        try: return sess.run(fetches, feeds)
-        except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(1., 2.)
 W = lambda b, v, **k: error(tf.while_loop, lambda *a: tf.constant(True), b, v, maximum_iterations=3, **k)
@@ -65,15 +50,6 @@ result = [W(lambda a: [a], [x]), W(lambda a: (a,), [x]), W(lambda a: a, [x]), W(
 # program: what bodies return in loops without a limit
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
-def runs(fetches, feeds=None):
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        try: return sess.run(fetches, feeds)
-        except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(1., 2.)
 W = lambda b, v, **k: error(tf.while_loop, lambda *a: tf.constant(True), b, v, **k)
@@ -87,12 +63,6 @@ result = [W(lambda a: [a], [x]), W(lambda a: (a,), [x]), W(lambda a: a, [x]), W(
 def attempt(f, *a, **k):
     try: return f(*a, **k)
     except Exception as e: return "raises " + type(e).__name__
-def runs(fetches, feeds=None):
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        try: return sess.run(fetches, feeds)
-        except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(1., 2.); c = lambda *a: tf.constant(True); S = tf.TensorShape
 sp = tf.SparseTensor([[0, 0]], [1.], [3, 3]); rt = tf.RaggedTensor.from_row_splits(tf.constant([1., 2.]), [0, 1, 2]); sl = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 1]), tf.constant([5, 3]))
@@ -110,15 +80,11 @@ result = [W(I, [x], [S([None])]), W(I, [x], S([None])), W(I, [x], [[None]]), W(I
 # program: a ragged loop variable that grows
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         try: return sess.run(fetches, feeds)
         except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 rt = tf.RaggedTensor.from_row_splits(tf.constant([1., 2.]), [0, 1, 2])
 _, r = tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.concat([r, r * 2.], 0)), [0, rt], [tf.TensorShape([]), tf.TensorShape([None, None])])
@@ -127,15 +93,11 @@ result = r.shape.as_list(), runs([r.values, r.row_splits])
 # program: a sparse loop variable that fills
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         try: return sess.run(fetches, feeds)
         except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 sp = tf.SparseTensor([[0, 0]], [1.], [3, 3])
 _, r = tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.sparse.concat(0, [r, r])), [0, sp])
@@ -144,15 +106,11 @@ result = r.shape.as_list(), runs(r)
 # program: exclusive cases with and without a default
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         try: return sess.run(fetches, feeds)
         except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = tf.placeholder(tf.float32, [])
 P = [x < 1, x < 2, x < 3]
@@ -168,9 +126,6 @@ result = out
 # program: a custom gradient with a variable in a loop
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
@@ -191,9 +146,6 @@ result = runs([y] + g(y, x, v))
 # program: gradients of a loop with stops, given gradients and zeros
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
@@ -232,15 +184,11 @@ result = [o if isinstance(o, str) else [v is None for v in o] for o in out], run
 # program: the gradient of a loop in a branch
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         try: return sess.run(fetches, feeds)
         except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(.2, .3); p = tf.placeholder(tf.bool, [])
 _, y = tf.while_loop(lambda i, *_: i < 3, lambda i, a: (i + 1, a * a + x), [0, x])
@@ -250,15 +198,11 @@ result = [runs([z, y], {p: v}) for v in (True, False)]
 # program: cases that are refused
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
 def runs(fetches, feeds=None):
     with tf.Session() as sess:
         sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         try: return sess.run(fetches, feeds)
         except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = tf.placeholder(tf.float32, [])
 f = tf.case({x < 1: lambda: x * 2, x > 5: lambda: x * 3}, exclusive=True)
@@ -268,15 +212,6 @@ result = [runs(f, {x: v}) for v in (0., 9., 3.)], [runs(h, {x: v}) for v in (0.,
 # program: branches that are refused
 # compare: error values
 # not in 2.21: error values
-def attempt(f, *a, **k):
-    try: return f(*a, **k)
-    except Exception as e: return "raises " + type(e).__name__
-def runs(fetches, feeds=None):
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        try: return sess.run(fetches, feeds)
-        except Exception as e: return "raises " + type(e).__name__
-g = lambda y, *x, **k: tf.gradients(y, list(x), **k)
 V = lambda *v: tf.constant(v, tf.float64)
 x = V(1., 2.); p = tf.placeholder(tf.bool, [])
 C = lambda a, b, q=p, **k: error(tf.cond, q, a, b, **k)
