@@ -6,7 +6,10 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+import pytest
+
 import tensorloom as tf
+from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
 
 
 def free_ports(count: int) -> list[int]:
@@ -34,3 +37,15 @@ def cluster(**jobs: int) -> Iterator[dict[str, list[tf.train.Server]]]:
                 stack.callback(server.stop)
                 servers.setdefault(job, []).append(server)
         yield servers
+
+
+@contextmanager
+def cluster_over(
+    transport: str, **jobs: int
+) -> Iterator[dict[str, list[tf.train.Server]]]:
+    """The same, held to a transport: "grpc", or "sockets", which tasks here prefer."""
+    with pytest.MonkeyPatch.context() as patch:
+        if transport == "grpc":
+            patch.setenv(TRANSPORT_VARIABLE, "grpc")
+        with cluster(**jobs) as servers:
+            yield servers

@@ -16,9 +16,8 @@ import tensorloom as tf
 from tensorloom.cluster import remote
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
 from tensorloom.worker.worker import Worker
-from tests.cluster.clusters import cluster, free_ports
+from tests.cluster.clusters import cluster_over, free_ports
 from tests.peer import cluster as programs
 
 Servers = dict[str, list[Any]]
@@ -26,11 +25,8 @@ Servers = dict[str, list[Any]]
 
 @pytest.fixture(scope="module", params=["sockets", "grpc"])
 def servers(request: Any) -> Iterator[Servers]:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "grpc":
-            patch.setenv(TRANSPORT_VARIABLE, "grpc")
-        with cluster(ps=1, worker=2) as running:
-            yield running
+    with cluster_over(request.param, ps=1, worker=2) as running:
+        yield running
 
 
 @pytest.fixture(params=["in process", "over the network"])

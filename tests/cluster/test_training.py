@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
-from tests.cluster.clusters import cluster, free_ports
+from tests.cluster.clusters import cluster_over, free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -22,10 +21,8 @@ TRUTH = np.arange(4, dtype=np.float32)[:, None]
 
 
 @pytest.fixture(params=["sockets", "grpc"])
-def servers(request: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
-    if request.param == "grpc":
-        monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
-    with cluster(ps=2, worker=2) as running:
+def servers(request: Any) -> Iterator[Servers]:
+    with cluster_over(request.param, ps=2, worker=2) as running:
         yield running
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
-from tests.cluster.clusters import cluster
+from tests.cluster.clusters import cluster_over
 
 Servers = dict[str, list[Any]]
 PS, WORKER, OTHER = "/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1"
@@ -25,11 +24,8 @@ LIMIT = tf.RunOptions(timeout_in_ms=30_000)
 
 @pytest.fixture(scope="module", params=["sockets", "grpc"])
 def servers(request: Any) -> Iterator[Servers]:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "grpc":
-            patch.setenv(TRANSPORT_VARIABLE, "grpc")
-        with cluster(ps=1, worker=2) as running:
-            yield running
+    with cluster_over(request.param, ps=1, worker=2) as running:
+        yield running
 
 
 def queue(device: str) -> Any:
