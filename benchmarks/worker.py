@@ -54,9 +54,11 @@ def workloads_of(system):
         from benchmarks import plain_torch
 
         return plain_torch.WORKLOADS, plain_torch
+    # The system first, as its programs do: tensorloom chooses how NumPy is loaded.
+    tf = systems.load(system)
     from benchmarks.workloads import WORKLOADS
 
-    return WORKLOADS, systems.load(system)
+    return WORKLOADS, tf
 
 
 def serve(table, tf, read, write):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import torch
+
+from tensorloom.framework import processor
 
 # Multiplications from which on oneDNN's lead is greater than what its call costs.
 _LEAST_WORK: Final = 1_500_000
@@ -45,19 +46,7 @@ def _onednn() -> Callable[..., torch.Tensor] | None:
     """oneDNN's product, (a, b.T, bias, ...), where it is the faster one."""
     if not (torch._C.has_mkl and torch._C._has_mkldnn):
         return None
-    if torch.backends.cpu.get_cpu_capability() != "AVX512" or _is_intel():
+    if not processor.is_other_avx512(processor.description()):
         return None
     operator: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     return None if operator is None else operator.default
-
-
-def _is_intel() -> bool:
-    """Whether the processor is one that MKL is made for; so it is if nobody knows."""
-    try:
-        with Path("/proc/cpuinfo").open(encoding="ascii", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("vendor_id"):
-                    return "GenuineIntel" in line
-    except OSError:
-        pass
-    return True

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework import processor
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "none": lambda x: x,
@@ -138,7 +139,11 @@ EXTREMES = [0.0, 1e-9, 0.3, 1.0, 16.0, 17.5, 20.0, 88.0, 104.0, 1e30, np.inf]
 
 
 @pytest.mark.parametrize("count", [1, 400, 40000])  # a row of extremes, many, tensors
-def test_sigmoid_cross_entropy_where_little_is_left(count: int) -> None:
+@pytest.mark.parametrize("has_avx512", [False, True])
+def test_sigmoid_cross_entropy_where_little_is_left(
+    count: int, has_avx512: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processor, "has_avx512", lambda about: has_avx512)
     x = np.array([*EXTREMES, *(-e for e in EXTREMES)] * count, np.float32)
     wide = x.astype(np.float64)
     with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import processor
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.composition import fused
 from tensorloom.kernels.host.math_ops_matmul import check_matrices, product_of
@@ -47,19 +48,28 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
 @host_kernel("_SigmoidCrossEntropy")
 def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
     """max(x, 0) - x * z + log(1 + exp(-abs(x)))"""
+    log1p: Callable[[_Array], _Array] = _log1p_in_passes
+    if processor.has_avx512(processor.description()):
+        log1p = np.log1p  # there as quick as a logarithm, elsewhere one by one
 
     def compute(x: _Array, z: _Array) -> _Array:
-        tail = np.exp(-np.abs(x))
-        # log1p(tail) for a tail in [0, 1], in vectors on every processor: the logarithm
-        # of the rounded sum, and what the rounding took.
-        whole = tail + 1
-        tail = np.log(whole) + (tail - (whole - 1)) / whole
+        tail = log1p(np.exp(-np.abs(x)))
         # With an array of zeros, NumPy's maximum is three times as fast as with one.
         linear = np.maximum(x, np.zeros(x.shape, x.dtype)) - x * z
         loss: _Array = linear + tail
         return loss
 
     return compute
+
+
+def _log1p_in_passes(x: _Array) -> _Array:
+    """log(1 + x) for x in [0, 1], in vectors on every processor.
+
+    The logarithm of the rounded sum, and what the rounding took.
+    """
+    whole = x + 1
+    logarithm: _Array = np.log(whole) + (x - (whole - 1)) / whole
+    return logarithm
 
 
 @host_kernel("_SigmoidCrossEntropyGrad")

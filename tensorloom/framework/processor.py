@@ -1,0 +1,44 @@
+"""What the processor is, as far as libraries have to be told or chosen by it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+# What the libraries' code for AVX-512 asks of a processor.
+_AVX512: Final = frozenset(["avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"])
+
+
+@cache
+def description(path: str = "/proc/cpuinfo") -> dict[str, str]:
+    """Linux's description of the first processor: "vendor_id", "flags" and more.
+
+    Empty where there is none to be read.
+    """
+    found: dict[str, str] = {}
+    try:
+        with Path(path).open(encoding="ascii", errors="replace") as lines:
+            for line in lines:
+                key, colon, value = line.partition(":")
+                if not colon:
+                    break  # the next processor comes
+                found[key.strip()] = value.strip()
+    except OSError:
+        pass
+    return found
+
+
+def has_avx512(about: dict[str, str]) -> bool:
+    """Whether a processor is known to have AVX-512."""
+    return set(about.get("flags", "").split()) >= _AVX512
+
+
+def is_other_avx512(about: dict[str, str]) -> bool:
+    """Whether a processor with AVX-512 is one that MKL was not made for.
+
+    One of which nobody knows the maker is taken for Intel's.
+    """
+    return about.get("vendor_id", "GenuineIntel") != "GenuineIntel" and has_avx512(
+        about
+    )

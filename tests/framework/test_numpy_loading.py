@@ -1,0 +1,77 @@
+"""NumPy is loaded with the code for this processor, and nothing stays behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensorloom.framework import processor
+
+_FLAGS = "fpu sse2 avx2 avx512f avx512dq avx512cd avx512bw avx512vl"
+
+
+@pytest.mark.parametrize(
+    ("about", "has_avx512", "is_other"),
+    [
+        ({"vendor_id": "AuthenticAMD", "flags": _FLAGS}, True, True),
+        ({"vendor_id": "GenuineIntel", "flags": _FLAGS}, True, False),
+        ({"flags": _FLAGS}, True, False),
+        ({"vendor_id": "AuthenticAMD", "flags": "fpu avx2 avx512f"}, False, False),
+        ({"vendor_id": "AuthenticAMD"}, False, False),
+        ({}, False, False),
+    ],
+)
+def test_processors(about: dict[str, str], has_avx512: bool, is_other: bool) -> None:
+    assert processor.has_avx512(about) is has_avx512
+    assert processor.is_other_avx512(about) is is_other
+
+
+def test_description_is_of_the_first_processor(tmp_path: Path) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(
+        f"processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: {_FLAGS}\n\n"
+        "processor\t: 1\nvendor_id\t: GenuineIntel\n"
+    )
+    assert processor.description(str(path)) == {
+        "processor": "0",
+        "vendor_id": "AuthenticAMD",
+        "flags": _FLAGS,
+    }
+    assert processor.description(str(tmp_path / "none")) == {}
+
+
+# Prints the setting when NumPy is imported.
+_WATCH = """
+import os, sys
+class Watch:
+    def find_spec(self, name, path, target=None):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_CORETYPE"))
+sys.meta_path.insert(0, Watch())
+"""
+_HERE = "SkylakeX" if processor.is_other_avx512(processor.description()) else "None"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("", [_HERE, "None"]),
+        ("os.environ['OPENBLAS_CORETYPE'] = 'Haswell'", ["Haswell", "Haswell"]),
+        ("import numpy", ["None", "None"]),
+    ],
+)
+def test_setting_while_numpy_is_imported_and_after(
+    before: str, expected: list[str]
+) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    after = "import tensorloom; print(os.environ.get('OPENBLAS_CORETYPE'))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{_WATCH}\n{before}\n{after}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == expected
