@@ -13,6 +13,9 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 OURS = "tensorloom"
+# Settings that make OpenBLAS, NumPy's library, run the code for another processor than
+# this one. Some environments have them, so that results are the same on every machine.
+_OTHER_PROCESSORS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 # In the order of the report's columns.
 SYSTEMS = (OURS, "2.21", "1.15", "torch")
 
@@ -33,6 +36,8 @@ def _start(system: str, arguments: list[str], **pipes: int) -> subprocess.Popen[
     python = python_of(system)
     assert python is not None
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    for setting in _OTHER_PROCESSORS:
+        environment.pop(setting, None)
     return subprocess.Popen(
         [python, *arguments],
         stdout=subprocess.PIPE,

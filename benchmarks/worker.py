@@ -54,11 +54,9 @@ def workloads_of(system):
         from benchmarks import plain_torch
 
         return plain_torch.WORKLOADS, plain_torch
-    # The system first, as its programs do: tensorloom chooses how NumPy is loaded.
-    tf = systems.load(system)
     from benchmarks.workloads import WORKLOADS
 
-    return WORKLOADS, tf
+    return WORKLOADS, systems.load(system)
 
 
 def serve(table, tf, read, write):

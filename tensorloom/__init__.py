@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tensorloom.framework import numpy_loading  # isort: split
-
 from tensorloom import (
     client,
     data,
@@ -49,9 +47,7 @@ for _package in (
 local.install()
 remote.install()
 _this = sys.modules[__name__]
-# `numpy_loading` comes before all that imports NumPy; `test` loads its modules, and
-# unittest, when it is used.
-_ = numpy_loading, kubernetes, slurm, test
+_ = kubernetes, slurm, test  # test loads its modules, and unittest, when it is used
 export.install(_this)
 
 # Programs ask for the TensorFlow version whose behaviour they get.
