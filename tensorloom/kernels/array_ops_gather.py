@@ -18,6 +18,7 @@ from tensorloom.kernels.array_ops_bits import as_signed, move_bits
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host import array_ops_gather as host
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
+from tensorloom.kernels.row_updates import add_rows
 
 # --- gather -------------------------------------------------------------------------
 
@@ -175,11 +176,11 @@ def _put(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None
 
 
 def _add(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None:
-    target.index_add_(0, rows, values)
+    add_rows(target, rows, values)
 
 
 def _sub(target: torch.Tensor, rows: torch.Tensor, values: torch.Tensor) -> None:
-    target.index_add_(0, rows, values, alpha=-1)
+    add_rows(target, rows, values, -1)
 
 
 def _rows_like(rows: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

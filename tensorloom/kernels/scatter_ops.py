@@ -8,6 +8,7 @@ import torch
 
 from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import scatter_ops as host_scatter_ops
+from tensorloom.kernels.row_updates import add_rows
 from tensorloom.kernels.variable_value import exclusive, to_host, to_tensor
 
 if TYPE_CHECKING:
@@ -60,14 +61,14 @@ def _scatter(
             whole = whole.reshape(-1, *slice_shape)
         host_scatter_ops.apply_numpy(kind, whole, to_host(indices), to_host(updates))
         return
+    if slice_shape is None and kind in ("Add", "Sub") and updates.ndim == held.dim():
+        # The common case, a sparse gradient, without a view and a copied index.
+        add_rows(held, indices, updates, 1 if kind == "Add" else -1)
+        return
     place = None if held.is_cpu else held.device
     update, index = to_tensor(updates, place), to_tensor(indices, place)
     if slice_shape is None:
         target, slice_shape = held, tuple(held.shape[1:])
-        if kind in ("Add", "Sub") and update.dim() == held.dim():
-            # The common case, a sparse gradient, without a view and a copied index.
-            target.index_add_(0, index, update, alpha=1 if kind == "Add" else -1)
-            return
     else:
         target = held.view(-1, *slice_shape)
     index = index.to(torch.int64)
@@ -76,7 +77,7 @@ def _scatter(
     if kind == "Update":
         target.index_copy_(0, index, update)
     elif kind in ("Add", "Sub"):
-        target.index_add_(0, index, update, alpha=1 if kind == "Add" else -1)
+        add_rows(target, index, update, 1 if kind == "Add" else -1)
     elif kind == "Div":
         _divide(target, index, update)
     else:

@@ -1,0 +1,55 @@
+"""Adds rows to rows of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from tensorloom.kernels.variable_value import to_host, to_tensor
+
+# torch's `index_add_` takes 40 ns and more for each row, whatever its length. NumPy
+# takes the rows out, adds, and puts them back, each in one call: from this many rows
+# on that is faster, up to five times, and until rows have more than so many bytes.
+_LEAST_ROWS: Final = 100
+_GREATEST_ROW: Final = 512
+# What NumPy adds in vectors.
+_DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
+
+
+def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> None:
+    """target[index[i]] += sign * update[i], for each i in turn.
+
+    Args:
+      target: of shape [n, ...].
+      index: int32 or int64, [k], each in [0, n); NumPy or torch.
+      update: of the target's dtype, [k, ...]; NumPy or torch.
+      sign: 1 or -1.
+
+    Raises:
+      RuntimeError: torch's, where the shapes do not fit.
+    """
+    if _suits_numpy(target, len(index)) and len(update) == len(index):
+        rows, change = to_host(index), to_host(update)
+        if change.shape[1:] == target.shape[1:] and _differ(rows):
+            whole: Any = target.numpy()
+            taken = whole.take(rows, 0)
+            (np.add if sign > 0 else np.subtract)(taken, change, out=taken)
+            whole[rows] = taken
+            return
+    place = None if target.is_cpu else target.device
+    rows, change = to_tensor(index, place), to_tensor(update, place)
+    target.index_add_(0, rows, change, alpha=sign)
+
+
+def _suits_numpy(target: torch.Tensor, count: int) -> bool:
+    if count < _LEAST_ROWS or not target.is_cpu or target.dtype not in _DTYPES:
+        return False
+    return target.is_contiguous() and target.nbytes <= _GREATEST_ROW * len(target)
+
+
+def _differ(rows: Any) -> bool:
+    """Whether no row comes twice: added at once, it would get one update of the two."""
+    ordered = np.sort(rows)
+    return not (ordered[1:] == ordered[:-1]).any()

@@ -1,0 +1,61 @@
+"""Adding rows to rows gives the sum of each row's updates, in their order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorloom.kernels.row_updates import add_rows
+
+DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.float16)
+
+
+@given(
+    rows=st.integers(1, 400),
+    width=st.integers(0, 140),
+    count=st.integers(0, 300),
+    dtype=st.sampled_from(DTYPES),
+    sign=st.sampled_from([1, -1]),
+    is_host=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_sums(
+    rows: int,
+    width: int,
+    count: int,
+    dtype: torch.dtype,
+    sign: int,
+    is_host: bool,
+    seed: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    index = random.integers(0, rows, count).astype(np.int32)
+    if count <= rows and seed % 2:  # no row twice
+        index = random.permutation(rows)[:count].astype(np.int32)
+    target = torch.from_numpy(random.normal(0, 9, [rows, width])).to(dtype)
+    update = torch.from_numpy(random.normal(0, 9, [count, width])).to(dtype)
+    expected = target.clone()
+    expected.index_add_(0, torch.from_numpy(index), update, alpha=sign)
+    if is_host:
+        add_rows(target, index, update.numpy(), sign)
+    else:
+        add_rows(target, torch.from_numpy(index), update, sign)
+    assert torch.equal(target, expected)
+
+
+def test_rows_with_several_axes() -> None:
+    target, update = torch.zeros(300, 2, 3), torch.randn(200, 2, 3)
+    index = torch.randperm(300)[:200]
+    add_rows(target, index, update)
+    assert torch.equal(target[index], update)
+
+
+@pytest.mark.parametrize("shape", [(200, 1), (200, 4), (1, 3), (3,), (100, 3)])
+def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    target = torch.zeros(300, 3)
+    with pytest.raises((RuntimeError, IndexError)):
+        add_rows(target, torch.arange(200), torch.zeros(shape))
+    assert not target.any()
