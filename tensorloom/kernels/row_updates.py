@@ -12,7 +12,9 @@ from tensorloom.kernels.variable_value import to_host, to_tensor
 # torch's `index_add_` takes 40 ns and more for each row, whatever its length. NumPy
 # takes the rows out, adds, and puts them back, each in one call: from this many rows
 # on that is faster, up to five times, and until rows have more than so many bytes.
-_LEAST_ROWS: Final = 100
+# Single elements are torch's for longer.
+_LEAST_ROWS: Final = 160
+_LEAST_ELEMENTS: Final = 320
 _GREATEST_ROW: Final = 512
 # What NumPy adds in vectors.
 _DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
@@ -44,7 +46,8 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
 
 
 def _suits_numpy(target: torch.Tensor, count: int) -> bool:
-    if count < _LEAST_ROWS or not target.is_cpu or target.dtype not in _DTYPES:
+    least = _LEAST_ROWS if target.dim() > 1 else _LEAST_ELEMENTS
+    if count < least or not target.is_cpu or target.dtype not in _DTYPES:
         return False
     return target.is_contiguous() and target.nbytes <= _GREATEST_ROW * len(target)
 

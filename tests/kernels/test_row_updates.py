@@ -14,9 +14,9 @@ DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.float16)
 
 
 @given(
-    rows=st.integers(1, 400),
+    rows=st.integers(1, 600),
     width=st.integers(0, 140),
-    count=st.integers(0, 300),
+    count=st.integers(0, 400),
     dtype=st.sampled_from(DTYPES),
     sign=st.sampled_from([1, -1]),
     is_host=st.booleans(),
