@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -190,7 +191,9 @@ def _restore(options: argparse.Namespace, graph: GraphInFile, session: Any) -> N
     if not options.checkpoint:
         raise FileNotFoundError("--checkpoint PREFIX says where the values are")
     if graph.meta_graph_def is not None:
-        saver = import_meta_graph(graph.meta_graph_def, clear_devices=True)
+        saver = import_meta_graph(
+            graph.meta_graph_def, clear_devices=True, constants=graph.constants
+        )
     else:
         from tensorloom.train.large_graph import import_with_constants
 
@@ -214,13 +217,30 @@ def _saver_of_nodes(graph: Any) -> Any:
 
 
 def _output_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
-    if options.output_node_names:
-        return [name for name in options.output_node_names.split(",") if name]
+    names = _listed_names(options, graph)
+    if names:
+        return names
     meta = graph.meta_graph_def
     if meta is None or options.signature_def not in meta.signature_def:
         raise FileNotFoundError("--output_node_names NAMES says what to keep")
     outputs = meta.signature_def[options.signature_def].outputs
     return sorted({info.name.partition(":")[0] for info in outputs.values()})
+
+
+def _listed_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
+    """The operations that `--output_node_names` names.
+
+    Raises:
+      ValueError: one is not in the graph.
+    """
+    names = [name for name in (options.output_node_names or "").split(",") if name]
+    nodes = {node.name for node in graph.graph_def.node}
+    for name in names:
+        if name not in nodes:
+            near = difflib.get_close_matches(name, nodes, 1)
+            hint = f"; nearest: {near[0]}" if near else ""
+            raise ValueError(f"there is no node '{name}'{hint}")
+    return names
 
 
 # --- strip, to-text ------------------------------------------------------------------
@@ -246,7 +266,7 @@ def _strip(options: argparse.Namespace) -> int:
 
     graph = _open(options)
     graph_def = graph.graph_def
-    names = [n for n in (options.output_node_names or "").split(",") if n]
+    names = _listed_names(options, graph)
     if names:
         graph_def = extract_sub_graph(graph_def, names)
     graph_def = _without_checks(graph_def)
@@ -303,7 +323,7 @@ def _to_text(options: argparse.Namespace) -> int:
     message = graph.meta_graph_def or graph.graph_def
     if options.output:
         options.as_text = True
-        from tensorloom.train.meta_graph import write_message
+        from tensorloom.train.message_text import write_message
 
         write_message(message, options.output, as_text=True)
         return FINE

@@ -118,7 +118,7 @@ class BaseSession(SessionInterface):
         self._lock = threading.RLock()
         # Handles of tensors in the session that nobody holds any more.
         self.dead_tensor_handles: list[str] = []
-        # Prepared runs by fetches and feed keys, see `_plan_key`.
+        # Prepared runs by fetches and feed keys, see `plan_key`.
         self._plans: dict[Any, RunFunction] = {}
         self._sent_operations = 0
         self._sent_functions = 0
@@ -162,8 +162,8 @@ class BaseSession(SessionInterface):
         """
         if self._closed:
             raise CancelledError(None, None, "Session has been closed.")
-        if self._handle is None and self._target:
-            self._extend_graph()  # a master knows the device filters with the session
+        if self._target:
+            self._make_empty()  # a master knows the device filters with the session
         return [
             DeviceAttributes(d.name, d.device_type, d.memory_limit, d.incarnation)
             for d in self._master.list_devices(self._handle)
@@ -270,6 +270,16 @@ class BaseSession(SessionInterface):
                 return self._master.prepare_step(self._extend_graph(), signature)
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from None
+
+    def _make_empty(self) -> None:
+        """Makes the session at its master; the graph may be one that it refuses."""
+        graph = self._graph
+        with self._lock:
+            if self._handle is None:
+                self._handle = self._master.create_session(
+                    GraphIR({}, {}, graph._producer, graph._min_consumer),
+                    self._decoded_config,
+                )
 
     def _extend_graph(self) -> str:
         """Sends what the master has not seen of the graph; returns the handle."""

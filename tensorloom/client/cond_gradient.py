@@ -18,7 +18,7 @@ from tensorloom.client import (
 )
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradient_walk import is_trainable, zeros_of_variable
+from tensorloom.client.gradient_zeros import is_trainable, zeros_of_variable
 from tensorloom.framework import dtypes, nest
 from tensorloom.framework.classic_nodes import Tally, is_classic
 from tensorloom.framework.default_stack import get_default_graph

@@ -15,6 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.control_flow_places import (
+    are_of_one_gradient,
+    is_exit,
+    is_within,
+    output_context,
+)
+from tensorloom.framework.classic_op_types import ENTERS, NEXT_ITERATIONS, SWITCHES
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.scopes import control_dependencies
 from tensorloom.ops import classic_control_flow as classic
@@ -23,92 +30,6 @@ if TYPE_CHECKING:
     from tensorloom.client.while_context import WhileContext
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.tensor import Tensor
-
-_ENTERS = ("Enter", "RefEnter")
-_EXITS = ("Exit", "RefExit")
-_SWITCHES = ("Switch", "RefSwitch")
-_NEXTS = ("NextIteration", "RefNextIteration")
-
-
-# --- questions about operations -----------------------------------------------------
-
-
-def is_switch(op: Operation) -> bool:
-    """Whether the op is a Switch."""
-    return op._type in _SWITCHES
-
-
-def is_exit(op: Operation) -> bool:
-    """Whether the op is an Exit."""
-    return op._type in _EXITS
-
-
-def is_constant_enter(op: Operation) -> bool:
-    """Whether the op brings in what all iterations of a loop share."""
-    return op._type in _ENTERS and bool(op._attrs["is_constant"])
-
-
-def output_context(op: Operation) -> Any:
-    """The context that the outputs of an op live in: for an Exit, that around it."""
-    context = op._control_flow_context
-    if context is not None and op._type in _EXITS:
-        return context.outer_context
-    return context
-
-
-def while_context_of(op: Operation) -> WhileContext | None:
-    """The loop that an op is in; None if it is in none."""
-    context = op._control_flow_context
-    return None if context is None else context.GetWhileContext()
-
-
-def is_loop_switch(op: Operation) -> bool:
-    """Whether the op is the Switch of a loop variable, not one of a cond in a loop."""
-    context = op._control_flow_context
-    if op._type not in _SWITCHES or context is None or not context.IsWhileContext():
-        return False
-    return not _is_cond_switch(op)
-
-
-def _is_cond_switch(op: Operation) -> bool:
-    """A Switch does not belong to the branch it leads to, but what reads it does."""
-    for tensor in op._outputs:
-        for consumer in tensor._consumers:
-            context = consumer._control_flow_context
-            if consumer._type in _ENTERS and context is not None:
-                context = context.outer_context
-            if context is None or not context.IsCondContext():
-                return False
-    return True
-
-
-def is_within(context: Any, around: Any) -> bool:
-    """Whether `around` (None: outside of everything) is `context` or around it."""
-    while context is not around:
-        if context is None:
-            return False
-        context = context.outer_context
-    return True
-
-
-def _are_of_one_gradient(loop: WhileContext, input_loop: WhileContext | None) -> bool:
-    """Whether one loop is the gradient of (what is around) the other."""
-    if input_loop is None:
-        return True
-    if loop.grad_state is not None:
-        forward = loop.grad_state.forward_context
-        if is_within(forward, input_loop) or forward is input_loop.outer_context:
-            return True
-    for _ in range(2):  # the gradient of `loop`, and the gradient of that
-        if input_loop.grad_state is None:
-            return False
-        input_loop = input_loop.grad_state.forward_context
-        if input_loop is loop:
-            return True
-    return False
-
-
-# --- contexts -----------------------------------------------------------------------
 
 
 class ControlFlowContext:
@@ -209,10 +130,10 @@ class ControlFlowContext:
         input_loop = inside.GetWhileContext()
         if loop is None:
             # Enters and Switches are put where they belong after they were made.
-            if input_loop is None or op._type in (*_ENTERS, *_SWITCHES):
+            if input_loop is None or op._type in ENTERS | SWITCHES:
                 return
             reason = f"'{producer.name}' is in a while loop."
-        elif is_within(loop, input_loop) or _are_of_one_gradient(loop, input_loop):
+        elif is_within(loop, input_loop) or are_of_one_gradient(loop, input_loop):
             return
         else:
             reason = "they are in different while loops."
@@ -365,7 +286,7 @@ class CondContext(ControlFlowContext):
         graph = op._graph
         if op._inputs:
             for index, tensor in enumerate(op._inputs):
-                if op._type == "Merge" and tensor._op._type in _NEXTS:
+                if op._type == "Merge" and tensor._op._type in NEXT_ITERATIONS:
                     continue  # the back edge of a loop that is being imported here
                 inside = self.AddValue(tensor)
                 if inside is not tensor:

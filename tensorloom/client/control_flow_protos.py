@@ -7,11 +7,9 @@ from typing import Any
 from tensorloom.client.control_flow_context import CondContext, ControlFlowContext
 from tensorloom.client.variable_def import prepend_scope, strip_scope
 from tensorloom.client.while_context import WhileContext
+from tensorloom.framework.classic_op_types import ENTERS
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.tensor import Tensor
-
-_ENTERS = ("Enter", "RefEnter")
-
 
 # --- to protos ----------------------------------------------------------------------
 
@@ -185,7 +183,7 @@ def _rename_frame(context: WhileContext) -> None:
     """Under a scope the loop has another name, and so has its frame."""
     for name in context._values:
         op = context.graph.as_graph_element(name).op
-        if op.type in _ENTERS:
+        if op.type in ENTERS:
             op._set_attr("frame_name", context.name.encode())
 
 

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.gradient_walk import original_of_capture
+from tensorloom.client.captures import original_of_capture
 from tensorloom.client.gradients import build_gradients
 from tensorloom.client.resource_variable import is_resource_variable
 from tensorloom.client.variable_scope import get_variable_scope

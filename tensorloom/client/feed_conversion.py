@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorloom.client.session_handles import TensorHandle
 from tensorloom.framework import dtypes
+from tensorloom.framework.dtypes import memory_view
 from tensorloom.framework.errors import InternalError
 from tensorloom.framework.graph import Tensor
 
@@ -117,8 +118,7 @@ def _general_converter(tensor: Tensor) -> Converter:
             )
         if is_string:
             return _as_bytes(array)
-        if dtype.is_quantized:  # at run time they are their base integers
-            array = array.view(numpy_type[0]).reshape(array.shape)
+        array = memory_view(array)
         return array if array.ndim else array[()]
 
     return convert

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client import function_gradient
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework import dtypes
+from tensorloom.framework.called_functions import functions_named
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
@@ -91,6 +92,8 @@ class DefinedFunction:
         self._shape_func = options.get("shape_func")
         self._graph: FuncGraph | None = None
         self._function: FunctionIR | None = None
+        # The function, and those that its body calls.
+        self._library: dict[str, FunctionIR] = {}
 
     @property
     def name(self) -> str:
@@ -102,7 +105,8 @@ class DefinedFunction:
         """The function as a `FunctionDef` proto."""
         from tensorloom.framework import function_def
 
-        return function_def.to_proto(self._definition(), {})
+        function = self._definition()
+        return function_def.to_proto(function, self._library)
 
     @property
     def declared_input_types(self) -> list[DType]:
@@ -147,7 +151,10 @@ class DefinedFunction:
                     )
                 ]
                 graph.outputs = _to_outputs(graph, self._func(*arguments))
-            self._function = self._finish(graph)
+            function = self._finish(graph)
+            known = {**graph.functions, function.name: function}
+            self._library = functions_named([function.name], known)
+            self._function = function
         return self._function
 
     def _names_of_arguments(self) -> list[str]:
@@ -174,7 +181,9 @@ class DefinedFunction:
 
     def add_to_graph(self, graph: Any) -> None:
         """Adds the function to the library of a graph."""
-        graph.add_function(self._definition())
+        self._definition()
+        for function in self._library.values():
+            graph.add_function(function)
         if self._grad_func is not None:
             self._grad_func.add_to_graph(graph)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client import func_graph, graph_mutation
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradient_walk import is_trainable
+from tensorloom.client.gradient_zeros import is_trainable
 from tensorloom.framework import nest, symbolic_gradient
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph

@@ -9,15 +9,19 @@ is linear in the size of the graph.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import gradient_aggregation, graph_mutation
+from tensorloom.client.captures import (
+    captured_consumers,
+    enclosing_functions,
+    original_of_capture,
+)
 from tensorloom.client.func_graph import FuncGraph
-from tensorloom.client.gradient_graph import GradientGraph
-from tensorloom.client.resource_handles import is_of_variable
+from tensorloom.client.gradient_zeros import BACKPROPAGATABLE, takes_zeros, zeros_like
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
@@ -25,26 +29,11 @@ from tensorloom.framework.gradient_registry import (
     find_gradient,
     get_gradient_function,
 )
-from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
-
-TRAINABLE_NAMES = frozenset(
-    [
-        dtypes.float16.name,
-        dtypes.float32.name,
-        dtypes.float64.name,
-        dtypes.complex64.name,
-        dtypes.complex128.name,
-        dtypes.resource.name,
-        dtypes.variant.name,
-    ]
-)
-# bfloat16 lets gradients through, but an output of it that gets none stays without.
-_BACKPROPAGATABLE = TRAINABLE_NAMES | {dtypes.bfloat16.name}
 
 # Their gradient functions add inputs to the op that is being differentiated.
 _GROWING_OPS = frozenset(["While", "StatelessWhile"])
@@ -52,11 +41,6 @@ _GROWING_OPS = frozenset(["While", "StatelessWhile"])
 _PARTITIONED_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 _BRANCHING_OPS = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
-
-
-def is_trainable(tensor: Tensor) -> bool:
-    """True when gradients with respect to a tensor of this dtype make sense."""
-    return tensor._dtype.base_dtype.name in TRAINABLE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +75,7 @@ class GradientWalk:
         self._ways_out: set[Tensor] = set()
         self._to_ops = [y.op for y in ys]
         self._from_ops = [x.op for x in xs]
-        reached = self._reached_ops(_enclosing_functions(source_graph))
+        reached = self._reached_ops(enclosing_functions(source_graph))
         self._roots = [op for op in dict.fromkeys(self._to_ops) if op in reached]
         self._pending = self._count_pending(reached)
         self._stop_ops = self._find_stop_ops()
@@ -110,21 +94,15 @@ class GradientWalk:
                 continue
             reached.add(op)
             for output in op._outputs:
-                if output._dtype.base_dtype.name in _BACKPROPAGATABLE:
+                if output._dtype.base_dtype.name in BACKPROPAGATABLE:
                     stack.extend(output._consumers)
                     if functions:
-                        stack.extend(_captured_consumers(output, functions))
+                        stack.extend(captured_consumers(output, functions))
         return reached
 
     def _count_pending(self, reached: set[Operation]) -> dict[Operation, int]:
         """For each op between xs and ys, how many edges lead from it to such ops."""
-        between: dict[Operation, None] = {}
-        stack = list(self._to_ops)
-        while stack:
-            op = stack.pop()
-            if op in reached and op not in between:
-                between[op] = None
-                stack.extend([t._op for t in self._inputs(op)])
+        between = self._ops_between(reached)
         pending = dict.fromkeys(between, 0)
         for op in between:
             for tensor in self._inputs(op):
@@ -132,6 +110,17 @@ class GradientWalk:
                 if producer in pending:
                     pending[producer] += 1
         return pending
+
+    def _ops_between(self, reached: set[Operation]) -> dict[Operation, None]:
+        """The ops between xs and ys, those next to the ys first."""
+        between: dict[Operation, None] = {}
+        queue = deque(self._to_ops)
+        while queue:
+            op = queue.popleft()
+            if op in reached and op not in between:
+                between[op] = None
+                queue.extend([t._op for t in self._inputs(op)])
+        return between
 
     def _find_stop_ops(self) -> set[Operation]:
         """Ops of xs with no other x behind them, and those the caller named."""
@@ -318,12 +307,7 @@ class GradientWalk:
 
     def _zeros_like(self, tensor: Tensor) -> Any:
         """The gradient of an output that the ys do not depend on."""
-        if tensor._dtype == dtypes.resource:
-            return zeros_of_variable(tensor)
-        graph = get_default_graph()
-        if isinstance(graph, GradientGraph) and graph.keeps(tensor):
-            return _zeros_in_loop(tensor)
-        return apply_op("ZerosLike", x=tensor, name="zeros_like")
+        return zeros_like(tensor)
 
 
 _NOWHERE: AbstractContextManager[None] = nullcontext()
@@ -348,40 +332,6 @@ def _differentiated(
         behind -= loop_dependencies.unchanged_variables(body, given)
         return [output for output in outputs if output._value_index in behind]
     return outputs
-
-
-def takes_zeros(output: Tensor) -> bool:
-    """Handles of other resources than variables have no gradient, not even zeros."""
-    if output._dtype == dtypes.resource:
-        return is_of_variable(output)
-    if output._dtype == dtypes.variant and output._handle_data is not None:
-        # A list of integers or of handles.
-        return output._handle_data.dtype.base_dtype.name in TRAINABLE_NAMES
-    return is_trainable(output)
-
-
-def zeros_of_variable(handle: Tensor) -> Tensor:
-    """Zeros of the shape and dtype of the variable behind a handle."""
-    from tensorloom.ops import fill_ops
-
-    data = handle._handle_data
-    zeros: Tensor = fill_ops.zeros(
-        apply_op("VariableShape", input=handle),
-        dtype=data.dtype if data is not None else dtypes.float32,
-    )
-    return zeros
-
-
-def _zeros_in_loop(tensor: Tensor) -> Tensor:
-    """Zeros that need the shape of the tensor alone: no loop keeps its values."""
-    from tensorloom.ops import fill_ops, shape_ops
-    from tensorloom.ops.constant_op import constant
-
-    if tensor.shape.is_fully_defined():
-        return constant(0, tensor.dtype, shape=tensor.shape.as_list())
-    shape = shape_ops.shape_internal(tensor, optimize=False)
-    zeros: Tensor = fill_ops.zeros(shape, tensor.dtype)
-    return zeros
 
 
 def _gate_nodes(gradients: Sequence[Any]) -> int:
@@ -409,41 +359,3 @@ def _function_call_gradient(op: Operation, graph: Graph) -> Any:
     from tensorloom.client import function_gradient
 
     return function_gradient.of_call(op._type)
-
-
-# --- function bodies ----------------------------------------------------------------
-
-
-def _enclosing_functions(graph: Any) -> list[FuncGraph]:
-    """The function bodies that `graph` is in, itself first."""
-    functions = []
-    while isinstance(graph, FuncGraph):
-        functions.append(graph)
-        graph = graph.outer_graph
-    return functions
-
-
-def _captured_consumers(
-    tensor: Tensor, functions: Iterable[FuncGraph]
-) -> list[Operation]:
-    """The ops in function bodies that read the tensor through a capture."""
-    consumers: list[Operation] = []
-    todo = [tensor]
-    while todo:
-        external = todo.pop()
-        for function in functions:
-            internal = function.captured(external)
-            if internal is not None:
-                consumers.extend(internal._consumers)
-                todo.append(internal)
-    return consumers
-
-
-def original_of_capture(tensor: Tensor) -> Tensor:
-    """The tensor outside all bodies that an argument of a body stands for."""
-    while isinstance(tensor._op._graph, FuncGraph):
-        original = tensor._op._graph.original_of(tensor)
-        if original is None:
-            break
-        tensor = original
-    return tensor

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.import_functions import ImportedFunctions
 from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def, source
+from tensorloom.framework.classic_op_types import MERGES, NEXT_ITERATIONS
 from tensorloom.framework.dataflow_graph import join_context
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _COLOCATION = b"loc:@"
 _NO_DEVICE = nullcontext()
-_BACK_EDGES = frozenset(["NextIteration", "RefNextIteration"])
 
 
 @export("import_graph_def", "graph_util.import_graph_def")
@@ -238,7 +238,7 @@ class _Importer:
                     f"Node '{node.name}': attr '_class' is not a list of strings"
                 )
             for group in groups:
-                other = group[len(_COLOCATION) :].decode()
+                other = group[len(_COLOCATION) :].decode("utf-8", "backslashreplace")
                 if group.startswith(_COLOCATION) and other not in self.output_counts:
                     raise ValueError(
                         f"Node '{node.name}' expects to be colocated with unknown node "
@@ -320,8 +320,9 @@ class _Importer:
         if control:
             _add_control_inputs(op, control)
         graph._names_in_use.setdefault(op._name.lower(), 1)
-        for i, shape in enumerate(shapes or ()):
-            _declare_shape(op, i, shape)
+        if isinstance(shapes, list):  # one for each output; others are of no use
+            for i, shape in enumerate(shapes[: len(op._outputs)]):
+                _declare_shape(op, i, shape)
         return op
 
     def _renamed_group(self, group: bytes) -> bytes:
@@ -444,7 +445,7 @@ def _are_in_order(nodes: Mapping[str, Node], order: Mapping[str, int]) -> bool:
 
 
 def _is_back_edge(node: Node, producer: Node) -> bool:
-    return node.op in ("Merge", "RefMerge") and producer.op in _BACK_EDGES
+    return node.op in MERGES and producer.op in NEXT_ITERATIONS
 
 
 def _remove_operations(graph: Graph, count: int) -> None:

@@ -13,11 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow_context import (
-    ControlFlowContext,
-    is_constant_enter,
-    output_context,
-)
+from tensorloom.client.control_flow_places import is_constant_enter, output_context
 from tensorloom.client.while_context import WhileContext
 from tensorloom.framework import dtypes
 from tensorloom.framework.constant_value import constant_value
@@ -28,6 +24,7 @@ from tensorloom.ops import classic_control_flow as classic
 from tensorloom.ops.constant_op import constant
 
 if TYPE_CHECKING:
+    from tensorloom.client.control_flow_context import ControlFlowContext
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.tensor import Tensor
 

@@ -12,17 +12,14 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow_context import (
+from tensorloom.client.control_flow_places import (
     is_exit,
     is_loop_switch,
     is_switch,
     while_context_of,
 )
-from tensorloom.client.gradient_walk import (
-    GradientWalk,
-    is_trainable,
-    zeros_of_variable,
-)
+from tensorloom.client.gradient_walk import GradientWalk
+from tensorloom.client.gradient_zeros import is_trainable, zeros_of_variable
 from tensorloom.client.loop_gradient import LoopGradient, within
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
@@ -46,21 +43,10 @@ class LoopWalk(GradientWalk):
 
     # --- the subgraph between xs and ys ---------------------------------------------
 
-    def _count_pending(self, reached: set[Operation]) -> dict[Operation, int]:
-        between: dict[Operation, None] = {}
-        queue = deque(self._to_ops)
-        while queue:
-            op = queue.popleft()
-            if op in reached and op not in between:
-                between[op] = None
-                queue.extend([t._op for t in self._inputs(op)])
+    def _ops_between(self, reached: set[Operation]) -> dict[Operation, None]:
+        between = super()._ops_between(reached)
         self._add_loops(between)
-        pending = dict.fromkeys(between, 0)
-        for op in between:
-            for tensor in self._inputs(op):
-                if tensor._op in pending:
-                    pending[tensor._op] += 1
-        return pending
+        return between
 
     def _add_loops(self, between: dict[Operation, None]) -> None:
         """Makes the gradient of each loop, outer ones first; adds the loop's Exits."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tensorloom.framework import nest
 from tensorloom.framework.export import export
 from tensorloom.framework.scopes import name_scope
-from tensorloom.framework.trackable import Trackable
+from tensorloom.framework.trackable_structures import AutoTrackable
 
 _VALID_NAME = re.compile(r"^[A-Za-z_]\w*$")
 _HUMP = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 
 
 @export("Module")
-class Module(Trackable):
+class Module(AutoTrackable):
     """The base of objects that have variables.
+
+    What is assigned to its attributes is saved by a `tf.train.Checkpoint` that leads
+    to it; lists and dicts of them are, too.
 
     Args:
       name: a Python identifier; the class's name in snake case by default.
@@ -29,7 +32,7 @@ class Module(Trackable):
 
     # Attributes that are not searched for variables and modules.
     _TF_MODULE_IGNORED_PROPERTIES = frozenset(
-        ["_obj_reference_counts_dict", "_name_scope"]
+        ["_obj_reference_counts_dict", "_name_scope", "_tracked", "_awaited"]
     )
 
     def __init__(self, name: str | None = None) -> None:
@@ -55,12 +58,12 @@ class Module(Trackable):
         return name_scope(self._scope_name)
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> Sequence[Any]:
         """The variables of the module and its submodules, by attribute name."""
         return tuple(self._flatten(_is_variable))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> Sequence[Any]:
         """The trainable ones of `variables`."""
         return tuple(v for v in self.variables if v.trainable)
 
@@ -74,18 +77,23 @@ class Module(Trackable):
         predicate: Callable[[Any], bool],
         recursive: bool = True,
     ) -> Iterator[Any]:
-        seen: set[int] = set()
-        queue: list[Module] = [self]
-        while queue:
-            module = queue.pop(0)
+        """What is in attributes; then what each module there has, depth first."""
+        seen: set[int] = {id(self)}
+
+        def walk(module: Module) -> Iterator[Any]:
+            below = []
             for value in module._attribute_values():
                 if id(value) in seen:
                     continue
                 seen.add(id(value))
                 if predicate(value):
                     yield value
-                if recursive and isinstance(value, Module) and value is not self:
-                    queue.append(value)
+                if recursive and isinstance(value, Module):
+                    below.append(value)
+            for part in below:
+                yield from walk(part)
+
+        yield from walk(self)
 
     def _attribute_values(self) -> Iterator[Any]:
         attributes = vars(self)

@@ -12,6 +12,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.trackable_structures import AutoTrackable
 from tensorloom.ops import array_ops, math_ops
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _shape_tensor(shape: Any) -> Tensor:
 
 
 @export("random.experimental.Generator")
-class Generator:
+class Generator(AutoTrackable):
     """Random numbers of a state that is kept in a variable.
 
     Equal algorithm and state give equal numbers. Ops that draw move the state on; the

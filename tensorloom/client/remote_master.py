@@ -95,7 +95,11 @@ class RemoteMaster:
     # --- sessions --------------------------------------------------------------------
 
     def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
-        """Makes a session at the master; see `MasterInterface`."""
+        """Makes a session at the master; see `MasterInterface`.
+
+        Raises:
+          errors.UnavailableError: the master cannot be reached.
+        """
         method = master_methods()["CreateSession"]
         request = method.request(graph_def=_message_of(graph), target=self._target)
         if config.proto is not None:

@@ -1,7 +1,8 @@
 """A `Session.run` call, prepared: everything that depends only on what is run.
 
-The first call with given fetches and feed keys makes a `RunPlan`; later ones convert
-the fed values, run the step and pack the results, and look up nothing by name.
+The first call with given fetches and feed keys makes a function; later ones call it: it
+converts the fed values, runs the step and packs the results, and looks up nothing by
+name.
 """
 
 from __future__ import annotations

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def make_callable(
     session: BaseSession, fetches: Any, feed_list: Any, accept_options: bool
 ) -> Callable[..., Any]:
-    """See `BaseSession.make_callable`."""
+    """See `BaseSession.make_callable`.
+
+    Raises:
+      TypeError: `feed_list` is no list or tuple.
+    """
     if feed_list is not None and not isinstance(feed_list, (list, tuple)):
         raise TypeError("`feed_list` must be a list or tuple.")
     session._check_usable()

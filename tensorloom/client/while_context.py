@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow_context import (
-    ControlFlowContext,
+from tensorloom.client.control_flow_context import ControlFlowContext
+from tensorloom.client.control_flow_places import (
     is_constant_enter,
     is_exit,
     output_context,

@@ -26,11 +26,7 @@ from tensorloom.client.classic_loop_gradient import (
 from tensorloom.client.cond_gradient import GATE, zeros_for
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradient_walk import (
-    TRAINABLE_NAMES,
-    is_trainable,
-    takes_zeros,
-)
+from tensorloom.client.gradient_zeros import is_trainable, takes_gradient, takes_zeros
 from tensorloom.client.loop_sums import LoopSum, add_to_sum
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import Tally, is_classic
@@ -70,7 +66,7 @@ def _gradients(op: Operation, grads: Sequence[Any]) -> list[Any]:
     selected = [
         i
         for i, grad in enumerate(grads)
-        if grad is not None and _takes_gradient(body_graph.outputs[i])
+        if grad is not None and takes_gradient(body_graph.outputs[i])
     ]
     own = graph_mutation.own_output_count(op)
     unchanged = [
@@ -182,13 +178,6 @@ def _add_loop_input(
         )
         graph._captures[outside] = inside
         graph._originals[inside] = outside
-
-
-def _takes_gradient(tensor: Tensor) -> bool:
-    """Lists of integers are variants, but no gradient flows through them."""
-    if tensor.dtype == dtypes.variant and tensor._handle_data is not None:
-        return tensor._handle_data.dtype.base_dtype.name in TRAINABLE_NAMES
-    return is_trainable(tensor)
 
 
 def _counting_cond(name: str, body: FuncGraph) -> FuncGraph:

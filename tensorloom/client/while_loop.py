@@ -64,35 +64,15 @@ def while_loop(
         variable's shape changes against its invariant.
     """
     del swap_memory
-    if not callable(cond):
-        raise TypeError("cond must be callable.")
-    if not callable(body):
-        raise TypeError("body must be callable.")
-    if parallel_iterations < 1:
-        raise TypeError("parallel_iterations must be a positive integer.")
-    if not loop_vars:
-        raise ValueError("No loop variables provided")
+    _check_arguments(cond, body, loop_vars, parallel_iterations)
     is_limited = maximum_iterations is not None
     tally = Tally(get_default_graph())
     is_single = len(loop_vars) == 1 and not return_same_structure
-    loop = _Loop(loop_vars, shape_invariants, is_limited and tally.is_on, is_single)
-    for tensor in loop.tensors:
-        tally.bring(tensor)
+    loop = _Loop(loop_vars, shape_invariants, is_limited, tally, is_single)
     with name_scope(name or "while") as scope:
         tensors = _counters(maximum_iterations, tally) + loop.tensors
-        variables = len(loop.tensors) + is_limited  # TensorFlow's
-        frame = tally.frame()
-        cond_graph = FuncGraph(
-            func_graph.unique_function_name(scope, "cond"), frame=frame
-        )
-        body_graph = FuncGraph(
-            func_graph.unique_function_name(scope, "body"), frame=frame
-        )
-        tally.add(2 * variables)  # Enter, Merge
-        loop.build_cond(cond_graph, cond, tensors, is_limited)
-        tally.add(1 + 2 * variables)  # LoopCond; Switch, Identity
-        result = loop.build_body(body_graph, body, tensors, is_limited)
-        with tally.made_as(2 * variables):  # NextIteration, Exit
+        cond_graph, body_graph, result = loop.build(cond, body, tensors, scope)
+        with tally.made_as(2 * loop.variables):  # NextIteration, Exit
             share_captures(cond_graph, body_graph)
             loop.check(body_graph, tensors)
             op = add_while_op(
@@ -113,6 +93,19 @@ def while_loop(
     return packed[0] if tally.is_on else nest.flatten(packed)[0]
 
 
+def _check_arguments(
+    cond: Any, body: Any, loop_vars: Any, parallel_iterations: int
+) -> None:
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    if not loop_vars:
+        raise ValueError("No loop variables provided")
+
+
 def _counters(maximum_iterations: Any, tally: Tally) -> list[Tensor]:
     """The loop counter and the maximum, which is -1 for none."""
     if maximum_iterations is None:
@@ -131,17 +124,26 @@ class _Loop:
     """The user's loop variables: their structure, tensors and shape invariants.
 
     Args:
-      is_inner: TensorFlow makes a loop over (counter, loop_vars), and so compares the
-        types of lists and tuples.
+      is_limited: the iterations are counted, too.
+      tally: of the graph that the loop is built in.
       is_single: there is one variable, which then is not in a list.
     """
 
     def __init__(
-        self, loop_vars: Any, shape_invariants: Any, is_inner: bool, is_single: bool
+        self,
+        loop_vars: Any,
+        shape_invariants: Any,
+        is_limited: bool,
+        tally: Tally,
+        is_single: bool,
     ) -> None:
-        self.is_inner = is_inner
+        self._is_limited = is_limited
+        self._tally = tally
+        # TensorFlow makes a loop over (counter, loop_vars), and so compares the types
+        # of lists and tuples.
+        self.is_inner = is_limited and tally.is_on
         # What the body must return.
-        self._wanted = loop_vars[0] if is_inner and is_single else loop_vars
+        self._wanted = loop_vars[0] if self.is_inner and is_single else loop_vars
         converted = nest.map_structure(_to_loop_var, list(loop_vars))
         self.structure = converted
         self.tensors: list[Tensor] = control_flow_values.flatten(converted)
@@ -155,6 +157,32 @@ class _Loop:
             for leaf, invariant in zip(leaves, declared, strict=True)
             for shape in invariant_shapes(leaf, invariant)
         ]
+        for tensor in self.tensors:
+            tally.bring(tensor)
+
+    @property
+    def variables(self) -> int:
+        """How many loop variables TensorFlow's loop has."""
+        return len(self.tensors) + self._is_limited
+
+    def build(
+        self,
+        cond: Callable[..., Any],
+        body: Callable[..., Any],
+        tensors: Sequence[Tensor],
+        scope: str,
+    ) -> tuple[FuncGraph, FuncGraph, Any]:
+        """Builds test and body; returns them and the structure of the body's result."""
+        frame = self._tally.frame()
+        cond_graph, body_graph = (
+            FuncGraph(func_graph.unique_function_name(scope, part), frame=frame)
+            for part in ("cond", "body")
+        )
+        self._tally.add(2 * self.variables)  # Enter, Merge
+        self._build_cond(cond_graph, cond, tensors)
+        self._tally.add(1 + 2 * self.variables)  # LoopCond; Switch, Identity
+        result = self._build_body(body_graph, body, tensors)
+        return cond_graph, body_graph, result
 
     def _arguments(self, graph: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
         shapes = [SCALAR, SCALAR, *self.shapes]
@@ -171,62 +199,48 @@ class _Loop:
     def _user_arguments(self, arguments: Sequence[Tensor]) -> Any:
         return control_flow_values.pack(self.structure, arguments[FIRST_LOOP_VAR:])
 
-    def build_cond(
-        self,
-        graph: FuncGraph,
-        cond: Callable[..., Any],
-        tensors: Sequence[Tensor],
-        is_limited: bool,
+    def _build_cond(
+        self, graph: FuncGraph, cond: Callable[..., Any], tensors: Sequence[Tensor]
     ) -> None:
         """Builds the test: the user's, and the limit of iterations if there is one."""
         tally = Tally(graph)
         with graph.as_default():
             arguments = self._arguments(graph, tensors)
-            if is_limited:
+            if self._is_limited:
                 tally.bring(tensors[1])
                 tally.add(1)  # Less
             test = convert_to_tensor(cond(*self._user_arguments(arguments)))
-            if test.dtype.base_dtype != dtypes.bool:
-                raise TypeError(
-                    "cond must return a tensor of bool, not of "
-                    f"{test.dtype.base_dtype.name}"
-                )
-            if test.shape.rank not in (0, None):
-                raise ValueError(
-                    f"cond must return a scalar, not the shape {test.shape}: Shape "
-                    f"must be rank 0 but is rank {test.shape.rank}"
-                )
-            if is_limited:
+            _check_test(test)
+            if self._is_limited:
                 with tally.made_as(1):  # LogicalAnd
                     below = apply_op("Less", x=arguments[0], y=arguments[1])
                     test = apply_op("LogicalAnd", x=below, y=test)
         graph.outputs = [test]
 
-    def build_body(
-        self,
-        graph: FuncGraph,
-        body: Callable[..., Any],
-        tensors: Sequence[Tensor],
-        is_limited: bool,
+    def _build_body(
+        self, graph: FuncGraph, body: Callable[..., Any], tensors: Sequence[Tensor]
     ) -> Any:
         """Builds the body; returns the structure of its result."""
         tally = Tally(graph)
         with graph.as_default():
             arguments = self._arguments(graph, tensors)
-            tally.add(2 if is_limited else 0)  # the counter goes up
-            result = body(*self._user_arguments(arguments))
-            if self.is_inner:
-                wanted, returned = self._wanted, result
-            else:
-                result = result if nest.is_nested(result) else [result]
-                wanted, returned = self.structure, list(result)
-            nest.assert_same_structure(wanted, returned, expand_composites=True)
-            result = nest.map_structure(_to_loop_var, result)
+            tally.add(2 if self._is_limited else 0)  # the counter goes up
+            result = self._loop_vars_of(body(*self._user_arguments(arguments)))
             outputs = control_flow_values.flatten(result)
             with tally.made_as(0):
                 counter = apply_op("AddV2", x=arguments[0], y=1, name="add")
             graph.outputs = [counter, arguments[1], *map(graph.capture, outputs)]
         return result
+
+    def _loop_vars_of(self, result: Any) -> Any:
+        """What the body returned, as tensors in the structure of the loop variables."""
+        if self.is_inner:
+            wanted, returned = self._wanted, result
+        else:
+            result = result if nest.is_nested(result) else [result]
+            wanted, returned = self.structure, list(result)
+        nest.assert_same_structure(wanted, returned, expand_composites=True)
+        return nest.map_structure(_to_loop_var, result)
 
     def check(self, body_graph: FuncGraph, tensors: Sequence[Tensor]) -> None:
         """Compares what the body returns with what the loop starts with."""
@@ -248,6 +262,18 @@ class _Loop:
                     "shape to vary across iterations, use the `shape_invariants` "
                     "argument of tf.while_loop to specify a less-specific shape."
                 )
+
+
+def _check_test(test: Tensor) -> None:
+    if test.dtype.base_dtype != dtypes.bool:
+        raise TypeError(
+            f"cond must return a tensor of bool, not of {test.dtype.base_dtype.name}"
+        )
+    if test.shape.rank not in (0, None):
+        raise ValueError(
+            f"cond must return a scalar, not the shape {test.shape}: Shape must be "
+            f"rank 0 but is rank {test.shape.rank}"
+        )
 
 
 def _to_loop_var(value: Any) -> Any:

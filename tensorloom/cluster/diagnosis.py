@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorloom.framework import errors
-from tensorloom.transport.reachability import found_at
+from tensorloom.transport.reachability import found_at_all
 
 
 def tasks_are_missing(
@@ -29,8 +29,9 @@ def tasks_are_missing(
     lines = [
         f"{own_task} waited {waited_s:g} s for {len(lost)} of {len(addresses)} tasks:"
     ]
+    found = found_at_all(addresses[task] for task in lost)
     for task in sorted(lost):
-        lines.append(f"  {task} at {addresses[task]}: {found_at(addresses[task])}")
+        lines.append(f"  {task} at {addresses[task]}: {found[addresses[task]]}")
         known = incarnations.get(task)
         seen = f"last incarnation {known}" if known else "never seen"
         lines.append(f"    {seen}; last answer: {lost[task].message}")

@@ -13,7 +13,7 @@ from tensorloom.cluster import diagnosis
 from tensorloom.framework import device_name, errors, threads
 from tensorloom.master.remote_worker import RemoteWorker
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import status, tensors
+from tensorloom.transport import host_port, status, tensors
 from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.request_ids import new_request_id
 from tensorloom.transport.socket_connection import NotConnected
@@ -123,8 +123,11 @@ class ClusterDirectory:
         """Takes tasks that are not known yet.
 
         Raises:
-          errors.InvalidArgumentError: one is known at another address.
+          errors.InvalidArgumentError: one is known at another address, or one's address
+            is no `host:port`.
         """
+        for address in cluster.addresses().values():
+            host_port.parse(address)
         with self._lock:
             for task, address in cluster.addresses().items():
                 known = self._addresses.setdefault(task, address)
@@ -132,13 +135,19 @@ class ClusterDirectory:
                     raise errors.InvalidArgumentError(
                         None,
                         None,
-                        f"{task} is at {known} for {self._own_task}, and not at "
-                        f"{address}",
+                        f"{self._own_task} is of another cluster, in which {task} is "
+                        f"at {known} and not at {address}",
                     )
 
     def update(self, cluster: ClusterSpec) -> None:
-        """Takes tasks that joined or moved; an empty address takes one out."""
+        """Takes tasks that joined or moved; an empty address takes one out.
+
+        Raises:
+          errors.InvalidArgumentError: an address is no `host:port`.
+        """
         gone = []
+        for address in filter(None, cluster.addresses().values()):
+            host_port.parse(address)
         with self._lock:
             for task, address in cluster.addresses().items():
                 if task == self._own_task or self._addresses.get(task) == address:

@@ -19,7 +19,7 @@ from tensorloom.framework.op_policy import OpPolicy
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import security, socket_address, stream_server
+from tensorloom.transport import host_port, security, socket_address, stream_server
 from tensorloom.transport.frame_answers import FrameAnswers
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
@@ -30,8 +30,6 @@ from tensorloom.worker.worker_service import WorkerService
 
 if TYPE_CHECKING:
     import socket
-
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 #: Sessions of clients that say nothing for so many seconds are closed; 0, and by
 #: default: never. Clients of our own kind say when they are gone, and need no limit.
@@ -82,7 +80,8 @@ class Server:
 
         Raises:
           TypeError, ValueError: an argument is not usable.
-          errors.InvalidArgumentError: the task is not in the cluster.
+          errors.InvalidArgumentError: the task is not in the cluster, or an address of
+            it is no `host:port`.
           errors.NotFoundError: nobody speaks the protocol.
           errors.UnknownError: the address cannot be listened on.
         """
@@ -98,7 +97,11 @@ class Server:
                 "The available server factories are: [ GRPC_SERVER ]",
             )
         cluster = ClusterSpec(server_def.cluster)
-        self._address = _own_address(cluster, server_def)
+        self._host, port = _own_address(cluster, server_def)
+        for address in cluster.addresses().values():
+            host_port.parse(address)
+        self._listens_on = "0.0.0.0" if self._is_public else self._host
+        self._address = host_port.join(self._listens_on, port)
         self._task = (
             f"/job:{server_def.job_name}/replica:0/task:{server_def.task_index}"
         )
@@ -153,15 +156,15 @@ class Server:
         if only_grpc():
             return []
         sockets = [socket_address.listen_locally()]
-        host = self._address.rpartition(":")[0]
         # Between hosts only those are heard that know the token; what they say is
         # not encrypted, so with TLS there is gRPC alone.
-        if host not in _LOOPBACK and security.token() and security.tls() is None:
-            name = ClusterSpec(self._server_def.cluster).task_address(
-                self._server_def.job_name, self._server_def.task_index
-            )
-            sockets.append(socket_address.listen_on(host, name.rpartition(":")[0]))
+        if self._is_public and security.token() and security.tls() is None:
+            sockets.append(socket_address.listen_on(self._listens_on, self._host))
         return sockets
+
+    @property
+    def _is_public(self) -> bool:
+        return not host_port.is_loopback(self._host)
 
     @property
     def server_def(self) -> Any:
@@ -171,7 +174,8 @@ class Server:
     @property
     def target(self) -> str:
         """What a session of this process or another takes: `grpc://localhost:PORT`."""
-        return f"grpc://localhost:{self._server.port}"
+        host = "localhost" if self._is_public else self._host
+        return f"grpc://{host_port.join(host, self._server.port)}"
 
     @property
     def master(self) -> Master:
@@ -291,10 +295,8 @@ def _tasks_beside(cluster: ClusterSpec, server_def: Any) -> int:
 
 def running_at(target: str) -> Server | None:
     """The server of this process that a target means, if it is one."""
-    host, _, port = target.removeprefix("grpc://").rpartition(":")
-    if host not in _LOOPBACK or not port.isdigit():
-        return None
-    return _running.get(int(port))
+    host, port = host_port.parse(target.removeprefix("grpc://"))
+    return _running.get(port) if host_port.is_loopback(host) else None
 
 
 def _make_server_def(
@@ -344,8 +346,8 @@ def _task_index(cluster: ClusterSpec, job: str, task_index: int | None) -> int:
     return indices[0]
 
 
-def _own_address(cluster: ClusterSpec, server_def: Any) -> str:
-    """Where the task listens: on loopback if its address is there."""
+def _own_address(cluster: ClusterSpec, server_def: Any) -> tuple[str, int]:
+    """The task's host and port; warns when whoever reaches them can run code."""
     job, index = server_def.job_name, server_def.task_index
     if job not in cluster.jobs:
         raise errors.InvalidArgumentError(
@@ -355,19 +357,17 @@ def _own_address(cluster: ClusterSpec, server_def: Any) -> str:
         raise errors.InvalidArgumentError(
             None, None, f'Task {index} was not defined in job "{job}"'
         )
-    host, _, port = cluster.task_address(job, index).rpartition(":")
-    if not port.isdigit():
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f'Could not parse port for local server from "{host}:{port}"',
-        )
-    if host in _LOOPBACK:
-        return f"{host}:{port}"
-    if security.tls() is None and not security.token():
+    address = cluster.task_address(job, index)
+    try:
+        host, port = host_port.parse(address)
+    except errors.InvalidArgumentError:
+        message = f'Could not parse port for local server from "{address}".'
+        raise errors.InvalidArgumentError(None, None, message) from None
+    is_open = security.tls() is None and not security.token()
+    if is_open and not host_port.is_loopback(host):
         warnings.warn(
-            f"The server at {host}:{port} listens on all interfaces, without "
+            f"The server at {address} listens on all interfaces, without "
             "encryption or authentication: whoever reaches the port can run code here.",
             stacklevel=4,
         )
-    return f"0.0.0.0:{port}"
+    return host, port

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import collections
-import contextlib
-import csv
-import io
 import itertools
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorloom.data import specs
+from tensorloom.data import csv_columns, specs
 from tensorloom.data.dataset import AUTOTUNE, Dataset, DatasetV1Adapter, flat_structure
 from tensorloom.data.experimental import (
     Transformation,
@@ -23,7 +20,6 @@ from tensorloom.data.experimental_nesting import parallel_interleave
 from tensorloom.data.options import Options
 from tensorloom.data.readers import TFRecordDatasetV1
 from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor import Tensor
@@ -256,17 +252,12 @@ def make_csv_dataset(
     dataset = Dataset.from_tensor_slices(names)
     if shuffle:
         dataset = dataset.shuffle(len(names), shuffle_seed)
-    probe = _CsvProbe(names, field_delim, use_quote_delim, compression_type)
-    if column_names is None:
-        if not header:
-            raise ValueError("Cannot infer column names without a header line.")
-        column_names = probe.column_names()
-    if len(column_names) != len(set(column_names)):
-        raise ValueError("Cannot have duplicate column names.")
+    probe = csv_columns.CsvProbe(names, field_delim, use_quote_delim, compression_type)
+    column_names = csv_columns.known_names(column_names, probe, header)
     chosen = (
         None
         if select_columns is None
-        else _column_numbers(list(select_columns), column_names)
+        else csv_columns.chosen_numbers(select_columns, column_names)
     )
     if column_defaults is None:
         column_defaults = probe.column_defaults(
@@ -275,12 +266,9 @@ def make_csv_dataset(
     else:
         column_defaults = _defaults(column_defaults)
     if chosen is not None:
-        if len(column_defaults) != len(chosen):
-            raise ValueError(
-                "If specified, column_defaults and select_columns must have same "
-                "length."
-            )
-        column_names = [column_names[i] for i in chosen]
+        column_names = csv_columns.chosen_names(
+            column_names, chosen, len(column_defaults)
+        )
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
@@ -297,22 +285,27 @@ def make_csv_dataset(
         )
         return made.apply(ignoring_errors()) if ignore_errors else made
 
-    def named(*columns: Any) -> Any:
-        features = collections.OrderedDict(zip(column_names, columns, strict=True))
-        if label_name is None:
-            return features
-        label = features.pop(label_name)
-        return features, label
+    def map_fn(*columns: Any) -> Any:
+        return _named(column_names, label_name, columns)
 
     threads = 1 if num_parallel_reads is None else num_parallel_reads
     dataset = _interleaved(dataset, records, threads, sloppy)
     dataset = _shuffled_and_repeated(
         dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed
     )
-    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(named)
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(map_fn)
     return dataset.prefetch(
         AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
     )
+
+
+def _named(names: Sequence[str], label_name: str | None, columns: Sequence[Any]) -> Any:
+    """The columns of a batch by name; the label apart, if there is one."""
+    features = collections.OrderedDict(zip(names, columns, strict=True))
+    if label_name is None:
+        return features
+    label = features.pop(label_name)
+    return features, label
 
 
 def _file_names(pattern: Any) -> list[str]:
@@ -330,138 +323,3 @@ def _file_names(pattern: Any) -> list[str]:
     if not names:
         raise ValueError(f"No files match {pattern}.")
     return names
-
-
-def _column_numbers(chosen: list[Any], names: Sequence[str]) -> list[int]:
-    numbers = {name: number for number, name in enumerate(names)}
-    for index, value in enumerate(chosen):
-        if isinstance(value, int):
-            if not 0 <= value < len(names):
-                raise ValueError(
-                    f"Column index {value} specified in select_columns out of valid "
-                    "range."
-                )
-        elif value not in numbers:
-            raise ValueError(
-                f"Value '{value}' specified in select_columns not a valid column index "
-                "or name."
-            )
-        else:
-            chosen[index] = numbers[value]
-    result = sorted(set(chosen))
-    if len(result) != len(chosen):
-        raise ValueError("select_columns contains duplicate columns")
-    return result
-
-
-class _CsvProbe:
-    """Looks into CSV files while the graph is built."""
-
-    def __init__(
-        self, names: list[str], delimiter: str, quoted: bool, compression: Any
-    ) -> None:
-        self._names = names
-        self._options: dict[str, Any] = {
-            "delimiter": delimiter,
-            "quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        }
-        self._compression = compression
-
-    def _rows(self, name: str) -> Generator[list[str], None, None]:
-        from tensorloom.storage import filesystem
-
-        kind = self._compression
-        kind = constant_value(kind).item() if isinstance(kind, Tensor) else kind
-        kind = kind.decode() if isinstance(kind, bytes) else kind or ""
-        if kind == "ZLIB":
-            raise ValueError(
-                f"compression_type ({kind}) is not supported for probing columns"
-            )
-        file: Any = filesystem.open_file(name)
-        if kind == "GZIP":
-            import gzip
-
-            file = gzip.open(file)  # noqa: SIM115
-        elif kind:
-            raise ValueError(f"compression_type ({kind}) is not supported")
-        with io.TextIOWrapper(file) as text:
-            yield from csv.reader(text, **self._options)
-
-    def _head(self, name: str, count: int | None) -> list[list[str]]:
-        """The first rows of a file."""
-        with contextlib.closing(self._rows(name)) as rows:
-            return list(itertools.islice(rows, count))
-
-    def column_names(self) -> list[str]:
-        """The names in the header, which all files share."""
-        headers: list[list[str]] = []
-        for name in self._names:
-            found = self._head(name, 1)
-            if not found:
-                raise ValueError(
-                    "Received StopIteration when reading the header line of "
-                    f"{name}.  Empty file?"
-                )
-            headers += found
-        if any(header != headers[0] for header in headers):
-            raise ValueError("Files have different column names in the header row.")
-        return headers[0]
-
-    def column_defaults(
-        self,
-        width: int,
-        missing: str,
-        header: bool,
-        limit: int | None,
-        chosen: list[int] | None,
-    ) -> list[Any]:
-        """Defaults of the types that fit the first rows."""
-        from tensorloom.ops.constant_op import constant
-
-        numbers = list(range(width)) if chosen is None else chosen
-        found: list[int] = [-1] * len(numbers)
-        for row in self._first_rows(1 if header else 0, limit):
-            if len(row) != width:
-                raise ValueError(
-                    "Problem inferring types: CSV row has different number of fields "
-                    "than expected."
-                )
-            for index, number in enumerate(numbers):
-                found[index] = max(found[index], _kind_of(row[number], missing))
-        types = [_KINDS[kind] if kind >= 0 else dtypes.string for kind in found]
-        return [constant(["" if t == dtypes.string else 0], dtype=t) for t in types]
-
-    def _first_rows(self, skip: int, limit: int | None) -> list[list[str]]:
-        """Up to `limit` rows of all files, behind `skip` rows of each."""
-        rows: list[list[str]] = []
-        for name in self._names:
-            if limit is None or len(rows) < limit:
-                count = None if limit is None else limit - len(rows) + skip
-                rows += self._head(name, count)[skip:]
-        return rows
-
-
-# From the least to the most permissive.
-_KINDS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
-
-
-def _kind_of(text: str, missing: str) -> int:
-    """The number of the first kind that a text fits; -1 for a missing value."""
-    if text in ("", missing):
-        return -1
-    try:
-        number = int(text)
-    except ValueError:
-        pass
-    else:
-        if -(2**31) <= number < 2**31:
-            return 0
-        if -(2**63) <= number < 2**63:
-            return 1
-    try:
-        value = float(text)
-    except ValueError:
-        return 4
-    if value != value or abs(value) == float("inf"):
-        return 2
-    return 2 if abs(value) <= dtypes.float32.max else 3

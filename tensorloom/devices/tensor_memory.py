@@ -8,6 +8,8 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from tensorloom.framework.dtypes import memory_view
+
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # Codes of native NumPy dtypes that torch knows under the same name.
 _COMMON = "fdilqBbhH?FDe"
@@ -21,9 +23,7 @@ def tensor_from_array(value: Any) -> torch.Tensor:
     """
     if type(value) is np.ndarray and value.flags.carray and _is_common(value.dtype):
         return torch.from_numpy(value)
-    array = np.asarray(value)
-    if array.dtype.names is not None:
-        array = array.view(array.dtype[0])
+    array = memory_view(np.asarray(value))
     if not array.flags.c_contiguous or not array.flags.writeable:
         array = array.copy()
     if array.dtype == _BFLOAT16:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tensorloom.framework.tensor_shape import TensorShape, as_shape
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import AttrDef
+
+# A TensorShapeProto has 64 bits for each.
+_LARGEST_DIM: Final = 2**63 - 1
 
 
 def convert_attr(attr: AttrDef, value: Any) -> Any:
@@ -131,7 +134,11 @@ def _type(value: Any, attr: AttrDef) -> DType:
 
 def _shape(value: Any, attr: AttrDef) -> TensorShape:
     try:
-        return as_shape(value)
+        shape = as_shape(value)
+        for dim in shape.dims_tuple or ():
+            if dim is not None and dim > _LARGEST_DIM:
+                raise ValueError(f"Value out of range: {dim}")
+        return shape
     except TypeError as error:
         raise TypeError(
             f"Error converting {attr.name} to a TensorShape: {error}"

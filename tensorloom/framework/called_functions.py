@@ -17,11 +17,17 @@ def called_functions(graph: GraphIR) -> dict[str, FunctionIR]:
     A function is named by a node's op or its attrs; its gradient function belongs to
     it. The order is the library's.
     """
-    known = graph.functions
-    if not known:
+    if not graph.functions:
         return {}
+    return functions_named(_names(graph.nodes.values()), graph.functions)
+
+
+def functions_named(
+    names: Iterable[str], known: dict[str, FunctionIR]
+) -> dict[str, FunctionIR]:
+    """The known functions among some names, those that these name, and so on."""
     called: set[str] = set()
-    waiting = [name for name in _names(graph.nodes.values()) if name in known]
+    waiting = [name for name in names if name in known]
     while waiting:
         name = waiting.pop()
         if name in called:

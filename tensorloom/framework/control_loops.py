@@ -32,6 +32,7 @@ _ENTERS: Final = ("Enter", "RefEnter")
 _EXITS: Final = ("Exit", "RefExit")
 _MERGES: Final = ("Merge", "RefMerge")
 _NEXTS: Final = ("NextIteration", "RefNextIteration")
+_SWITCHES: Final = ("Switch", "RefSwitch", "_SwitchN")
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\-/]")
 
 
@@ -52,6 +53,11 @@ class Frames:
 def has_frames(graph: GraphIR) -> bool:
     """Whether there is a loop of classic control flow."""
     return any(node.op in _ENTERS for node in graph.nodes.values())
+
+
+def has_dead_tensors(graph: GraphIR) -> bool:
+    """Whether a branch or an iteration of classic control flow may not be taken."""
+    return any(node.op in _SWITCHES for node in graph.nodes.values())
 
 
 def with_control_loops(graph: GraphIR, place_of: PlaceOf) -> tuple[GraphIR, Frames]:

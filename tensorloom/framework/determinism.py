@@ -37,11 +37,6 @@ def enable_op_determinism() -> None:
         _waiting.pop()()
 
 
-def is_enabled() -> bool:
-    """True when ops have to be deterministic."""
-    return _enabled
-
-
 def when_enabled(apply: Callable[[], None]) -> None:
     """Calls `apply` once determinism is asked for; at once when it is already."""
     if _enabled:

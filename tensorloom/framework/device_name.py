@@ -25,7 +25,6 @@ _COMPONENT = re.compile(
     rf"|/device:(?P<type>\*|{_NAME})(?::(?P<id>\*|[0-9]+))?"
     r"|/(?P<old_type>cpu|CPU|gpu|GPU):(?P<old_id>\*|[0-9]+)"
 )
-_LOCAL = re.compile(rf"(?:/device:)?(?P<type>{_NAME}):(?P<id>[0-9]+)")
 _MAX_NUMBER = 2**31 - 1
 
 
@@ -60,11 +59,6 @@ class DeviceName:
     def task_name(self) -> str:
         """The components of the task: `/job:worker/replica:0/task:1`."""
         return str(dataclasses.replace(self, type=None, id=None))
-
-    @property
-    def local_name(self) -> str:
-        """`CPU:0`; components of the task are left out."""
-        return f"{'*' if self.type is None else self.type}:{_spell(self.id)}"
 
     def covers(self, other: DeviceName) -> bool:
         """Whether every component known here has the same value in `other`."""
@@ -159,18 +153,6 @@ def parse_full(name: str) -> DeviceName:
     return parsed
 
 
-def parse_local(name: str) -> DeviceName:
-    """Parses `CPU:0` or `/device:CPU:0`.
-
-    Raises:
-        ValueError: the name is malformed.
-    """
-    match = _LOCAL.fullmatch(name)
-    if match is None:
-        raise ValueError(f"Malformed local device name '{name}'")
-    return DeviceName(type=match["type"], id=int(match["id"]))
-
-
 def full_name(job: str, replica: int, task: int, device_type: str, index: int) -> str:
     """The full name of a device."""
     return str(DeviceName(job, replica, task, device_type, index))
@@ -186,27 +168,9 @@ def task_of(name: str) -> str:
     return parse(name).task_name
 
 
-def local_name_of(name: str) -> str:
-    """`CPU:0` for `/job:worker/replica:0/task:1/device:CPU:0`.
-
-    Raises:
-        ValueError: the name is malformed.
-    """
-    return parse(name).local_name
-
-
 def is_complete(name: str) -> bool:
     """Whether the string is a well-formed name of one device."""
     try:
         return parse(name).is_complete
     except ValueError:
         return False
-
-
-def is_same_task(a: str, b: str) -> bool:
-    """Whether two full names are of devices in one task.
-
-    Raises:
-        ValueError: a name is malformed.
-    """
-    return task_of(a) == task_of(b)

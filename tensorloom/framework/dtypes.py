@@ -12,7 +12,7 @@ a string tensor is an object array of `bytes`.
 from __future__ import annotations
 
 import builtins
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 import ml_dtypes
 import numpy as np
@@ -168,10 +168,6 @@ class DType:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return as_dtype, (self.name,)
 
-
-#: What `as_dtype` takes: a DType, its name or number, a NumPy type, `float`, `bool`,
-#: `object`.
-DTypeLike: TypeAlias = "DType | str | int | np.dtype[Any] | type[Any]"
 
 _BY_ENUM: dict[int, DType] = {}
 
@@ -392,3 +388,14 @@ def memory_dtype(dtype: DType) -> np.dtype[Any]:
     """
     found: np.dtype[Any] = dtype.np_dtype
     return found[0] if dtype.is_quantized else found
+
+
+def memory_view(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array as its values are in memory; see `memory_dtype`. Nothing is copied."""
+    dtype = array.dtype
+    return array if dtype.names is None else array.view(dtype[0])
+
+
+def named_view(array: Any, dtype: DType) -> Any:
+    """A type's values, as they are in memory, in an array that tells their type."""
+    return np.asarray(array).view(dtype.np_dtype) if dtype.is_quantized else array

@@ -32,7 +32,11 @@ def export(*names: str) -> Callable[[T], T]:
 
 
 def export_value(value: Any, *names: str) -> None:
-    """Declares the public names of any object, such as a constant."""
+    """Declares the public names of any object, such as a constant.
+
+    Raises:
+      ValueError: a name is another object's already.
+    """
     for name in names:
         if _EXPORTS.setdefault(name, value) is not value:
             raise ValueError(f"public name 'tf.{name}' is declared twice")

@@ -7,8 +7,8 @@ graph does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import attr_value, node_def
 from tensorloom.framework.dtypes import DType, as_dtype
@@ -22,10 +22,6 @@ from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.protos import function_pb2
-
-#: Op or function name -> its definition.
-FindOp: TypeAlias = Callable[[str], OpDef]
-
 
 # Writing --------------------------------------------------------------------------
 

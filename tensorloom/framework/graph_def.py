@@ -155,6 +155,11 @@ def from_proto(
 def check_versions(proto: graph_pb2.GraphDef) -> None:
     """Raises InvalidArgumentError if the graph says that we cannot read it."""
     versions = proto.versions
+    if versions.producer < 0:
+        raise invalid(
+            f"GraphDef producer version {versions.producer} below min producer 0 "
+            "supported. Please regenerate your graph."
+        )
     if versions.min_consumer > PRODUCER_VERSION:
         raise invalid(
             f"GraphDef min consumer version {versions.min_consumer} above current "

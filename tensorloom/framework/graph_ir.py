@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.classic_op_types import MERGES, NEXT_ITERATIONS
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.tensor_shape import TensorShape
 
-# The producer versions that 1.15 writes; see protocol notes on GraphDef versions.
+# The versions that TensorFlow 1.15 writes into a GraphDef.
 PRODUCER_VERSION = 134
 MIN_CONSUMER_VERSION = 0
 # An attr of functions that were made of nodes of the graph: these keep their names, by
 # which programs know them, and which are unique in the whole graph.
 GRAPH_NAMES = "_graph_names"
+# An attr of `If`, `While` and the like: TensorFlow runs them as Switch and Merge, which
+# take a scalar as predicate. Without it a tensor is true if it has elements.
+LOWERED = "_lower_using_switch_merge"
 
 
 @dataclass(slots=True, eq=False)
@@ -164,7 +168,7 @@ def _visit(
 
 
 def _predecessors(node: Node, nodes: Mapping[str, Node]) -> list[str]:
-    if node.op in ("Merge", "RefMerge"):
+    if node.op in MERGES:
         names = [n for n, _ in node.inputs if not _is_back_edge(nodes.get(n))]
     else:
         names = [n for n, _ in node.inputs]
@@ -172,4 +176,4 @@ def _predecessors(node: Node, nodes: Mapping[str, Node]) -> list[str]:
 
 
 def _is_back_edge(node: Node | None) -> bool:
-    return node is not None and node.op in ("NextIteration", "RefNextIteration")
+    return node is not None and node.op in NEXT_ITERATIONS

@@ -10,7 +10,8 @@ pieces run in no order but that of their tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def partition(
     incarnation_of: Mapping[str, int],
     suffix: str = "_G",
     waits: Waits | None = None,
+    numbers: Iterator[int] | None = None,
 ) -> dict[str, GraphIR]:
     """Splits a placed graph.
 
@@ -47,6 +49,9 @@ def partition(
       suffix: what new nodes' names add: `_S` for a master, `_G` for a worker.
       waits: by node, the ops that it may have to wait for; `_waits_for` says so on the
         Recvs of what they give.
+      numbers: for the names of new nodes, from 1 on if not given. TensorFlow's workers
+        keep one Send or Recv for each name as long as a session lasts, so all graphs of
+        a session that go there must have different ones.
 
     Returns:
       The parts by place, in the order of their first nodes.
@@ -57,7 +62,15 @@ def partition(
     graph, frames = control_loops.with_control_loops(graph, place_of)
     if frames.paths:
         places = {node.name: place_of(node) for node in graph.nodes.values()}
-    splitter = _Splitter(graph, places, incarnation_of, suffix, frames, waits or {})
+    splitter = _Splitter(
+        graph,
+        places,
+        incarnation_of,
+        suffix,
+        frames,
+        waits or {},
+        numbers or itertools.count(1),
+    )
     return splitter.split()
 
 
@@ -70,22 +83,24 @@ class _Splitter:
         suffix: str,
         frames: control_loops.Frames,
         waits: Waits,
+        numbers: Iterator[int],
     ) -> None:
         self.waits = waits
+        self.numbers = numbers
         self.frames = frames
         self.graph = graph
         self.places = places
         self.incarnation_of = incarnation_of
         self.suffix = suffix
         self.parts: dict[str, list[Node]] = {}
-        # (node, output index, destination device) -> name of its Recv there
+        # (node, output index, destination device) -> what stands for it there
         self.received: dict[tuple[str, int, str], str] = {}
         self.place_of_device = {
             node.device: places[node.name] for node in graph.nodes.values()
         }
         self.wanted = self._destinations()
         self.recvs: dict[tuple[str, int, str], Node] = {}
-        self.count = 0
+        self.has_dead_tensors = control_loops.has_dead_tensors(graph)
 
     def _destinations(self) -> dict[str, list[tuple[int, str]]]:
         """For each node: the (output, device) pairs elsewhere that need it."""
@@ -140,15 +155,19 @@ class _Splitter:
     def _recv(self, name: str, index: int, device: str, part: list[Node]) -> str:
         """The Recv of a tensor on a device, made before its first use there."""
         key = name, index, device
-        recv = self.recvs[key]
         if key not in self.received:
-            self.received[key] = recv.name
+            last = recv = self.recvs[key]
             part.append(recv)
-        return recv.name
+            if index == _CONTROL and self.has_dead_tensors:
+                # To TensorFlow's executor a Recv lives whatever it receives: only
+                # what takes its tensor is dead.
+                last = _identity(recv)
+                part.append(last)
+            self.received[key] = last.name
+        return self.received[key]
 
     def _send(self, node: Node, index: int, device: str, part: list[Node]) -> None:
-        self.count += 1
-        number = self.count
+        number = next(self.numbers)
         source, output = node, index
         if index == _CONTROL:
             # A control edge travels as an empty tensor behind the node.
@@ -227,3 +246,18 @@ class _Splitter:
             (TensorShape.of((0,)),),
             node.source,
         )
+
+
+def _identity(recv: Node) -> Node:
+    dtype = recv.output_types[0]
+    return Node(
+        f"{recv.name}_identity",
+        "Identity",
+        ((recv.name, 0),),
+        (),
+        recv.device,
+        {"T": dtype},
+        (dtype,),
+        recv.output_shapes,
+        recv.source,
+    )

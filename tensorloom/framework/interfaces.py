@@ -101,6 +101,8 @@ class StepContext:
     step_id: int = 0  # non-zero where several workers share the step
     # Whoever asked for the step may cancel it.
     cancellation: CancellationManager | None = None
+    # Where the tensors of a part go that gets none: others need not find it.
+    rendezvous: Any = None
 
 
 class PreparedStep(Protocol):

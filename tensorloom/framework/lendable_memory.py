@@ -28,6 +28,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.framework import sealed_file
+
 #: Smaller values are copied: that costs no more than the lending.
 LEAST: Final = 1 << 20
 #: Where the value begins in a block's file.
@@ -66,9 +68,8 @@ class Block:
         """
         #: Different from that of any other block of the process.
         self.number = next(_numbers)
-        self.file = os.memfd_create("tensorloom-variable", os.MFD_CLOEXEC)
+        self.file = sealed_file.make("tensorloom-variable", START + capacity)
         try:
-            os.ftruncate(self.file, START + capacity)
             self.memory = mmap.mmap(self.file, START + capacity)
         except OSError:
             os.close(self.file)

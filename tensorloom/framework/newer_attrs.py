@@ -104,7 +104,28 @@ KEPT: Final = frozenset(["resize_if_index_out_of_bounds"])
 #: Attrs that our ops have beyond those of 1.15, for graphs of newer producers. They are
 #: written only where they are not at their default, so that 1.15 can read our graphs.
 ADDED: Final[dict[str, frozenset[str]]] = {
+    "CTCGreedyDecoder": frozenset(["blank_index"]),
+    "Dequantize": frozenset(["axis", "dtype", "narrow_range"]),
+    "DirectedInterleaveDataset": frozenset(["stop_on_empty_dataset"]),
+    "ExperimentalDirectedInterleaveDataset": frozenset(["stop_on_empty_dataset"]),
+    "InitializeTableFromTextFile": frozenset(["offset"]),
+    "InitializeTableFromTextFileV2": frozenset(["offset"]),
+    "MaxPool": frozenset(["explicit_paddings"]),
+    "MaxPoolGrad": frozenset(["explicit_paddings"]),
+    "QuantizeAndDequantizeV2": frozenset(["axis"]),
+    "QuantizeAndDequantizeV3": frozenset(["axis"]),
+    "QuantizeV2": frozenset(["axis", "ensure_minimum_range", "narrow_range"]),
     "ShuffleAndRepeatDataset": frozenset(["reshuffle_each_iteration"]),
+    "TopKV2": frozenset(["Tk", "index_type"]),
+    **{
+        f"DepthwiseConv2dNative{suffix}": frozenset(["explicit_paddings"])
+        for suffix in ("", "BackpropInput", "BackpropFilter")
+    },
+    **{
+        f"{way}FFT{suffix}": frozenset(["Treal", "Tcomplex"])
+        for way in ("R", "IR")
+        for suffix in ("", "2D", "3D")
+    },
     **{
         f"FusedBatchNorm{version}": frozenset(["exponential_avg_factor"])
         for version in ("", "V2", "V3")

@@ -100,7 +100,12 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
 def create_op(
     op_type_name: str, name: str | None, keywords: dict[str, Any]
 ) -> Operation:
-    """`apply_op` that returns the Operation. Empties `keywords`."""
+    """`apply_op` that returns the Operation. Empties `keywords`.
+
+    Raises:
+      RuntimeError: there is no such op.
+      TypeError, ValueError: as `apply_op`.
+    """
     op_def = op_registry.find(op_type_name)
     if op_def is None:
         raise RuntimeError(f"Unrecognized Op name {op_type_name}")

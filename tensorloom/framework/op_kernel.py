@@ -288,11 +288,6 @@ def load_torch_kernels() -> None:
     _load("torch")
 
 
-def torch_kernels_loaded() -> bool:
-    """True once `load_torch_kernels` has run."""
-    return "torch" not in _loaders
-
-
 def _load(which: str) -> None:
     if which not in _loaders:
         return

@@ -306,7 +306,11 @@ _SCALAR_ATTR_TYPES = frozenset(
 
 
 def parse_arg(spec: str, attrs: dict[str, AttrDef]) -> ArgDef:
-    """Parses one input or output signature string, e.g. "values: N * T"."""
+    """Parses one input or output signature string, e.g. "values: N * T".
+
+    Raises:
+      ValueError: it is malformed.
+    """
     match = _ARG.match(spec)
     if match is None:
         raise ValueError(f"bad argument signature '{spec}'")

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-# Values of RewriterConfig.Toggle.
+# Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
 TOGGLE_DEFAULT: Final = 0
-TOGGLE_ON: Final = 1
 TOGGLE_OFF: Final = 2
-TOGGLE_AGGRESSIVE: Final = 3
 
 DEFAULT_MAX_FOLDED_BYTES: Final = 10 * 1024 * 1024
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Dims = tuple[int | None, ...]
 # TensorFlow's limit: the rank of a tensor fits in a byte.
 _MAX_RANK: Final = 254
+_MOST_ELEMENTS: Final = 2**63 - 1
 
 
 class ShapeError(ValueError):
@@ -240,6 +242,7 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
     if op_def.shape_fn is None:
         return (UNKNOWN,) * count
     try:
+        _check_shape_attrs(op_def, context.attrs)
         shapes = op_def.shape_fn(context)
     except ShapeError as error:
         raise ValueError(_error_text(str(error), op_def.shape_fn, context)) from None
@@ -256,6 +259,34 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
             f"'{context.node_name}' (op: '{context.op_name}')"
         )
     return shapes
+
+
+def _check_shape_attrs(op_def: OpDef, attrs: dict[str, Any]) -> None:
+    for name in _shape_attrs(op_def):
+        value = attrs[name]
+        for shape in value if isinstance(value, list | tuple) else (value,):
+            _check_size(shape)
+
+
+@cache
+def _shape_attrs(op_def: OpDef) -> tuple[str, ...]:
+    kinds = ("shape", "list(shape)")
+    return tuple([a.name for a in op_def.attrs.values() if a.type in kinds])
+
+
+def _check_size(shape: TensorShape) -> None:
+    """Raises ShapeError if a shape has more elements than 64 bits can count."""
+    dims = shape.dims_tuple
+    if dims is None or None in dims:
+        return
+    size = 1
+    for dim in dims:
+        size *= dim or 0
+        if size > _MOST_ELEMENTS:
+            raise ShapeError(
+                f"Shape {format_shape(shape)} is too large "
+                "(more than 2**63 - 1 entries)"
+            )
 
 
 class _Recording:

@@ -89,7 +89,11 @@ def internal_convert_to_tensor(
     as_ref: bool = False,
     preferred_dtype: Any = None,
 ) -> Tensor:
-    """`convert_to_tensor` that may give a reference edge (`as_ref`)."""
+    """`convert_to_tensor` that may give a reference edge (`as_ref`).
+
+    Raises:
+      TypeError, ValueError: as `convert_to_tensor`.
+    """
     if isinstance(value, Tensor):
         if dtype is not None and not (
             dtype is value._dtype

@@ -187,7 +187,7 @@ def _entries(flat: np.ndarray[Any, Any], dtype: DType) -> Iterable[Any]:
     elif dtype.is_complex:
         flat = flat.view(dtype.real_dtype.np_dtype)
     elif dtype.is_quantized:
-        flat = flat.view(flat.dtype[0])
+        flat = dtypes.memory_view(flat)
     entries: list[Any] = flat.tolist()
     return entries
 

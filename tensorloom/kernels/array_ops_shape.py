@@ -8,6 +8,7 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.array_ops_bits import as_signed
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import one_hot_place, require_fill_scalar
@@ -208,9 +209,12 @@ def _one_hot(c: OpKernelConstruction) -> Compute:
         shape = tuple(indices.shape)
         size, at = one_hot_place(shape, depth, on, off, axis)
         check_shape((*shape[:at], size, *shape[at:]), dtype, device)
-        # An index out of range has no entry that is on.
-        positions = torch.arange(size, device=indices.device)
-        positions = positions.reshape((size,) + (1,) * (len(shape) - at))
-        return torch.where(indices.long().unsqueeze(at) == positions, on, off)
+        out = off.expand((*shape[:at], size, *shape[at:])).contiguous()
+        if out.numel():
+            places = indices.long().unsqueeze(at)
+            # An index out of range has no entry that is on.
+            values = torch.where((places >= 0) & (places < size), on, off)
+            as_signed(out).scatter_(at, places.clamp(0, size - 1), as_signed(values))
+        return out
 
     return compute

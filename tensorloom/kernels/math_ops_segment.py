@@ -14,17 +14,24 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.math_ops_segment import check_sorted, check_unsorted
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
+from tensorloom.kernels.segment_sums import sum_segments
 
-# How values of a segment come together: the name of scatter_reduce, or "sum".
 _Start = Callable[[DType], Any]
+# How values of a segment come together: the name of scatter_reduce, or "sum".
+_SUM = "sum"
 
 
 def _combine(
-    out: torch.Tensor, ids: torch.Tensor, data: torch.Tensor, how: str
+    data: torch.Tensor, ids: torch.Tensor, rows: int, how: str, first: Any
 ) -> torch.Tensor:
-    """Brings the rows of `data` into the rows `ids` of `out`."""
-    if how == "sum":
-        return out.index_add_(0, ids, data)
+    """Brings the rows of `data` together with `first` in the rows `ids` of [rows, ...].
+
+    Sums begin with zeros.
+    """
+    if how == _SUM:
+        return sum_segments(data, ids, rows, is_sorted=False)
+    shape = (rows, *data.shape[1:])
+    out = torch.full(shape, first, dtype=data.dtype, device=data.device)
     wide = ids.long().reshape((-1,) + (1,) * (data.dim() - 1)).expand_as(data)
     return out.scatter_reduce_(0, wide, data, how)
 
@@ -39,6 +46,12 @@ def greatest(dtype: DType) -> int | float:
     return float(dtype.max) if dtype.is_floating else int(dtype.max)
 
 
+def _lengths(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
+    """How many of the sorted ids there are of each segment, [rows, 1, ...]."""
+    segments = torch.arange(rows + 1, dtype=ids.dtype, device=ids.device)
+    return torch.searchsorted(ids, segments).diff().reshape((-1,) + (1,) * (rank - 1))
+
+
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
     @kernel(op, types={"T": NUMBERS})
     def _factory(c: OpKernelConstruction) -> Compute:
@@ -47,13 +60,13 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
         def compute(data: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
             check_sorted(data.shape, ids, ids.shape)
             rows = int(ids[-1]) + 1 if ids.numel() else 0
-            shape = (rows, *data.shape[1:])
-            out = torch.full(shape, first, dtype=data.dtype, device=data.device)
-            _combine(out, ids, data, how)
+            if how == _SUM:
+                out = sum_segments(data, ids, rows)
+            else:
+                out = _combine(data, ids, rows, how, first)
             if op == "SegmentSum":
                 return out
-            counts = torch.bincount(ids, minlength=rows)
-            counts = counts.reshape((-1,) + (1,) * (data.dim() - 1))
+            counts = _lengths(ids, rows, data.dim())
             if op == "SegmentMean":
                 return (
                     out.div_(counts.clamp_(min=1))
@@ -69,8 +82,8 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
         return compute
 
 
-_sorted_segments("SegmentSum", "sum", lambda dtype: 0, 0)
-_sorted_segments("SegmentMean", "sum", lambda dtype: 0, 0)
+_sorted_segments("SegmentSum", _SUM, lambda dtype: 0, 0)
+_sorted_segments("SegmentMean", _SUM, lambda dtype: 0, 0)
 _sorted_segments("SegmentProd", "prod", lambda dtype: 1, 1)
 _sorted_segments(
     "SegmentMax", "amax", lambda t: -math.inf if t.is_floating else least(t), 0
@@ -90,20 +103,17 @@ def _unsorted_segments(op: str, how: str, start: _Start) -> None:
         ) -> torch.Tensor:
             rows = check_unsorted(data.shape, ids, ids.shape, num_segments)
             inner = data.shape[ids.dim() :]
-            out = torch.full(
-                (rows, *inner), first, dtype=data.dtype, device=data.device
-            )
             flat = ids.reshape(-1)
             data = data.reshape((flat.shape[0], *inner))
             if flat.numel() and int(flat.min()) < 0:  # rows of no segment
                 kept = flat >= 0
                 flat, data = flat[kept], data[kept]
-            return _combine(out, flat, data, how)
+            return _combine(data, flat, rows, how, first)
 
         return compute
 
 
-_unsorted_segments("UnsortedSegmentSum", "sum", lambda dtype: 0)
+_unsorted_segments("UnsortedSegmentSum", _SUM, lambda dtype: 0)
 _unsorted_segments("UnsortedSegmentProd", "prod", lambda dtype: 1)
 _unsorted_segments("UnsortedSegmentMax", "amax", least)
 _unsorted_segments("UnsortedSegmentMin", "amin", greatest)
@@ -159,11 +169,12 @@ def _sparse_segments(op: str, kind: str) -> None:
                 raise invalid_argument("segment ids must be < num_segments")
             rows = int(num_segments)
         _check_indices(data, indices)
-        out = torch.zeros((rows, *data.shape[1:]), dtype=data.dtype, device=data.device)
-        out.index_add_(0, ids, data.index_select(0, indices))
+        out = sum_segments(data, ids, rows, indices=indices)
         if kind == "sum":
             return out
-        return (out / _divisor(ids, rows, kind == "sqrt_n", data.dim())).to(data.dtype)
+        lengths = _lengths(ids, rows, data.dim()).clamp_(min=1)
+        divisor = lengths.double().sqrt() if kind == "sqrt_n" else lengths
+        return (out / divisor).to(data.dtype)
 
     types = {"T": NUMBERS | {dtypes.uint16}}
     kernel(op, types=types)(lambda c: compute)

@@ -14,7 +14,6 @@ from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, REALS
 # Bound once: looking an operator up costs as much as a small kernel.
 _elu = torch._C._nn.elu
 _elu_backward = torch.ops.aten.elu_backward.default
-_hardtanh_backward = torch.ops.aten.hardtanh_backward.default
 _leaky_relu = torch._C._nn.leaky_relu
 _leaky_relu_backward = torch.ops.aten.leaky_relu_backward.default
 _threshold_backward = torch.ops.aten.threshold_backward.default
@@ -80,21 +79,15 @@ def _gradient(op: str, function: _Gradient, types: frozenset[dtypes.DType]) -> N
 
 
 def _relu_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    # Zero where the feature is NaN, which threshold_backward would let pass.
+    # The gradient times zero where the feature is not positive: threshold_backward
+    # would let it pass where the feature is NaN, and hide its own NaN.
     if features.is_floating_point():
         return _leaky_relu_backward(gradients, features, 0, False)  # type: ignore[no-any-return]
     return _threshold_backward(gradients, features, 0)  # type: ignore[no-any-return]
 
 
 def _relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    passed = _hardtanh_backward(gradients, features, 0, 6)
-    return passed.masked_fill_(features.isnan(), 0)  # type: ignore[no-any-return]
-
-
-def _integer_relu6_grad(
-    gradients: torch.Tensor, features: torch.Tensor
-) -> torch.Tensor:
-    return torch.where((features > 0) & (features < 6), gradients, 0)
+    return gradients * ((features > 0) & (features < 6))
 
 
 def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
@@ -119,8 +112,7 @@ def _softsign_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Ten
 
 
 _gradient("ReluGrad", _relu_grad, REALS)
-_gradient("Relu6Grad", _integer_relu6_grad, REALS - REAL_FLOATS)
-_gradient("Relu6Grad", _relu6_grad, REAL_FLOATS)
+_gradient("Relu6Grad", _relu6_grad, REALS)
 _gradient("EluGrad", _elu_grad, REAL_FLOATS)
 _gradient("SeluGrad", _selu_grad, REAL_FLOATS)
 _gradient("SoftplusGrad", _softplus_grad, REAL_FLOATS)

@@ -85,7 +85,7 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
         if len(c[attr]) != 4:
             raise invalid(f"Sliding window {attr} field must specify 4 dimensions")
         check_spatial_only(c[attr], data_format, attr)
-    paddings = _explicit_paddings(c)
+    paddings = explicit_paddings(c)
     rows, columns = (2, 3) if data_format == b"NCHW" else (1, 2)
     return Geometry(
         c.op,
@@ -101,8 +101,12 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     )
 
 
-def _explicit_paddings(c: OpKernelConstruction) -> list[int]:
-    """(before, after) for each axis, one after the other."""
+def explicit_paddings(c: OpKernelConstruction) -> list[int]:
+    """(before, after) for each axis of a 4-D image, one after the other.
+
+    Raises:
+      errors.InvalidArgumentError: the attrs are no padding of height and width.
+    """
     given: list[int] = c.get("explicit_paddings") or []
     if c["padding"] != b"EXPLICIT":
         if given:
@@ -117,7 +121,7 @@ def _explicit_paddings(c: OpKernelConstruction) -> list[int]:
         )
     if min(given) < 0:
         raise invalid("All elements of explicit_paddings must be nonnegative")
-    channels = 1 if c["data_format"] == b"NCHW" else 3
+    channels = 1 if c.get("data_format", b"NHWC") == b"NCHW" else 3
     if any(given[2 * axis] or given[2 * axis + 1] for axis in (0, channels)):
         raise invalid(
             "Nonzero explicit padding in the batch or depth dimensions is not supported"

@@ -30,10 +30,30 @@ def l2_loss(c: OpKernelConstruction) -> Compute:
 # --- batch normalization -----------------------------------------------------
 
 
+def _of_volumes(planes: Compute, data_format: bytes, inputs: int) -> Compute:
+    """A kernel of images as one of volumes: depth and height are one dimension.
+
+    Args:
+      inputs: how many of the first inputs are volumes; the first output is one.
+    """
+    first = data_format.index(b"D")
+
+    def compute(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        for volume in values[:inputs]:
+            if volume.dim() != 5:
+                raise invalid(f"input must be 5-dimensional{text(volume.shape)}")
+        flat = [volume.flatten(first, first + 1) for volume in values[:inputs]]
+        y, *rest = planes(*flat, *values[inputs:])
+        return y.reshape(values[0].shape), *rest
+
+    return compute
+
+
 @kernel(["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
 def fused_batch_norm(c: OpKernelConstruction) -> Compute:
     """(y, mean, variance, then what the gradient needs: mean, variance, nothing)."""
-    data_format, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+    whole, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+    data_format = whole.replace(b"D", b"")
     extra = c.op.endswith("V3")
     share = c.get("exponential_avg_factor", 1.0)
 
@@ -74,7 +94,7 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
         averages = moved(mean, batch_mean), moved(variance, corrected)
         return (y, *averages, batch_mean, population, *unused)
 
-    return compute
+    return compute if whole == data_format else _of_volumes(compute, whole, 1)
 
 
 def _check_batch_norm(
@@ -112,7 +132,8 @@ def _check_batch_norm(
 @kernel(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"])
 def fused_batch_norm_grad(c: OpKernelConstruction) -> Compute:
     """Gradients of x, scale and offset; then two outputs that hold nothing."""
-    data_format, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+    whole, epsilon, training = c["data_format"], c["epsilon"], c["is_training"]
+    data_format = whole.replace(b"D", b"")
 
     def compute(
         y_backprop: torch.Tensor,
@@ -142,7 +163,7 @@ def fused_batch_norm_grad(c: OpKernelConstruction) -> Compute:
         )
         return from_nchw(dx, data_format), dscale, doffset, empty, empty
 
-    return compute
+    return compute if whole == data_format else _of_volumes(compute, whole, 2)
 
 
 def _check_batch_norm_grad(

@@ -21,6 +21,7 @@ import torch
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import invalid
+from tensorloom.kernels.nn_ops_conv_plan import explicit_paddings
 from tensorloom.kernels.nn_ops_window import (
     AxisWindows,
     axis_windows,
@@ -57,12 +58,19 @@ class Geometry:
     window: tuple[int, int]
     stride: tuple[int, int]
     padding: bytes
+    # (before, after) for height and width, where the padding is EXPLICIT.
+    explicit: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
 
     def plan(self, shape: _Shape) -> Plan:
         """For an NCHW shape."""
         rows, columns = (
             axis_windows(
-                shape[2 + axis], self.window[axis], self.stride[axis], 1, self.padding
+                shape[2 + axis],
+                self.window[axis],
+                self.stride[axis],
+                1,
+                self.padding,
+                self.explicit[axis],
             )
             for axis in (0, 1)
         )
@@ -103,8 +111,13 @@ class Plan:
 def _torch_outputs(
     size: int, geometry: Geometry, axis: int, windows: AxisWindows, ceil_mode: bool
 ) -> int:
-    """How many windows torch would see with padding `before` on both sides."""
+    """How many windows torch would see with padding `before` on both sides.
+
+    -1 where it takes no such padding: beyond half of a window.
+    """
     window, stride, pad = geometry.window[axis], geometry.stride[axis], windows.before
+    if 2 * pad > window:
+        return -1
     room = size + 2 * pad - window
     if not ceil_mode:
         return room // stride + 1
@@ -134,7 +147,12 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
         raise errors.UnimplementedError(
             None, None, "Pooling is not yet supported on the batch dimension."
         )
-    return Geometry(data_format, window, stride, c["padding"])
+    paddings = explicit_paddings(c)
+    rows, columns = (
+        (paddings[2 * axis], paddings[2 * axis + 1])
+        for axis in spatial(range(4), data_format)
+    )
+    return Geometry(data_format, window, stride, c["padding"], (rows, columns))
 
 
 def depth_window(c: OpKernelConstruction) -> int:

@@ -11,19 +11,21 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import check_in_top_k, check_top_k
 from tensorloom.kernels.host.packed_top_k import places_of_largest
 from tensorloom.kernels.host.unordered_top_k import correct_rows
-from tensorloom.kernels.math_ops_dtypes import REALS
+from tensorloom.kernels.math_ops_dtypes import REALS, TORCH_DTYPES
 
 
 @kernel("TopKV2", types={"T": REALS}, host_inputs=("k",))
 def top_k(c: OpKernelConstruction) -> Compute:
     """The k largest elements of each row; of equal ones the first come first."""
     on_cpu = c.device_type == "CPU"
+    index_type = TORCH_DTYPES[c["index_type"]]
 
     def compute(value: torch.Tensor, k: Any) -> tuple[torch.Tensor, torch.Tensor]:
         array = np.asarray(k)
         count = int(array) if not array.ndim else 0
         check_top_k(value.shape, array.shape, count)
-        return _largest(value, count, on_cpu)
+        values, indices = _largest(value, count, on_cpu)
+        return values, indices.to(index_type)
 
     return compute
 

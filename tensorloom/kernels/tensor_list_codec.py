@@ -32,7 +32,9 @@ def encode_list(value: TensorList) -> tuple[bytes, Sequence[Any]]:
     dims = value.element_shape
     shape = TensorShape.of(None if dims is None else tuple(dims)).as_proto()
     metadata = b"".join(map(varint.encode, numbers)) + shape.SerializeToString()
-    return metadata, [_host(item) for item in items if item is not UNSET]
+    dtype = value.element_dtype
+    elements = [_host(item) for item in items if item is not UNSET]
+    return metadata, [dtypes.named_view(element, dtype) for element in elements]
 
 
 def _host(item: Any) -> Any:
@@ -77,7 +79,10 @@ def _element(value: Any) -> Any:
         return value
     if isinstance(value, bytes):
         return np.array(value, object)
-    return value[()] if isinstance(value, np.ndarray) and not value.shape else value
+    if not isinstance(value, np.ndarray):
+        return value
+    value = dtypes.memory_view(value)
+    return value if value.shape else value[()]
 
 
 register_variant(

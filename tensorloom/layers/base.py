@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.client.module import Module
 from tensorloom.client.partitioned_variable import PartitionedVariable
 from tensorloom.client.variable_lists import global_variables, trainable_variables
 from tensorloom.client.variable_scope import get_variable, variable_scope
@@ -68,7 +69,7 @@ def _unique_layer_name(base: str) -> str:
 
 
 @export("layers.Layer")
-class Layer(Connections, Trackable):
+class Layer(Connections, Module):
     """Base of layers. Subclasses make variables in `build` and compute in `call`.
 
     Args:
@@ -79,6 +80,9 @@ class Layer(Connections, Trackable):
     Raises:
       TypeError: an unknown option.
     """
+
+    # Of its attributes only its variables are dependencies.
+    _self_setattr_tracking = False
 
     def __init__(
         self,

@@ -111,7 +111,11 @@ class LinearOperator:
 
     @property
     def is_square(self) -> bool | None:
-        """Whether the matrices are square, if known."""
+        """Whether the matrices are square, if known.
+
+        Raises:
+          ValueError: the hint given for it is wrong.
+        """
         rows, columns = self.range_dimension.value, self.domain_dimension.value
         if rows is not None and columns is not None:
             square: bool = rows == columns

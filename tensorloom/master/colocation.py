@@ -86,7 +86,7 @@ class ColocationGroups:
                 continue
             dtype = producer.output_types[output]
             if dtype is dtypes.resource or (
-                dtype._is_ref_dtype and _takes_reference(node, index)
+                dtype._is_ref_dtype and takes_reference(node, index)
             ):
                 if calls_functions(node) and self._are_apart(node.name, name):
                     continue  # the call is taken apart: see `lower_functional`
@@ -192,7 +192,7 @@ def calls_functions(node: Node) -> bool:
     )
 
 
-def _takes_reference(node: Node, index: int) -> bool:
+def takes_reference(node: Node, index: int) -> bool:
     """Whether that input of the node is one that it writes through."""
     op_def = op_registry.find(node.op)
     if op_def is None:

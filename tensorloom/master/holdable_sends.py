@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.framework.classic_op_types import MERGES
 from tensorloom.framework.device_name import task_of
 from tensorloom.framework.graph_partition import HOLDABLE
 
@@ -26,7 +27,6 @@ _UPDATES: Final = (
     *("Scatter", "ResourceScatter", "_FusedApply", "_FusedResourceApply"),
     *("Accumulator", "ResourceAccumulator", "SparseAccumulator", "Queue"),
 )
-_MERGES: Final = frozenset({"Merge", "RefMerge"})
 # A control edge leaves its task as a constant behind the node.
 _LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval", "Const"})
 
@@ -38,7 +38,7 @@ def mark_holdable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:
     that one sends what it holds before it waits for an answer.
     """
     if any(
-        node.op in _MERGES for part in parts.values() for node in part.nodes.values()
+        node.op in MERGES for part in parts.values() for node in part.nodes.values()
     ):
         return dict(parts)  # their loops run in no order
     found: set[bytes] = set()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.framework.classic_op_types import MERGES
 from tensorloom.framework.device_name import task_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def drop_implied_controls(graph: GraphIR) -> GraphIR:
     A graph with `Merge` nodes stays as it is: what is before one may not have run.
     """
     nodes = graph.nodes
-    if any(node.op in ("Merge", "RefMerge") for node in nodes.values()):
+    if any(node.op in MERGES for node in nodes.values()):
         return graph
     walk = _Walk(graph)
     changed = []

@@ -226,10 +226,14 @@ class _Lowering:
             device = inside(owner.device, node.device, node.name)
             if has_variant(node, function):
                 device = owner.device
-            attrs = self._attrs(node, function, names, prefix)
+            attrs = dict(node.attrs)
+            beside, is_fixed = _beside(node, function, names, prefix)
             if is_variable(node) and not node.device:
+                beside, is_fixed = [b"loc:@" + node.attrs["shared_name"]], True
+            if beside or "_class" in attrs:
+                attrs["_class"] = beside
+            if is_fixed or (beside and not node.device):
                 device = ""
-                attrs["_class"] = [b"loc:@" + node.attrs["shared_name"]]
             name = f"{prefix}{node.name}"
             self.add(
                 node.replace(
@@ -248,24 +252,6 @@ class _Lowering:
             for n, i in function.returns
         ]
         return _Inlined(results, effects)
-
-    @staticmethod
-    def _attrs(
-        node: Node, function: FunctionIR, names: Mapping[str, Edge], prefix: str
-    ) -> dict[str, Any]:
-        """The attrs, with the names of what the node is colocated with."""
-        attrs = dict(node.attrs)
-        if "_class" in attrs:
-            renamed = []
-            for group in attrs["_class"]:
-                leader = group.removeprefix(b"loc:@").decode()
-                if group.startswith(b"loc:@") and leader in function.nodes:
-                    group = f"loc:@{prefix}{leader}".encode()
-                elif group.startswith(b"loc:@") and leader in names:
-                    group = f"loc:@{names[leader][0]}".encode()
-                renamed.append(group)
-            attrs["_class"] = renamed
-        return attrs
 
     # --- loops -------------------------------------------------------------------
 
@@ -516,3 +502,25 @@ def _is_stateful(node: Node, functions: Mapping[str, FunctionIR]) -> bool:
         return functions[node.op].is_stateful
     op_def = op_registry.find(node.op)
     return op_def is None or op_def.is_stateful
+
+
+def _beside(
+    node: Node, function: FunctionIR, names: Mapping[str, Edge], prefix: str
+) -> tuple[list[bytes], bool]:
+    """The `_class` of a body's node in the graph; whether it alone says the place.
+
+    Beside a resource the node goes where the resource is, whatever the argument's
+    device was in the body. The value of another argument is wherever it is used.
+    """
+    beside, is_fixed = [], False
+    types = dict(zip(function.arg_names, function.arg_types, strict=True))
+    for group in node.attrs.get("_class", ()):
+        leader = group.removeprefix(b"loc:@").decode()
+        if leader in names and group.startswith(b"loc:@"):
+            if types[leader] is not dtypes.resource and not types[leader]._is_ref_dtype:
+                continue
+            group, is_fixed = f"loc:@{names[leader][0]}".encode(), True
+        elif leader in function.nodes and group.startswith(b"loc:@"):
+            group = f"loc:@{prefix}{leader}".encode()
+        beside.append(group)
+    return beside, is_fixed

@@ -6,9 +6,10 @@ a step is one call of what came out.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,7 @@ class _Session:
     functions: dict[str, tuple[FunctionIR, FunctionIR]] = field(default_factory=dict)
     partial_runs: dict[str, PartialRun] = field(default_factory=dict)
     partial_count: int = 0
+    edge_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -251,6 +253,7 @@ class Master:
             {d.name: d.incarnation for d in session.devices},
             "_S",
             waits_of(routed.nodes.values(), routed.functions),
+            session.edge_numbers,
         )
 
     # --- partial runs ----------------------------------------------------------------

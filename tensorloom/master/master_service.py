@@ -270,7 +270,11 @@ class MasterService:
         types = []
         for name in names:
             node, index = parse_tensor_name(name)
-            types.append(nodes[node].output_types[index].base_dtype)
+            found = nodes[node].output_types if node in nodes else ()
+            if index >= len(found):
+                message = f"There is no tensor {name} in the session's graph"
+                raise errors.InvalidArgumentError(None, None, message)
+            types.append(found[index].base_dtype)
         return types
 
     def _from_here(self, error: Exception) -> Exception:

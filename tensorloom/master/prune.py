@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tensorloom.framework import errors
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.master.colocation import takes_reference
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepSignature
@@ -37,7 +38,8 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
     Raises:
       errors.NotFoundError: a feed, fetch or target does not exist.
       errors.InvalidArgumentError: there is nothing to run; a name occurs twice or is
-        both fed and fetched; an output index is too large; an input does not exist.
+        both fed and fetched; an output index is too large; an input does not exist; a
+        node writes through a variable that is fed.
     """
     if not signature.fetches and not signature.targets:
         raise errors.InvalidArgumentError(
@@ -61,7 +63,7 @@ def parse_tensor_name(name: str) -> _Edge:
     node, colon, index = name.rpartition(":")
     if not colon:
         return name, 0
-    return (node, int(index)) if index.isdigit() else (name, 0)
+    return (node, int(index)) if index.isdecimal() else (name, 0)
 
 
 # --- the ends of the graph -----------------------------------------------------------
@@ -208,12 +210,17 @@ def _in_order(nodes: Mapping[str, Node], live: set[str]) -> list[Node]:
 def _connect_feeds(
     body: Sequence[Node], nodes: Mapping[str, Node], feeds: Mapping[_Edge, Node]
 ) -> list[Node]:
-    """The nodes with fed inputs replaced by arguments."""
+    """The nodes with fed inputs replaced by arguments.
+
+    Raises:
+      errors.InvalidArgumentError: a node writes through a variable that is fed.
+    """
     fed_names = {name for name, _ in feeds}
     gone = {name for name in fed_names if nodes[name].op in _PLACEHOLDERS}
     connected = []
     for node in body:
         if not fed_names.isdisjoint([name for name, _ in node.inputs]):
+            _check_references(node, nodes, feeds)
             inputs = tuple(
                 (feeds[edge].name, 0) if edge in feeds else edge for edge in node.inputs
             )
@@ -223,3 +230,19 @@ def _connect_feeds(
             node = node.replace(control_inputs=control)
         connected.append(node)
     return connected
+
+
+def _check_references(
+    node: Node, nodes: Mapping[str, Node], feeds: Mapping[_Edge, Node]
+) -> None:
+    for index, edge in enumerate(node.inputs):
+        if edge not in feeds:
+            continue
+        dtype = nodes[edge[0]].output_types[edge[1]]
+        if dtype._is_ref_dtype and takes_reference(node, index):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Input {index} of node {node.name} was passed {dtype.base_dtype.name} "
+                f"from {feeds[edge].name}:0 incompatible with expected {dtype.name}.",
+            )

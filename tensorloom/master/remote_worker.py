@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tensorloom.framework import errors, graph_def, run_metadata, threads
+from tensorloom.framework import errors, graph_def
 from tensorloom.framework.called_functions import called_functions
-from tensorloom.framework.cancellation import (
-    CancellationManager,
-    Deadline,
-    Following,
-)
-from tensorloom.framework.device_name import task_of
 from tensorloom.framework.frame_id import (
     NUMBERINGS,
     FrameNumbering,
     child_of_number,
     child_of_path,
 )
-from tensorloom.framework.interfaces import DeviceInfo, StepContext, StepOptions
-from tensorloom.master.client_ends import Ends, with_client_ends
-from tensorloom.master.settling import settle_step
-from tensorloom.transport import status, tensors, value_methods
+from tensorloom.master.calls_under_way import CallsUnderWay
+from tensorloom.master.client_ends import with_client_ends
+from tensorloom.master.remote_graph import GraphReply, RemoteRegisteredGraph
+from tensorloom.master.run_forms import form_of
+from tensorloom.transport import status, value_methods
 from tensorloom.transport.device_attributes import read_device
 from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.request_ids import new_request_id, new_step_id
 from tensorloom.transport.socket_connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.interfaces import DeviceInfo, StepContext
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.call_link import CallLink
-    from tensorloom.transport.interface import Channel, PendingCall
-    from tensorloom.transport.socket_channel import SocketReply
+    from tensorloom.transport.interface import Channel
+    from tensorloom.transport.socket_reply import SocketReply
     from tensorloom.transport.value_methods import Sent
 
 # What a worker answers at once may take this long; then it is taken for lost.
@@ -90,10 +83,7 @@ class RemoteWorker:
         self._devices: list[DeviceInfo] = []
         self._is_tensorloom = False
         self._numbering: FrameNumbering = child_of_path
-        self._lock = threading.Lock()
-        self._running: dict[int, _Running] = {}  # by step id
-        # Steps that are over; the next call to the task says so.
-        self._over: list[int] = []
+        self._calls = CallsUnderWay()
 
     @property
     def task(self) -> str:
@@ -117,8 +107,7 @@ class RemoteWorker:
           errors.UnavailableError, errors.DeadlineExceededError: it does not answer.
           errors.InvalidArgumentError: at its address is another task.
         """
-        methods = worker_methods()["GetStatus"]
-        response = self._channel.call(methods, methods.request(), timeout_s)
+        response = self._channel.ask_status(timeout_s)
         devices = [
             read_device(device)
             for device in response.device_attributes
@@ -179,13 +168,9 @@ class RemoteWorker:
 
     def delete_session(self, session: str) -> None:
         """Drops the session on the task; a task that is gone has dropped it."""
-        with self._lock:
-            over, self._over = self._over, []
-            calls = [r.call for r in self._running.values() if r.session == session]
         # A worker of TensorFlow lets what runs go on to its end.
-        for call in calls:
-            call.cancel()
-        for step_id in over:
+        self._calls.cancel_session(session)
+        for step_id in self._calls.take_over():
             self.settle_step(step_id, lambda: None)
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
@@ -216,7 +201,11 @@ class RemoteWorker:
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
     ) -> RemoteRegisteredGraph:
-        """Registers a part on the task; see `WorkerInterface.register_graph`."""
+        """Registers a part on the task; see `WorkerInterface.register_graph`.
+
+        Raises:
+          errors.OpError: it refuses the part, or cannot be reached.
+        """
         incarnations = {d.name: d.incarnation for d in self._devices}
         part, ends = with_client_ends(graph, incarnations)
         part.functions = called_functions(part)
@@ -241,10 +230,7 @@ class RemoteWorker:
             raise self._from(error) from None
         method_number = value_methods.RUN_GRAPH
         if pushes and self._home is not None:
-            if _is_source(graph, self._home.task):
-                method_number = value_methods.RUN_SOURCE
-            elif response.is_sequential and _exchanges(graph, self._home.task):
-                method_number = value_methods.RUN_LINKED
+            method_number = form_of(graph, self._home.task, response.is_sequential)
         return RemoteRegisteredGraph(
             self, session, response.graph_handle, ends, method_number
         )
@@ -271,29 +257,16 @@ class RemoteWorker:
         step_id = step.step_id
 
         def ended(response: Any, error: errors.OpError | None) -> None:
-            self._end_call(step_id, is_answered=error is None)
+            self._calls.end(step_id, is_answered=error is None)
             if error is None and response.status_code:
                 error = status.from_wire(
                     response.status_code, response.status_error_message
                 )
             done(response, None if error is None else self._from(error))
 
-        running = self._begin_call(request.session_handle, step_id)
+        running = self._calls.begin(request.session_handle, step_id)
         request.over_step_id.extend(running.over)
         running.call = self._channel.start(worker_methods()["RunGraph"], request, ended)
-
-    def _begin_call(self, session: str, step_id: int) -> _Running:
-        with self._lock:
-            running = self._running[step_id] = _Running(session, self._over)
-            self._over = []
-        return running
-
-    def _end_call(self, step_id: int, *, is_answered: bool) -> None:
-        """Forgets a call; the next one says what this one may not have said."""
-        with self._lock:
-            running = self._running.pop(step_id, None)
-            if running is not None and not is_answered:
-                self._over += running.over
 
     def begin_graph(
         self,
@@ -316,7 +289,7 @@ class RemoteWorker:
         if channel is None:
             return None
         step_id = step.step_id
-        running = self._begin_call(session, step_id)
+        running = self._calls.begin(session, step_id)
         header = value_methods.RUN_GRAPH_HEADER.pack(handle, step_id)
         if method == value_methods.RUN_LINKED and not channel.has_links:
             method = value_methods.RUN_GRAPH
@@ -331,11 +304,11 @@ class RemoteWorker:
         try:
             reply = channel.begin_values(method, header, feeds, sending)
         except NotConnected:
-            self._end_call(step_id, is_answered=False)
+            self._calls.end(step_id, is_answered=False)
             self._channel.negotiate(None)  # the task is gone, or was restarted
             return None
         except errors.OpError as error:
-            self._end_call(step_id, is_answered=False)
+            self._calls.end(step_id, is_answered=False)
             raise self._from(error) from None
         if method == value_methods.RUN_LINKED:
             assert self._home is not None
@@ -351,7 +324,7 @@ class RemoteWorker:
         except errors.OpError as error:
             raise self._from(error) from None
         finally:
-            self._end_call(step_id, is_answered=is_answered)
+            self._calls.end(step_id, is_answered=is_answered)
         return self._kept(step_id, header, values) if header else values
 
     def _kept(self, step_id: int, header: bytes, values: list[Any]) -> list[Any]:
@@ -370,16 +343,12 @@ class RemoteWorker:
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Gives up the task's part of a step; the task cancels it."""
-        with self._lock:
-            running = self._running.get(step_id)
-        if running is not None:
-            running.call.cancel()
+        self._calls.cancel(step_id)
 
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
         if self._is_tensorloom:  # the next call tells it: a call of its own costs more
-            with self._lock:
-                self._over.append(step_id)
+            self._calls.tell_later(step_id)
             return
         self.settle_step(step_id, lambda: None)
 
@@ -390,242 +359,5 @@ class RemoteWorker:
         self._channel.start(method, request, lambda *_: done(), _CONTROL_TIMEOUT_S)
 
 
-# What a part may have that waits for nothing and takes no time.
-_SOURCES: Final = frozenset(
-    {
-        *("Const", "Identity", "VariableV2", "VarHandleOp", "ReadVariableOp", "NoOp"),
-        *("_Send", "_Arg", "_Retval"),
-    }
-)
-
-
-def _is_source(part: GraphIR, home: str) -> bool:
-    """Whether a part does little more than send variables to a task."""
-    nodes = part.nodes.values()
-    return all(node.op in _SOURCES for node in nodes) and any(
-        node.op == "_Send" and task_of(node.attrs["recv_device"].decode()) == home
-        for node in nodes
-    )
-
-
-def _exchanges(part: GraphIR, home: str) -> bool:
-    """Whether a part sends tensors to a task, or gets some from it."""
-    return any(
-        task_of(node.attrs[end].decode()) == home
-        for node in part.nodes.values()
-        for end in ("send_device", "recv_device")
-        if node.op in ("_Send", "_Recv")
-    )
-
-
-class _NotYet:
-    """Stands for a call that is just being made."""
-
-    def cancel(self) -> None:
-        """There is nothing to cancel."""
-
-
-_NOT_YET = _NotYet()
-
-
-class _Running:
-    """A part of a step under way on the task."""
-
-    __slots__ = ("call", "over", "session")
-
-    def __init__(self, session: str, over: list[int]) -> None:
-        self.session = session
-        self.call: PendingCall = _NOT_YET
-        self.over = over  # the steps that the call says are over
-
-
-def _take_into(
-    reply: GraphReply,
-    done: Callable[[list[Any] | None, errors.OpError | None], None],
-) -> None:
-    try:
-        values = reply.take()
-    except errors.OpError as error:
-        done(None, error)
-    else:
-        done(values, None)
-
-
 def _ignore(response: Any, error: errors.OpError | None) -> None:
     """For calls that nobody waits for."""
-
-
-class GraphReply:
-    """A part of a step under way on another task. Implements `PendingReply`."""
-
-    __slots__ = ("_reply", "_step_id", "_worker", "is_source")
-
-    def __init__(
-        self, worker: RemoteWorker, step_id: int, reply: SocketReply, is_source: bool
-    ) -> None:
-        self.is_source = is_source
-        self._worker = worker
-        self._step_id = step_id
-        self._reply = reply
-
-    def fileno(self) -> int:
-        """The socket's number, for `select.poll`; negative if there is none."""
-        return self._reply.fileno()
-
-    def is_there(self) -> bool:
-        """Whether `take` would not wait."""
-        return self._reply.is_there()
-
-    def watch(self, lost: Callable[[errors.OpError], None]) -> None:
-        """Calls back with an error when the task is gone before `take`."""
-        task, reply = self._worker.task, self._reply
-
-        def hung_up() -> None:
-            reason = reply.lost or "its connection broke"
-            lost(errors.UnavailableError(None, None, f"{task} is gone: {reason}"))
-
-        reply.watch(hung_up)
-
-    def take(self) -> list[Any]:
-        """Waits for the end; returns the fetches."""
-        values = self._worker.take_reply(self._step_id, self._reply)
-        return [tensors.as_fetched(value) for value in values]
-
-
-class RemoteRegisteredGraph:
-    """A part that is registered on another task. Implements `RemoteGraph`."""
-
-    def __init__(
-        self,
-        worker: RemoteWorker,
-        session: str,
-        handle: str,
-        ends: Ends,
-        method: int,
-    ) -> None:
-        self._method = method
-        self._worker = worker
-        self._session = session
-        self.handle = handle
-        self._number = int(handle, 16) if worker.is_tensorloom else 0
-        self._ends = ends
-
-    def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
-        """Runs the part as a whole step and waits for it."""
-        asked = step or StepContext(StepOptions())
-        context = StepContext(asked.options, asked.metadata, new_step_id())
-        timeout_s = asked.options.timeout_s
-        inner = CancellationManager()
-        inner.register(lambda: self._worker.abort_step(context.step_id, inner.error()))
-        limit = Deadline(inner, timeout_s) if timeout_s else nullcontext()
-        try:
-            with Following(asked.cancellation, inner), limit:
-                reply = self.begin(feeds, context)
-                if reply is not None:
-                    return reply.take()
-                return self._run_message(feeds, context)
-        except errors.OpError:
-            if isinstance(inner.cause, errors.OpError):
-                raise inner.cause from None
-            raise
-        finally:
-            if inner.cancelled:
-                settle_step([self._worker], context.step_id)
-            else:
-                self._worker.cleanup_step(context.step_id)
-
-    def _run_message(self, feeds: Sequence[Any], context: StepContext) -> list[Any]:
-        ended = threading.Event()
-        outcome: list[Any] = []
-
-        def done(values: list[Any] | None, error: errors.OpError | None) -> None:
-            outcome[:] = values, error
-            ended.set()
-
-        self.start(feeds, context, done)
-        ended.wait()
-        values, error = outcome
-        if error is not None:
-            raise error
-        result: list[Any] = values
-        return result
-
-    def begin(
-        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
-    ) -> GraphReply | None:
-        """Begins a step with values; see `RemoteGraph.begin`."""
-        options = step.options
-        if options.trace or options.output_partition_graphs:
-            return None
-        method = self._method
-        if method == value_methods.RUN_LINKED and not is_linked:
-            method = value_methods.RUN_GRAPH
-        return self._worker.begin_graph(
-            self._session, self._number, feeds, step, method
-        )
-
-    def start(
-        self,
-        feeds: Sequence[Any],
-        step: StepContext,
-        done: Callable[[list[Any] | None, errors.OpError | None], None],
-    ) -> None:
-        """Begins a step; see `RemoteGraph.start`."""
-        try:
-            reply = self.begin(feeds, step)
-        except errors.OpError as error:
-            done(None, error)
-            return
-        if reply is not None:
-            threads.start(lambda: _take_into(reply, done))
-            return
-        try:
-            request = self._request(feeds, step)
-        except errors.OpError as error:
-            done(None, error)
-            return
-
-        def ended(response: Any, error: errors.OpError | None) -> None:
-            if error is not None:
-                done(None, error)
-                return
-            try:
-                values = self._values(response, step)
-            except errors.OpError as malformed:
-                done(None, malformed)
-            else:
-                done(values, None)
-
-        self._worker.run_graph(request, step, ended)
-
-    def _request(self, feeds: Sequence[Any], step: StepContext) -> Any:
-        request = worker_methods()["RunGraph"].request(
-            graph_handle=self.handle,
-            session_handle=self._session,
-            step_id=step.step_id,
-            create_worker_session_called=True,
-            store_errors_in_response_body=True,
-            request_id=new_request_id(),
-        )
-        for (key, dtype), value in zip(self._ends.feeds, feeds, strict=True):
-            tensors.encode(value, request.send.add(name=key).tensor, dtype)
-        request.recv_key.extend(self._ends.fetches)
-        request.exec_opts.record_timeline = step.options.trace
-        request.exec_opts.record_partition_graphs = step.options.output_partition_graphs
-        return request
-
-    def _values(self, response: Any, step: StepContext) -> list[Any]:
-        received = {named.name: named.tensor for named in response.recv}
-        if step.options.trace:
-            run_metadata.read_step_stats(response.step_stats, step.metadata)
-        if step.options.output_partition_graphs:
-            step.metadata.partition_graphs.extend(response.partition_graph)
-        missing = [key for key in self._ends.fetches if key not in received]
-        if missing:
-            raise errors.InternalError(
-                None, None, f"{self._worker.task} did not return {missing[0]}"
-            )
-        return [
-            tensors.as_fetched(tensors.decode(received[key]))
-            for key in self._ends.fetches
-        ]

@@ -6,9 +6,8 @@ import socket
 from collections.abc import Iterable, Mapping
 
 from tensorloom.framework import errors, op_registry
+from tensorloom.framework.classic_op_types import MERGES
 from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
-
-_LOOP_HEADS = ("Merge", "RefMerge")  # their back edge comes from a later node
 
 
 def extend(graph: GraphIR, addition: GraphIR) -> GraphIR:
@@ -64,7 +63,8 @@ def _is_sorted(nodes: Iterable[Node], earlier: Mapping[str, Node]) -> bool:
     seen = set(earlier)
     for node in nodes:
         for name, _ in node.inputs:
-            if name not in seen and node.op not in _LOOP_HEADS:
+            # The back edge of a loop comes from a later node.
+            if name not in seen and node.op not in MERGES:
                 return False
         for name in node.control_inputs:
             if name not in seen:

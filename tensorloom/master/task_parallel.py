@@ -107,8 +107,13 @@ class _Run:
         self._context = StepContext(
             options, asked.metadata, new_step_id(), self._cancellation
         )
-        self._changed = threading.Condition()
+        # Those that keep something of the step until they hear that it is over.
+        self._keepers = [part.worker for part in parts]
+        self._lock = threading.Lock()
         self._pending = len(parts)
+        self._all_ended = threading.Lock()  # released by the last part
+        if parts:
+            self._all_ended.acquire()
         self._errors: list[errors.OpError] = []
         self._values: dict[int, Any] = {}
 
@@ -136,11 +141,11 @@ class _Run:
         return [self._values[i] for i in range(len(self._values))]
 
     def _clean_up(self) -> None:
-        step_id, workers = self._context.step_id, [part.worker for part in self._parts]
+        step_id = self._context.step_id
         if self._cancellation.cancelled:
-            settle_step(workers, step_id)
+            settle_step([part.worker for part in self._parts], step_id)
             return
-        for worker in workers:
+        for worker in self._keepers:
             worker.cleanup_step(step_id)
 
     def _run_parts(self, feeds: Sequence[Any]) -> None:
@@ -156,9 +161,7 @@ class _Run:
                 self._run_here(part, values)
             else:
                 threads.start(lambda p=part, v=values: self._run_here(p, v))  # type: ignore[misc]
-        with self._changed:
-            while self._pending:
-                self._changed.wait()
+        self._all_ended.acquire()
 
     def _run_at_sockets(self, feeds: Sequence[Any]) -> None:
         """Sends to the tasks elsewhere, runs the own part, then takes the replies."""
@@ -172,6 +175,7 @@ class _Run:
                 self._begin(part, part.remote, values, pending)
         for taken in [p for p in pending if p[1].is_source]:
             pending.remove(taken)
+            self._keepers.remove(taken[0].worker)
             self._take(*taken)
         if own is not None:
             self._run_here(own, [feeds[i] for i in own.args])
@@ -179,9 +183,7 @@ class _Run:
             self._take(*pending[0])
         else:
             self._take_all(pending)
-        with self._changed:
-            while self._pending:
-                self._changed.wait()
+        self._all_ended.acquire()
 
     def _begin(
         self,
@@ -259,9 +261,11 @@ class _Run:
         else:
             assert values is not None
             self._values.update(zip(part.results, values, strict=True))
-        with self._changed:
+        with self._lock:
             self._pending -= 1
-            self._changed.notify_all()
+            is_last = not self._pending
+        if is_last:
+            self._all_ended.release()
 
     def _abort(self) -> None:
         cause = self._cancellation.cause

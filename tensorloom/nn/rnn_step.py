@@ -37,7 +37,11 @@ def transpose_batch_time(value: Any) -> Any:
 
 
 def batch_size_of(inputs: Sequence[Tensor]) -> Any:
-    """Of inputs [time, batch, ...]: a number where one is known, else a tensor."""
+    """Of inputs [time, batch, ...]: a number where one is known, else a tensor.
+
+    Raises:
+      ValueError: an input has fewer than two dimensions.
+    """
     for value in inputs:
         shape = value.shape
         if shape.rank is None:

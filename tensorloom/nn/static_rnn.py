@@ -211,6 +211,10 @@ def static_bidirectional_rnn(
 
     Returns:
       (outputs of both side by side, final state forwards, final state backwards).
+
+    Raises:
+      TypeError: a cell is none, or `inputs` is no sequence.
+      ValueError: `inputs` is empty.
     """
     check_is_cell("cell_fw", cell_fw)
     check_is_cell("cell_bw", cell_bw)

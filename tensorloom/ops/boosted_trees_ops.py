@@ -111,10 +111,10 @@ def _predict_shape(c: InferenceContext) -> TensorShape:
 
 
 def _training_predict_shape(c: InferenceContext) -> list[TensorShape]:
-    for index in (1, 2):
-        c.with_rank(index, 1)
-    rows = _examples(c, 3)
+    rows = _size(c, c.num_inputs - 1, 0)
     ids = TensorShape.of((rows,))
+    for index in (1, 2):
+        c.merge(c.with_rank(index, 1), ids)
     return [TensorShape.of((rows, c.attrs["logits_dimension"])), ids, ids]
 
 
@@ -142,12 +142,28 @@ def _sparse_aggregate_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _update_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    c.with_rank(1, 1)
+    with_ranks(c, 0, 1)
+    for feature in range(c.attrs["num_features"]):
+        _merge_candidates(c, 2 + feature, columns=2, matrices=2)
     return []
 
 
-_update_v2_shape = _update_shape
+def _update_v2_shape(c: InferenceContext) -> list[TensorShape]:
+    with_ranks(c, 0, 1)
+    return []
+
+
+def _merge_candidates(
+    c: InferenceContext, first: int, *, columns: int, matrices: int
+) -> None:
+    """The lists of one feature, from its node ids on, have as many rows."""
+    rows = c.with_rank(first, 1)
+    count = c.attrs["num_features"]
+    for place in range(1, columns + 1):
+        c.merge(c.with_rank(first + place * count, 1), rows)
+    wide = TensorShape.of((_size(c, first, 0), 1))
+    for place in range(columns + 1, columns + matrices + 1):
+        c.merge(c.with_rank(first + place * count, 2), wide)
 
 
 def initialized_shape(c: InferenceContext) -> TensorShape:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.classic_op_types import EXITS
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
@@ -119,7 +120,7 @@ def _merge_grad(
 
     source = op.inputs[0].op
     context = source._control_flow_context
-    if context is not None and source.type in ("Exit", "RefExit"):
+    if context is not None and source.type in EXITS:
         context = context.outer_context
     if context is not None:
         _check_graph(op)

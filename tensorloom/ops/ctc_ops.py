@@ -114,7 +114,12 @@ register_op(
         "decoded_shape: int64",
         "log_probability: T",
     ],
-    attrs=["merge_repeated: bool = false", _FLOATS],
+    attrs=[
+        "merge_repeated: bool = false",
+        _FLOATS,
+        # Of TensorFlow 2; see `newer_attrs.ADDED`.
+        "blank_index: int = -1",
+    ],
     shape_fn=_greedy_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="The most likely class of each step, without blanks.",

@@ -55,6 +55,8 @@ register_op(
         "output_types: list(type) >= 1",
         "output_shapes: list(shape) >= 1",
         "N: int >= 1",
+        # Of TensorFlow 2; see `newer_attrs.ADDED`.
+        "stop_on_empty_dataset: bool = false",
     ],
     shape_fn=scalar_shape,
     doc="A choice among datasets, element by element.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tensorloom.ops import array_ops, math_ops
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph import Operation, Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
@@ -141,23 +143,23 @@ def ifft3d(input: Any, name: str | None = None) -> Any:
 # --- real transforms ---------------------------------------------------------
 
 
-def _complex_mask(length: Tensor) -> Tensor:
+def _complex_mask(length: Tensor, dtype: DType) -> Tensor:
     """1, -1, 1, ... of a length."""
-    return math_ops.cast(1 - 2 * (math_ops.range(length) % 2), dtypes.complex64)  # type: ignore[no-any-return]
+    return math_ops.cast(1 - 2 * (math_ops.range(length) % 2), dtype)  # type: ignore[no-any-return]
 
 
-def _roots(length: Tensor) -> Tensor:
+def _roots(length: Tensor, dtype: DType) -> Tensor:
     """exp(-2 pi i a b / length) for all rows a and columns b."""
     numbers = array_ops.expand_dims(math_ops.range(length), 0)
     columns = array_ops.tile(numbers, (length, 1))
     rows = array_ops.transpose(columns, [1, 0])
-    product = -2j * np.pi * math_ops.cast(columns * rows, dtypes.complex64)
-    return math_ops.exp(product / math_ops.cast(length, dtypes.complex64))
+    product = -2j * np.pi * math_ops.cast(columns * rows, dtype)
+    return math_ops.exp(product / math_ops.cast(length, dtype))
 
 
 def _edges_2d(op: Operation, grad: Tensor, is_even: Tensor, shape: Tensor) -> Tensor:
     first = grad[..., 0:1]
-    matrix = _roots(shape[-2])
+    matrix = _roots(shape[-2], grad.dtype)
     ones = array_ops.ones([array_ops.rank(first) - 2], dtypes.int32)
     spread = array_ops.concat([ones, array_ops.shape(matrix)], 0)
     matrix = array_ops.reshape(matrix, spread)
@@ -168,7 +170,7 @@ def _edges_2d(op: Operation, grad: Tensor, is_even: Tensor, shape: Tensor) -> Te
     width = shape[-1]
     ones = array_ops.ones([array_ops.rank(grad) - 1], dtypes.int32)
     wide = array_ops.tile(last, array_ops.concat([ones, [width]], 0))
-    return total + is_even * (wide * _complex_mask(width))
+    return total + is_even * (wide * _complex_mask(width, grad.dtype))
 
 
 def _rfft_grad(rank: int, inverse: Callable[..., Tensor]) -> Gradient:
@@ -177,14 +179,14 @@ def _rfft_grad(rank: int, inverse: Callable[..., Tensor]) -> Gradient:
     def gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
         lengths = op.inputs[1]
         shape = array_ops.shape(op.inputs[0])
-        is_even = math_ops.cast(1 - (lengths[-1] % 2), dtypes.complex64)
+        is_even = math_ops.cast(1 - (lengths[-1] % 2), grad.dtype)
         if rank == 1:
             first = grad[..., 0:1]
             last = is_even * grad[..., -1:]
-            edges = first + last * _complex_mask(shape[-1])
+            edges = first + last * _complex_mask(shape[-1], grad.dtype)
         else:
             edges = _edges_2d(op, grad, is_even, shape)
-        size = math_ops.cast(_size(op.inputs[0], rank), dtypes.float32)
+        size = math_ops.cast(_size(op.inputs[0], rank), op.inputs[0].dtype)
         whole = inverse(grad, lengths) * size
         return 0.5 * (whole + math_ops.real(edges)), None
 
@@ -196,14 +198,23 @@ def _irfft_grad(rank: int, forward: Callable[..., Tensor]) -> Gradient:
         lengths = op.inputs[1]
         is_odd = math_ops.mod(lengths[-1], 2)
         width = array_ops.shape(op.inputs[0])[-1]
-        middle = 2.0 * array_ops.ones([width - 2 + is_odd])
-        mask = array_ops.concat([[1.0], middle, array_ops.ones([1 - is_odd])], 0)
-        size = math_ops.cast(_size(grad, rank), dtypes.float32)
+        real = grad.dtype
+        middle = 2.0 * array_ops.ones([width - 2 + is_odd], real)
+        last = array_ops.ones([1 - is_odd], real)
+        mask = array_ops.concat([[1.0], middle, last], 0)
+        size = math_ops.cast(_size(grad, rank), real)
         scale = math_ops.reciprocal(size)
         transformed = forward(grad, lengths)
-        return transformed * math_ops.cast(scale * mask, dtypes.complex64), None
+        return transformed * math_ops.cast(scale * mask, transformed.dtype), None
 
     return gradient
+
+
+# Of TensorFlow 2; see `newer_attrs.ADDED`.
+_REAL_TYPES = [
+    "Treal: {float, double} = DT_FLOAT",
+    "Tcomplex: {complex64, complex128} = DT_COMPLEX64",
+]
 
 
 def _register_real() -> None:
@@ -212,20 +223,22 @@ def _register_real() -> None:
     for rank in (1, 2, 3):
         suffix = "" if rank == 1 else f"{rank}D"
         has_gradient = rank < 3
-        forward = getattr(rfft_ops, f"rfft{suffix.lower()}")
-        inverse = getattr(rfft_ops, f"irfft{suffix.lower()}")
+        forward = partial(rfft_ops.transform, f"RFFT{suffix}", rank)
+        inverse = partial(rfft_ops.transform, f"IRFFT{suffix}", rank)
         register_op(
             f"RFFT{suffix}",
-            inputs=["input: float", "fft_length: int32"],
-            outputs=["output: complex64"],
+            inputs=["input: Treal", "fft_length: int32"],
+            outputs=["output: Tcomplex"],
+            attrs=_REAL_TYPES,
             shape_fn=_real_shape(rank, halved=True),
             gradient=_rfft_grad(rank, inverse) if has_gradient else None,
             doc=f"The transform of the last {rank} dimension(s) of real numbers.",
         )
         register_op(
             f"IRFFT{suffix}",
-            inputs=["input: complex64", "fft_length: int32"],
-            outputs=["output: float"],
+            inputs=["input: Tcomplex", "fft_length: int32"],
+            outputs=["output: Treal"],
+            attrs=_REAL_TYPES,
             shape_fn=_real_shape(rank, halved=False),
             gradient=_irfft_grad(rank, forward) if has_gradient else None,
             doc=f"The real inverse transform of the last {rank} dimension(s).",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.graph_ir import LOWERED
 from tensorloom.framework.op_def_library import apply_op, create_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
@@ -214,7 +215,11 @@ def call_op(
     keywords: dict[str, Any] = dict(leading or {})
     keywords["args" if op_type.endswith("Call") else "input"] = list(inputs)
     keywords.update(attrs)
-    return create_op(op_type, name, keywords)
+    op = create_op(op_type, name, keywords)
+    if not op_type.endswith("Call"):
+        # As TensorFlow 1.x does: branches and loops take scalars as predicates.
+        op._set_attr(LOWERED, True)
+    return op
 
 
 def named(function_name: str) -> NameAttrList:

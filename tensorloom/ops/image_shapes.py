@@ -51,12 +51,3 @@ def adjusted_image(c: InferenceContext) -> TensorShape:
     for index in range(1, c.num_inputs):
         c.with_rank(index, 0)
     return shape
-
-
-def scalar_and_vector(c: InferenceContext, scalars: int, vector: int, of: int) -> None:
-    """Fails unless inputs before `scalars` are scalars and `vector` has `of` values."""
-    for index in range(scalars):
-        c.with_rank(index, 0)
-    dims = c.with_rank(vector, 1).dims_tuple
-    assert dims is not None
-    c.with_value(dims[0], of)

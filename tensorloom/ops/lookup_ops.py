@@ -64,6 +64,9 @@ def _export_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((None,)), values]
 
 
+# What line numbers begin at; of TensorFlow 2, see `newer_attrs.ADDED`.
+_OFFSET = "offset: int = 0"
+
 for _name, _attrs, _doc in (
     ("HashTable", [], "A table that is filled once."),
     ("MutableHashTable", [], "A table from keys to single values."),
@@ -110,6 +113,7 @@ register_op(
         "value_index: int >= -2",
         "vocab_size: int >= -1 = -1",
         "delimiter: string = '\t'",
+        _OFFSET,
     ],
     shape_fn=_file_shape,
     gradient=NOT_DIFFERENTIABLE,
@@ -298,6 +302,7 @@ for _name, _inputs, _outputs, _attrs, _shape, _doc in (
             "value_index: int >= -2",
             "vocab_size: int >= -1 = -1",
             "delimiter: string = '\t'",
+            _OFFSET,
         ],
         _reference_file_shape,
         "Fills a table from the lines of a file, once.",

@@ -24,8 +24,8 @@ _VERSIONS = ("", "V2", "V3")
 # --- shape functions ---------------------------------------------------------
 
 
-def _channel_axis(c: InferenceContext) -> int:
-    return 1 if c.attrs["data_format"] == b"NCHW" else 3
+def _channel_axis(data_format: bytes) -> int:
+    return data_format.index(b"C")
 
 
 def _merge_channels(
@@ -46,9 +46,10 @@ def _with_channels(
 
 
 def _batch_norm_shape(c: InferenceContext) -> list[TensorShape]:
-    dims = c.with_rank(0, 4).dims_tuple
+    data_format = c.attrs["data_format"]
+    dims = c.with_rank(0, len(data_format)).dims_tuple
     assert dims is not None
-    axis = _channel_axis(c)
+    axis = _channel_axis(data_format)
     vectors = range(1, 3 if c.attrs["is_training"] else 5)
     channels = _merge_channels(c, dims[axis], vectors)
     shapes = [_with_channels(dims, axis, channels)]
@@ -58,10 +59,12 @@ def _batch_norm_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _batch_norm_grad_shape(c: InferenceContext) -> list[TensorShape]:
-    dims, x_dims = c.with_rank(0, 4).dims_tuple, c.with_rank(1, 4).dims_tuple
+    data_format = c.attrs["data_format"]
+    rank = len(data_format)
+    dims, x_dims = c.with_rank(0, rank).dims_tuple, c.with_rank(1, rank).dims_tuple
     assert dims is not None
     assert x_dims is not None
-    axis = _channel_axis(c)
+    axis = _channel_axis(data_format)
     channels = c.merge_dim(dims[axis], x_dims[axis])
     channels = _merge_channels(c, channels, range(2, 5))
     vector = TensorShape.of((channels,))
@@ -102,21 +105,23 @@ def _batch_norm_grad(version: str) -> Any:
 def _inference_grad(
     op_type: str, op: Operation, inputs: dict[str, Any]
 ) -> list[Tensor | None]:
-    """Without training, mean and variance are constants, and the layout is NHWC."""
-    channels_first = op.get_attr("data_format") == b"NCHW"
+    """Without training, mean and variance are constants, and channels come last."""
+    data_format = op.get_attr("data_format")
+    channels_first = _channel_axis(data_format) == 1
+    rank = len(data_format)
     if channels_first:
         for name in ("x", "y_backprop"):
-            inputs[name] = array_ops.transpose(inputs[name], [0, 2, 3, 1])
+            inputs[name] = array_ops.transpose(inputs[name], [0, *range(2, rank), 1])
     dx, dscale, doffset, _, _ = apply_op(
         op_type,
         **inputs,
         reserve_space_1=op.inputs[3],
         reserve_space_2=op.inputs[4],
-        data_format="NHWC",
+        data_format="NHWC" if rank == 4 else "NDHWC",
         is_training=False,
     )
     if channels_first:
-        dx = array_ops.transpose(dx, [0, 3, 1, 2])
+        dx = array_ops.transpose(dx, [0, rank - 1, *range(1, rank - 1)])
     return [dx, dscale, doffset, None, None]
 
 
@@ -153,13 +158,15 @@ def _batch_norm_grad_grad(
     sum(a * dx) + sum(b * dscale) + sum(c * doffset) by dy, x and scale.
     """
     dy, x, scale = op.inputs[:3]
-    channels_last = op.get_attr("data_format") == b"NHWC"
-    axes = [0, 1, 2] if channels_last else [0, 2, 3]
+    data_format = op.get_attr("data_format")
+    channels, rank = _channel_axis(data_format), len(data_format)
+    axes = [axis for axis in range(rank) if axis != channels]
 
     def spread(vector: Tensor) -> Tensor:
-        if channels_last:
+        if channels != 1:
             return vector
-        return array_ops.reshape(vector, [1, array_ops.size(vector), 1, 1])
+        ones = [1] * (rank - 2)
+        return array_ops.reshape(vector, [1, array_ops.size(vector), *ones])
 
     wide = [math_ops.cast(v, dtypes.float32) for v in (dy, x, grad_dx)]
     vectors = [spread(v) for v in (scale, grad_dscale, grad_doffset)]
@@ -214,7 +221,9 @@ def _inference_grad_grad(
 
 
 def _register(version: str, types: list[str], u: str) -> None:
-    layout = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
+    # Volumes are of TensorFlow 2.
+    volumes = ", 'NDHWC', 'NCDHW'" if version == "V3" else ""
+    layout = f"data_format: {{'NHWC', 'NCHW'{volumes}}} = 'NHWC'"
     reserved = range(1, 4 if version == "V3" else 3)
     register_op(
         f"FusedBatchNorm{version}",

@@ -9,6 +9,7 @@ from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.window_shapes import (
+    explicit_paddings,
     spatial_axes,
     window_output_size,
     with_channels,
@@ -28,7 +29,7 @@ def _conv2d_shape(c: InferenceContext) -> TensorShape:
     assert filter_dims is not None
     _check_lengths(c, "Conv2D", data_format)
     _check_depths(c, dims[spatial_axes(data_format)[2]], filter_dims)
-    spatial = _conv_spatial(c, dims, filter_dims, _explicit_paddings(c))
+    spatial = _conv_spatial(c, dims, filter_dims, explicit_paddings(c))
     return TensorShape.of(with_channels(data_format, dims[0], spatial, filter_dims[3]))
 
 
@@ -64,31 +65,6 @@ def _check_depths(
             f"Depth of output ({output_depth}) is not a multiple of the number of "
             f"groups ({groups})"
         )
-
-
-def _explicit_paddings(c: InferenceContext) -> list[int]:
-    """Eight numbers, before and after each dimension; zeros unless EXPLICIT."""
-    paddings: list[int] = c.attrs.get("explicit_paddings", [])
-    if c.attrs["padding"] != b"EXPLICIT":
-        if paddings:
-            c.fail(
-                "explicit_paddings attribute must be empty if the padding attribute "
-                "is not EXPLICIT"
-            )
-        return [0] * 8
-    if len(paddings) != 8:
-        c.fail(
-            "explicit_paddings attribute must contain 8 values, but got: "
-            f"{len(paddings)}"
-        )
-    if min(paddings) < 0:
-        c.fail("All elements of explicit_paddings must be nonnegative")
-    channels = spatial_axes(c.attrs["data_format"])[2]
-    if any(paddings[i] for i in (0, 1, 2 * channels, 2 * channels + 1)):
-        c.fail(
-            "Nonzero explicit padding in the batch or depth dimensions is not supported"
-        )
-    return paddings
 
 
 def _conv_spatial(
@@ -131,7 +107,7 @@ def _depthwise_shape(c: InferenceContext) -> TensorShape:
     output_depth = None
     if depth is not None and multiplier is not None:
         output_depth = depth * multiplier
-    spatial = _conv_spatial(c, dims, filter_dims, _explicit_paddings(c))
+    spatial = _conv_spatial(c, dims, filter_dims, explicit_paddings(c))
     return TensorShape.of(with_channels(data_format, dims[0], spatial, output_depth))
 
 
@@ -268,7 +244,9 @@ def _conv_attrs(types: str) -> list[str]:
 _DEPTHWISE_ATTRS = [
     _FLOATS,
     "strides: list(int)",
-    "padding: {'SAME', 'VALID'}",
+    _PADDING,
+    # Of TensorFlow 2 for these; see `newer_attrs.ADDED`.
+    "explicit_paddings: list(int) = []",
     _LAYOUT,
     _DILATIONS,
 ]

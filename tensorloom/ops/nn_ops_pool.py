@@ -12,6 +12,7 @@ from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.argument_aliases import either
 from tensorloom.ops.window_shapes import (
+    explicit_paddings,
     sequence_of,
     spatial_axes,
     window_output_size,
@@ -34,8 +35,15 @@ def _check_lengths(c: InferenceContext, op: str) -> None:
 
 
 def _pool_size(c: InferenceContext, size: int | None, axis: int) -> int | None:
+    before, after = explicit_paddings(c)[2 * axis : 2 * axis + 2]
     return window_output_size(
-        c, size, c.attrs["ksize"][axis], c.attrs["strides"][axis], c.attrs["padding"]
+        c,
+        size,
+        c.attrs["ksize"][axis],
+        c.attrs["strides"][axis],
+        c.attrs["padding"],
+        pad_before=before,
+        pad_after=after,
     )
 
 
@@ -88,7 +96,8 @@ def _pool_attrs(op: Operation) -> dict[str, Any]:
     return {
         name: attrs[name]
         for name in ("ksize", "strides", "padding", "explicit_paddings", "data_format")
-        if name in attrs
+        # Not every pooling op has explicit paddings; none is what they all do.
+        if attrs.get(name)
     }
 
 
@@ -142,6 +151,11 @@ def _max_pool_second_grad(op_type: str) -> Any:
 
 _WINDOW = ["ksize: list(int) >= 4", "strides: list(int) >= 4"]
 _PADDING = "padding: {'SAME', 'VALID'}"
+# Those that are given are of TensorFlow 2; see `newer_attrs.ADDED`.
+_PADDINGS = [
+    "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+    "explicit_paddings: list(int) = []",
+]
 _LAYOUT = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 _FLOATS = "T: {half, bfloat16, float, double}"
 _NUMBERS = (
@@ -177,7 +191,7 @@ register_op(
         "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, "
         "qint8} = DT_FLOAT",
         *_WINDOW,
-        _PADDING,
+        *_PADDINGS,
         "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'",
     ],
     shape_fn=_max_pool_shape,
@@ -189,7 +203,7 @@ register_op(
     "MaxPoolGrad",
     inputs=["orig_input: T", "orig_output: T", "grad: T"],
     outputs=["output: T"],
-    attrs=[*_WINDOW, _PADDING, _LAYOUT, f"{_NUMBERS} = DT_FLOAT"],
+    attrs=[*_WINDOW, *_PADDINGS, _LAYOUT, f"{_NUMBERS} = DT_FLOAT"],
     shape_fn=_input_shape,
     gradient=_max_pool_second_grad("MaxPoolGradGrad"),
     doc="The gradient of MaxPool: it goes to the first maximum of each window.",

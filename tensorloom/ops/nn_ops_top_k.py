@@ -70,7 +70,7 @@ def _top_k_grad(op: Operation, grad: Tensor, _: Tensor | None) -> list[Tensor]:
     )
     rows = array_ops.shape(ind_2d)[0]
     row_starts = math_ops.range(0, math_ops.cast(rows, dtypes.int64) * in_last, in_last)
-    offsets = math_ops.cast(array_ops.expand_dims(row_starts, -1), dtypes.int32)
+    offsets = math_ops.cast(array_ops.expand_dims(row_starts, -1), ind_2d.dtype)
     flat = array_ops.reshape(ind_2d + offsets, [-1])
     scattered = array_ops.scatter_nd(
         array_ops.expand_dims(flat, -1),
@@ -92,9 +92,15 @@ _NUMBERS = (
 
 register_op(
     "TopKV2",
-    inputs=["input: T", "k: int32"],
-    outputs=["values: T", "indices: int32"],
-    attrs=["sorted: bool = true", _NUMBERS],
+    inputs=["input: T", "k: Tk"],
+    outputs=["values: T", "indices: index_type"],
+    # The last two are of TensorFlow 2; see `newer_attrs.ADDED`.
+    attrs=[
+        "sorted: bool = true",
+        _NUMBERS,
+        "Tk: {int16, int32, int64} = DT_INT32",
+        "index_type: {int16, int32, int64} = DT_INT32",
+    ],
     shape_fn=_top_k_shape,
     gradient=_top_k_grad,
     doc="The k largest elements of each row, with their indices.",

@@ -103,6 +103,9 @@ QUANTIZED = "{qint8, quint8, qint32, qint16, quint16}"
 _MODE = "mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'"
 _FLOATS = "T: {bfloat16, half, float, double}"
 _ROUND = "round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'"
+# Of TensorFlow 2; see `newer_attrs.ADDED`.
+_AXIS = "axis: int = -1"
+_NARROW = ("narrow_range: bool = false", _AXIS)
 
 register_op(
     "QuantizeV2",
@@ -112,6 +115,9 @@ register_op(
         f"T: {QUANTIZED}",
         _MODE,
         "round_mode: {'HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'} = 'HALF_AWAY_FROM_ZERO'",
+        *_NARROW,
+        # 0.01, as a float has it.
+        "ensure_minimum_range: float = 0.009999999776482582",
     ],
     shape_fn=_quantize_shape,
     gradient=NOT_DIFFERENTIABLE,
@@ -121,8 +127,13 @@ register_op(
 register_op(
     "Dequantize",
     inputs=["input: T", "min_range: float", "max_range: float"],
-    outputs=["output: float"],
-    attrs=[f"T: {QUANTIZED}", _MODE],
+    outputs=["output: dtype"],
+    attrs=[
+        f"T: {QUANTIZED}",
+        _MODE,
+        *_NARROW,
+        "dtype: {bfloat16, float} = DT_FLOAT",
+    ],
     shape_fn=_same_with_range,
     gradient=NOT_DIFFERENTIABLE,
     doc="The floats that quantized integers stand for.",
@@ -156,6 +167,7 @@ register_op(
         _FLOATS,
         _ROUND,
         "narrow_range: bool = false",
+        _AXIS,
     ],
     shape_fn=_same_with_range,
     gradient=_straight_through(3),
@@ -171,6 +183,7 @@ register_op(
         "range_given: bool = true",
         _FLOATS,
         "narrow_range: bool = false",
+        _AXIS,
     ],
     shape_fn=_same_with_range,
     gradient=_straight_through(4),

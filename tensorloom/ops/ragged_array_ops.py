@@ -288,7 +288,11 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> RaggedTensor:
-    """One-hot vectors of ragged indices."""
+    """One-hot vectors of ragged indices.
+
+    Raises:
+      ValueError: `axis` is a ragged dimension's.
+    """
     with name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
         if axis is not None:

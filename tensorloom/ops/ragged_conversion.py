@@ -13,7 +13,6 @@ from tensorloom.framework.sparse_tensor import (
     is_sparse,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops, selection_ops
 from tensorloom.ops import control_flow_ops as flow
 from tensorloom.ops.ragged_segment_ids import splits_to_lengths, to_int_tensor
@@ -270,46 +269,3 @@ def to_variant(ragged: RaggedTensor, batched_input: bool, name: str | None) -> A
 
 
 # --- the op that pads to a shape ---------------------------------------------
-
-
-def ragged_to_dense(
-    ragged: RaggedTensor, default_value: Any = None, shape: Any = None
-) -> Tensor:
-    """A dense tensor of a shape (None: as long as the longest), by one op."""
-    kinds, tensors = _partitions(ragged)
-    values = ragged.flat_values
-    if default_value is None:
-        default_value = array_ops.zeros((), values.dtype)
-    return apply_op(  # type: ignore[no-any-return]
-        "RaggedTensorToTensor",
-        shape=_shape_tensor(shape, tensors[0].dtype),
-        values=values,
-        default_value=default_value,
-        row_partition_types=kinds,
-        row_partition_tensors=tensors,
-    )
-
-
-def _partitions(ragged: RaggedTensor) -> tuple[list[str], list[Tensor]]:
-    kinds: list[str] = []
-    tensors: list[Tensor] = []
-    for level in ragged._levels():
-        if level._value_rowids is None:
-            kinds.append("ROW_SPLITS")
-            tensors.append(level.row_splits)
-            continue
-        if level is ragged:
-            kinds.append("FIRST_DIM_SIZE")
-            tensors.append(level.nrows())
-        kinds.append("VALUE_ROWIDS")
-        tensors.append(level.value_rowids())
-    return kinds, tensors
-
-
-def _shape_tensor(shape: Any, dtype: Any) -> Any:
-    if isinstance(shape, Tensor):
-        return shape if shape.dtype.is_integer else math_ops.cast(shape, dtype)
-    dims = TensorShape(shape).dims_tuple
-    if dims is None:
-        return array_ops.constant(-1, dtype=dtype)
-    return array_ops.constant([-1 if d is None else d for d in dims], dtype=dtype)

@@ -65,18 +65,34 @@ def _padded(value: Tensor, rank: int, length: Tensor, inverse: bool) -> Tensor:
 def _transform(
     op: str, rank: int, inverse: bool, value: Any, fft_length: Any, name: str | None
 ) -> Tensor:
+    """What programs call: single precision alone, as in TensorFlow 1.15."""
     with name_scope(name, op.lower(), [value, fft_length]) as scope:
         dtype = dtypes.complex64 if inverse else dtypes.float32
-        value = convert_to_tensor(value, dtype)
-        value.shape.with_rank_at_least(rank)
-        if fft_length is None:
-            infer = _inverse_length if inverse else _forward_length
-            length = infer(value, rank)
-        else:
-            length = convert_to_tensor(fft_length, dtypes.int32)
-        value = _padded(value, rank, length, inverse)
-        result: Tensor = apply_op(op, input=value, fft_length=length, name=scope)
-        return result
+        return _in_scope(op, rank, convert_to_tensor(value, dtype), fft_length, scope)
+
+
+def transform(op: str, rank: int, value: Tensor, fft_length: Tensor) -> Tensor:
+    """The transform of a value of either precision."""
+    with name_scope(None, op.lower(), [value, fft_length]) as scope:
+        return _in_scope(op, rank, value, fft_length, scope)
+
+
+def _in_scope(op: str, rank: int, value: Tensor, fft_length: Any, scope: str) -> Tensor:
+    inverse = value.dtype.is_complex
+    value.shape.with_rank_at_least(rank)
+    if fft_length is None:
+        infer = _inverse_length if inverse else _forward_length
+        length = infer(value, rank)
+    else:
+        length = convert_to_tensor(fft_length, dtypes.int32)
+    value = _padded(value, rank, length, inverse)
+    name, dtype = "Treal", value.dtype.real_dtype
+    if not inverse:
+        is_double = dtype == dtypes.float64
+        name, dtype = "Tcomplex", dtypes.complex128 if is_double else dtypes.complex64
+    options = {name: dtype}
+    result: Tensor = apply_op(op, input=value, fft_length=length, name=scope, **options)
+    return result
 
 
 @export("signal.rfft", "spectral.rfft")

@@ -2,7 +2,7 @@
 
 `Stage` is a queue, `MapStage` and `OrderedMapStage` find tuples by a key; a tuple may
 come and go in parts, named by indices. The areas belong to the device that the ops run
-on. The classes are in `client/staging.py`.
+on.
 """
 
 from __future__ import annotations

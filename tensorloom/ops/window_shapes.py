@@ -98,3 +98,28 @@ def with_channels(
     if data_format == b"NCHW":
         return (batch, channels, *spatial)
     return (batch, *spatial, channels)
+
+
+def explicit_paddings(c: InferenceContext) -> list[int]:
+    """Eight numbers, before and after each dimension; zeros unless EXPLICIT."""
+    paddings: list[int] = c.attrs.get("explicit_paddings", [])
+    if c.attrs["padding"] != b"EXPLICIT":
+        if paddings:
+            c.fail(
+                "explicit_paddings attribute must be empty if the padding attribute "
+                "is not EXPLICIT"
+            )
+        return [0] * 8
+    if len(paddings) != 8:
+        c.fail(
+            "explicit_paddings attribute must contain 8 values, but got: "
+            f"{len(paddings)}"
+        )
+    if min(paddings) < 0:
+        c.fail("All elements of explicit_paddings must be nonnegative")
+    channels = spatial_axes(c.attrs["data_format"])[2]
+    if any(paddings[i] for i in (0, 1, 2 * channels, 2 * channels + 1)):
+        c.fail(
+            "Nonzero explicit padding in the batch or depth dimensions is not supported"
+        )
+    return paddings

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.variable_lists import _all_saveable_objects
-from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import get_default_graph
 from tensorloom.saved_model import assets, constants
@@ -19,10 +17,13 @@ from tensorloom.saved_model.export_directory import (
 )
 from tensorloom.saved_model.signature_defs import load_op_from_signature_def
 from tensorloom.storage import filesystem, mirror
-from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.train import large_graph
+from tensorloom.train.message_text import errors_name_the_file
 from tensorloom.train.meta_graph_import import import_meta_graph_with_return_elements
 from tensorloom.train.saver import Saver
+
+if TYPE_CHECKING:
+    import contextlib
 
 _logger = logging.getLogger("tensorloom")
 
@@ -129,31 +130,14 @@ class SavedModelLoader:
         """Adds a MetaGraph to a graph; returns its saver and the return elements."""
         meta_graph_def = self.get_meta_graph_def_from_tags(tags)
         with graph.as_default(), self._errors_name_the_file():
-            if large_graph.has_outside_constants(meta_graph_def.graph_def):
-                return self._load_large(
-                    graph, meta_graph_def, import_scope, saver_kwargs
-                )
+            # Constants too large for the message lie beside it.
+            name = filesystem.join(self._export_dir, constants.SAVED_MODEL_FILENAME_PB)
             return import_meta_graph_with_return_elements(
-                meta_graph_def, import_scope=import_scope, **saver_kwargs
+                meta_graph_def,
+                import_scope=import_scope,
+                constants=large_graph.constants_prefix(name),
+                **saver_kwargs,
             )
-
-    def _load_large(
-        self, graph: Any, meta_graph_def: Any, import_scope: str | None, kwargs: Any
-    ) -> tuple[Any, Any]:
-        """The same of a MetaGraph whose large constants lie beside the message."""
-        name = filesystem.join(self._export_dir, constants.SAVED_MODEL_FILENAME_PB)
-        with BundleReader(large_graph.constants_prefix(name)) as reader:
-            slim = type(meta_graph_def)()
-            slim.CopyFrom(meta_graph_def)
-            keys = large_graph.put_zeros(slim.graph_def, reader)
-            result = import_meta_graph_with_return_elements(
-                slim, import_scope=import_scope, **kwargs
-            )
-            for node, key in keys.items():
-                full = f"{import_scope}/{node}" if import_scope else node
-                op = graph.get_operation_by_name(full)
-                large_graph.put_value(op, reader, key)
-        return result
 
     def restore_variables(
         self, sess: Any, saver: Any, import_scope: str | None = None
@@ -206,24 +190,9 @@ class SavedModelLoader:
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)
 
-    @contextlib.contextmanager
-    def _errors_name_the_file(self) -> Iterator[None]:
+    def _errors_name_the_file(self) -> contextlib.AbstractContextManager[None]:
         """Errors of what the message holds say which file holds it."""
-        from google.protobuf.message import DecodeError
-
-        path = find_message(self._export_dir)
-        try:
-            yield
-        except errors.OpError as error:
-            kind: Any = type(error)
-            message = f"SavedModel file {path}: {error.message}"
-            raise kind(error.node_def, error.op, message) from error
-        except (ValueError, RuntimeError) as error:
-            raise type(error)(f"SavedModel file {path}: {error}") from error
-        except (DecodeError, KeyError, TypeError, AttributeError) as error:
-            raise errors.InvalidArgumentError(
-                None, None, f"SavedModel file {path} is malformed: {error}"
-            ) from error
+        return errors_name_the_file(f"SavedModel file {find_message(self._export_dir)}")
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:

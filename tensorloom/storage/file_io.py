@@ -82,7 +82,11 @@ class FileIO:
         return filesystem.stat(self._name).length
 
     def write(self, file_content: Any) -> None:
-        """Writes text (as UTF-8) or bytes at the end."""
+        """Writes text (as UTF-8) or bytes at the end.
+
+        Raises:
+          TypeError: it is neither.
+        """
         writer = self._open_writer()
         if isinstance(file_content, str):
             file_content = file_content.encode()

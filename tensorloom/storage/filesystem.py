@@ -166,6 +166,9 @@ def register_filesystem(scheme: str, factory: Callable[[], Any]) -> None:
     Args:
       scheme: without `://`; what was registered for it before is replaced.
       factory: makes a `FileSystem` or an fsspec file system, at the first use.
+
+    Raises:
+      InvalidArgumentError: `scheme` is not one.
     """
     if not _SCHEME.fullmatch(f"{scheme}://"):
         raise errors.InvalidArgumentError(None, None, f"not a scheme: {scheme!r}")

@@ -69,7 +69,11 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 @export("io.gfile.rmtree")
 def rmtree(path: Any) -> None:
-    """Removes a directory with everything under it."""
+    """Removes a directory with everything under it.
+
+    Raises:
+      NotFoundError: it does not exist.
+    """
     text = filesystem.path_text(path)
     if not filesystem.exists(text):
         raise errors.NotFoundError(None, None, f"{text} not found")

@@ -8,7 +8,8 @@ variable `TENSORLOOM_MIRROR="/data/run1=s3://backup/run1"` does the same for pro
 that know nothing of it; several pairs are separated by `;`.
 
 A set of files that belong together (a checkpoint) is copied as one: nothing of it has
-its name at the second place before all of it is there.
+its name at the second place before all of it is there. While the newest set of a
+directory could not be copied, the last checkpoint that is there is not removed.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from dataclasses import dataclass, field
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.storage import filesystem
+from tensorloom.storage.leftovers import remove_leftovers
+from tensorloom.storage.local_filesystem import LocalFileSystem, local_path
 
 _logger = logging.getLogger("tensorloom")
 _COPY_CHUNK = 1 << 22
@@ -69,6 +72,9 @@ class Mirror:
       retries: attempts for a set after the first one fails.
       retry_delay_s: before the first of them; doubled each time, to a minute.
       remove: whether what a saver removes is removed there too.
+
+    Raises:
+      InvalidArgumentError: both places are one.
     """
 
     def __init__(
@@ -81,12 +87,20 @@ class Mirror:
     ) -> None:
         self.source = filesystem.path_text(source).rstrip("/")
         self.destination = filesystem.path_text(destination).rstrip("/")
+        if _absolute(self.source) == _absolute(self.destination):
+            raise errors.InvalidArgumentError(
+                None, None, f"a mirror of {self.source} cannot be the same place"
+            )
         self._retries = retries
         self._retry_delay_s = retry_delay_s
         self._remove = remove
         self._jobs: deque[_Job] = deque()
         self._failed: list[str] = []
+        self._failure = ""  # why the last of them failed
         self._last_error = ""
+        # Directories whose newest set is not there, and what is to go then only.
+        self._missed: set[str] = set()
+        self._held: list[str] = []
         self._closed = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -184,8 +198,7 @@ class Mirror:
                 None,
                 None,
                 f"mirror of {self.source}: {len(failed)} files could not be copied to "
-                f"{self.destination}, the last of them {failed[-1]}: "
-                f"{self._last_error}",
+                f"{self.destination}, the last of them {failed[-1]}: {self._failure}",
             )
 
     def close(self, timeout_s: float | None = None) -> None:
@@ -219,8 +232,9 @@ class Mirror:
             with self._changed:
                 self._jobs.popleft()
                 self._last_error = error
-                if error:
+                if error and job.copies:
                     self._failed.extend([*job.copies, *job.contents])
+                    self._failure = error
                 self._changed.notify_all()
 
     def _run_with_retries(self, job: _Job) -> str:
@@ -244,13 +258,43 @@ class Mirror:
         return text
 
     def _run(self, job: _Job) -> None:
-        for path in job.removals:
-            filesystem.remove_if_exists(self._target(path))
+        if job.removals:
+            self._remove_copies(job.removals)
         if not (job.copies or job.contents):
             return
+        directories = {filesystem.parent(path) for path in job.copies}
+        self._missed |= directories
+        if not self._copy_set(job):
+            return
+        self._missed -= directories
+        held, self._held = self._held, []
+        if held:
+            self._remove_copies(held)
+
+    def _remove_copies(self, paths: Sequence[str]) -> None:
+        """Removes copies; holds back the last checkpoint where a newer one failed."""
+        for directory in {filesystem.parent(path) for path in paths}:
+            doomed = [path for path in paths if filesystem.parent(path) == directory]
+            if directory in self._missed and not self._has_other(directory, doomed):
+                self._held.extend(doomed)
+                continue
+            for path in doomed:
+                filesystem.remove_if_exists(self._target(path))
+
+    def _has_other(self, directory: str, doomed: Sequence[str]) -> bool:
+        """Whether a directory's copy has a checkpoint that is not to be removed."""
+        target = self._target(directory)
+        names = {path.rpartition("/")[2] for path in doomed}
+        return filesystem.is_directory(target) and any(
+            name.endswith(".index") and name not in names
+            for name in filesystem.list_directory(target)
+        )
+
+    def _copy_set(self, job: _Job) -> bool:
+        """Copies a set; False if it was removed since, or a later job replaces it."""
         before = self._versions(job.copies)
         if before is None:
-            return  # removed since, or replaced by what a later job brings
+            return False
         with contextlib.ExitStack() as stack:
             staged = []
             for path in job.copies:
@@ -259,12 +303,16 @@ class Mirror:
                 staged.append(one)
                 self._fill(path, one)
             if self._versions(job.copies) != before:
-                return
+                return False
             for one in staged:
                 one.publish()
             stack.pop_all()
+        for directory in {filesystem.parent(self._target(p)) for p in job.copies}:
+            if isinstance(filesystem.filesystem_of(directory), LocalFileSystem):
+                remove_leftovers(local_path(directory))
         for path, data in job.contents.items():
             filesystem.write_file(self._target(path), data)
+        return True
 
     def _target(self, path: str) -> str:
         target = self.copy_of(path)

@@ -10,6 +10,7 @@ from typing import Any
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.storage import bundle_files, filesystem, mirror
+from tensorloom.train.large_graph import constants_prefix
 
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
 
@@ -147,14 +148,25 @@ def get_checkpoint_state(
 ) -> Any:
     """The `CheckpointState` of a directory; None if there is none that can be read.
 
+    If the directory has a mirror and the file is lost, the mirror's, which names
+    the checkpoints there.
+
     Raises:
       ValueError: it names no checkpoint.
     """
+    directory = filesystem.path_text(checkpoint_dir)
+    state = _read_state(directory, latest_filename)
+    if state is None:
+        for copy in mirror.copies_of(directory):
+            state = state or _read_state(copy, latest_filename)
+    return state
+
+
+def _read_state(directory: str, latest_filename: str | None) -> Any:
     from google.protobuf import text_format
 
     from tensorloom.protos import checkpoint_state_pb2
 
-    directory = filesystem.path_text(checkpoint_dir)
     path = state_filename(directory, latest_filename)
     state = checkpoint_state_pb2.CheckpointState()
     try:
@@ -201,7 +213,7 @@ def latest_checkpoint(
 
 
 def _latest(directory: str, latest_filename: str | None) -> str | None:
-    state = get_checkpoint_state(directory, latest_filename)
+    state = _read_state(directory, latest_filename)
     if state is None:
         return None
     path: str = state.model_checkpoint_path
@@ -266,12 +278,18 @@ def remove_checkpoint(
     """
     prefix = filesystem.path_text(checkpoint_prefix)
     gone = bundle_files.remove(prefix) if checkpoint_format_version == V2 else []
-    doomed = filesystem.glob(meta_graph_filename(prefix, meta_graph_suffix))
+    doomed = meta_graph_files(prefix, meta_graph_suffix)
     if checkpoint_format_version != V2:
         doomed += filesystem.glob(prefix)
     for path in doomed:
         filesystem.remove_if_exists(path)
     mirror.removed([*gone, *doomed])
+
+
+def meta_graph_files(prefix: str, meta_graph_suffix: str) -> list[str]:
+    """The MetaGraph of a checkpoint, and its constants that lie beside it."""
+    path = meta_graph_filename(prefix, meta_graph_suffix)
+    return [*filesystem.glob(path), *filesystem.glob(constants_prefix(path) + ".*")]
 
 
 def meta_graph_filename(

@@ -10,7 +10,7 @@ from tensorloom.client.variable_scope_state import default_store
 from tensorloom.client.variables import Variable
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import device
-from tensorloom.storage import filesystem
+from tensorloom.storage import filesystem, mirror
 from tensorloom.train import checkpoint_management, saver_saveables
 from tensorloom.train.checkpoint_reader import (
     CheckpointReader,
@@ -21,7 +21,11 @@ from tensorloom.train.saver_builder import restore_v2
 
 
 def _checkpoint_prefix(ckpt_dir_or_file: Any) -> Any:
-    if filesystem.is_directory(ckpt_dir_or_file):
+    places = (
+        ckpt_dir_or_file,
+        *mirror.copies_of(filesystem.path_text(ckpt_dir_or_file)),
+    )
+    if any(map(filesystem.is_directory, places)):
         return checkpoint_management.latest_checkpoint(ckpt_dir_or_file)
     return ckpt_dir_or_file
 

@@ -8,14 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 
 _logger = logging.getLogger("tensorloom")
-_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 @export("train.Coordinator")

@@ -8,9 +8,7 @@ from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.export import export
 from tensorloom.storage import filesystem
 from tensorloom.train import large_graph
-from tensorloom.train.meta_graph import write_message
-
-_MAX_BYTES = 2**31 - 2**26  # some room for the nodes
+from tensorloom.train.message_text import write_message
 
 
 @export("io.write_graph", "train.write_graph")
@@ -32,11 +30,11 @@ def write_graph(
     message = graph_or_graph_def
     path = filesystem.join(filesystem.path_text(logdir), name)
     if isinstance(message, Graph):
-        if not as_text and large_graph.constant_bytes(message) >= _MAX_BYTES:
-            return large_graph.write_large_graph(message, path)
+        if large_graph.is_large(message):
+            return large_graph.write_large_graph(message, path, as_text=as_text)
         message = message.as_graph_def()
-    elif not as_text and _is_large_graph_def(message):
-        return large_graph.write_large_message(message, path)
+    elif _is_large_graph_def(message):
+        return large_graph.write_large_message(message, path, as_text=as_text)
     write_message(message, path, as_text)
     return path
 
@@ -46,4 +44,4 @@ def _is_large_graph_def(message: Any) -> bool:
 
     if not isinstance(message, GraphDef):
         return False
-    return large_graph.message_constant_bytes(message) >= _MAX_BYTES
+    return large_graph.message_constant_bytes(message) >= large_graph.MAX_BYTES

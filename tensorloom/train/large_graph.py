@@ -3,12 +3,13 @@
 A protobuf message ends at 2 GB. `write_large_graph` writes `PATH`, a GraphDef whose
 large `Const` nodes have no `value` but its key, and `PATH.constants.*`, a tensor bundle
 with the values. A reader that does not know of it says that `value` is missing, and
-computes nothing wrong; `import_large_graph` puts the two together.
+computes nothing wrong; `import_large_graph` puts the two together. MetaGraphs and
+SavedModels of such graphs have a bundle beside them, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from tensorloom.framework import dtypes, errors, graph_def, tensor_proto
 from tensorloom.storage import filesystem
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.train.meta_graph import write_message
+from tensorloom.train.message_text import write_message
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -26,29 +27,37 @@ if TYPE_CHECKING:
 
 _KEY: Final = "_external_value"
 _SUFFIX: Final = ".constants"
-# What is smaller stays in the message, where shape inference sees it.
+# What constants in a message may have: some room is for the nodes.
+MAX_BYTES: Final = 2**31 - 2**26
+# What is smaller stays in the message, where shape inference sees it, if it can.
 _THRESHOLD: Final = 1 << 20
+_LEAST_THRESHOLD: Final = 1 << 8
 
 
 def constant_bytes(graph: Graph) -> int:
     """How many bytes the constants of a graph have."""
     return sum(
-        value.nbytes
+        _value_bytes(op._attrs.get("value"))
         for op in graph.get_operations()
         if op.type == "Const"
-        and isinstance(value := op._attrs.get("value"), np.ndarray)
-        and any(value.strides)
     )
 
 
+def is_large(graph: Graph) -> bool:
+    """Whether the constants of a graph are too large for a message."""
+    return constant_bytes(graph) >= MAX_BYTES
+
+
 def write_large_graph(
-    graph: Graph, path: Any, threshold_bytes: int = _THRESHOLD
+    graph: Graph, path: Any, threshold_bytes: int | None = None, as_text: bool = False
 ) -> str:
     """Writes a graph of any size; the constants first, so that the graph is whole.
 
     Args:
       path: of the GraphDef, of any file system; `.constants.*` lie beside it.
-      threshold_bytes: constants of that size and more are split out.
+      threshold_bytes: constants of that size and more are split out; a megabyte, or
+        less where the graph is too large still.
+      as_text: text format instead of binary.
 
     Returns:
       The path.
@@ -57,13 +66,23 @@ def write_large_graph(
       ValueError: without its large constants the graph has more than 2 GB still.
     """
     file: str = filesystem.path_text(path)
-    if filesystem.parent(file):
-        filesystem.make_directories(filesystem.parent(file))
-    with BundleWriter(file + _SUFFIX) as writer:
-        slim = split_constants(graph, writer, threshold_bytes=threshold_bytes)
-        writer.finish()
-    write_message(slim, file, as_text=False)
+    write_message(write_constants(graph, file, threshold_bytes), file, as_text)
     return file
+
+
+def write_constants(
+    graph: Graph,
+    path: str,
+    threshold_bytes: int | None = None,
+    add_shapes: bool = False,
+) -> Any:
+    """Writes the constants of a message at `path`; the GraphDef without them."""
+    if filesystem.parent(path):
+        filesystem.make_directories(filesystem.parent(path))
+    with BundleWriter(constants_prefix(path)) as writer:
+        slim = split_constants(graph, writer, b"", threshold_bytes, add_shapes)
+        writer.finish()
+    return slim
 
 
 def constants_prefix(path: str) -> str:
@@ -75,7 +94,7 @@ def split_constants(
     graph: Graph,
     writer: BundleWriter,
     key_prefix: bytes = b"",
-    threshold_bytes: int = _THRESHOLD,
+    threshold_bytes: int | None = None,
     add_shapes: bool = False,
 ) -> Any:
     """The GraphDef of a graph without its large constants, which `writer` gets.
@@ -86,6 +105,12 @@ def split_constants(
       add_shapes: nodes have attrs with the shapes of their outputs.
     """
     ir = graph.to_ir()
+    if threshold_bytes is None:
+        threshold_bytes = _threshold(
+            _value_bytes(node.attrs.get("value"))
+            for node in ir.nodes.values()
+            if node.op == "Const"
+        )
     large = [node for node in ir.nodes.values() if _is_large(node, threshold_bytes)]
     for node in sorted(large, key=lambda one: one.name.encode()):
         key = key_prefix + node.name.encode()
@@ -108,7 +133,7 @@ def write_large_message(
     proto: Any,
     path: Any,
     source: BundleReader | None = None,
-    threshold_bytes: int = _THRESHOLD,
+    threshold_bytes: int | None = None,
     as_text: bool = False,
 ) -> str:
     """Writes a GraphDef of any size, as `write_large_graph` does a graph.
@@ -125,6 +150,8 @@ def write_large_message(
     """
     file: str = filesystem.path_text(path)
     slim = type(proto)(versions=proto.versions, library=proto.library)
+    if threshold_bytes is None:
+        threshold_bytes = _threshold(map(_message_bytes, proto.node))
     if filesystem.parent(file):
         filesystem.make_directories(filesystem.parent(file))
     with BundleWriter(file + _SUFFIX) as writer:
@@ -153,28 +180,44 @@ def _outside_value(node: Any, source: BundleReader | None, threshold_bytes: int)
     if is_outside(node) and source is not None:
         return source.read(node.attr[_KEY].s)
     tensor = node.attr["value"].tensor
-    is_large = len(tensor.tensor_content) >= threshold_bytes
-    return tensor_proto.decode_tensor(tensor) if is_large else None
+    size = len(tensor.tensor_content)
+    return tensor_proto.decode_tensor(tensor) if 0 < size >= threshold_bytes else None
 
 
 def message_constant_bytes(proto: Any) -> int:
     """How many bytes the constants of a GraphDef have, but for small ones."""
-    return sum(
-        len(node.attr["value"].tensor.tensor_content)
-        for node in proto.node
-        if node.op == "Const"
-    )
+    return sum(map(_message_bytes, proto.node))
+
+
+def _message_bytes(node: Any) -> int:
+    """How many bytes of a NodeDef could lie outside."""
+    if node.op != "Const":
+        return 0
+    return len(node.attr["value"].tensor.tensor_content)
+
+
+def _value_bytes(value: Any) -> int:
+    """The same of a value; one that is repeated in place takes none."""
+    if not isinstance(value, np.ndarray) or value.dtype == object:
+        return 0
+    return value.nbytes if any(value.strides) else 0
+
+
+def _threshold(sizes: Iterable[int]) -> int:
+    """From which size on constants lie outside, so that the others fit."""
+    sizes = list(sizes)
+    result = _THRESHOLD
+    while (
+        result > _LEAST_THRESHOLD
+        and sum(size for size in sizes if size < result) >= MAX_BYTES
+    ):
+        result //= 4
+    return result
 
 
 def _is_large(node: Node, threshold_bytes: int) -> bool:
-    value = node.attrs.get("value")
-    return (
-        node.op == "Const"
-        and isinstance(value, np.ndarray)
-        and value.dtype != object
-        and value.nbytes >= threshold_bytes
-        and any(value.strides)
-    )
+    size = _value_bytes(node.attrs.get("value")) if node.op == "Const" else 0
+    return 0 < size >= threshold_bytes
 
 
 def _without_value(node: Node, key_prefix: bytes) -> Node:
@@ -200,9 +243,25 @@ def import_large_graph(
       errors.InvalidArgumentError, ValueError: the graph is malformed.
     """
     path = filesystem.path_text(path)
-    proto = graph_def.parse(filesystem.read_file(path))
+    proto = _read_graph_def(path)
     prefix = constants_prefix(path) if has_outside_constants(proto) else ""
     return import_with_constants(proto, prefix, input_map, return_elements, name)
+
+
+def _read_graph_def(path: str) -> Any:
+    """A GraphDef in a file, binary or text."""
+    from google.protobuf import text_format
+
+    data = filesystem.read_file(path)
+    try:
+        return graph_def.parse(data)
+    except errors.InvalidArgumentError as error:
+        proto = graph_def.parse(b"")
+        try:
+            text_format.Merge(data.decode("utf-8"), proto)
+        except (text_format.ParseError, UnicodeDecodeError):
+            raise error from None
+        return proto
 
 
 def import_with_constants(
@@ -211,19 +270,25 @@ def import_with_constants(
     input_map: Mapping[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
+    producer_op_list: Any = None,
 ) -> list[Any] | None:
     """Adds a GraphDef whose large constants lie in a bundle; it is changed.
 
     Args:
       prefix: the bundle; empty when no constant is outside.
     """
+    inputs = dict(input_map or {})
     if not prefix:
-        return import_graph_def(proto, dict(input_map or {}), return_elements, name)
+        return import_graph_def(
+            proto, inputs, return_elements, name, producer_op_list=producer_op_list
+        )
     with BundleReader(prefix) as reader:
         keys = put_zeros(proto, reader)
         wanted = list(return_elements or ())
         elements = [*wanted, *keys]
-        found = import_graph_def(proto, dict(input_map or {}), elements, name)
+        found = import_graph_def(
+            proto, inputs, elements, name, producer_op_list=producer_op_list
+        )
         assert found is not None
         for op, key in zip(found[len(wanted) :], keys.values(), strict=True):
             put_value(op, reader, key)

@@ -52,11 +52,8 @@ def load_and_remap_matrix(
       ValueError: a number of buckets is negative; a vocabulary has no partner, or there
         is none.
     """
-    for what, count in (("row", num_row_oov_buckets), ("col", num_col_oov_buckets)):
-        if count < 0:
-            raise ValueError(
-                f"num_{what}_oov_buckets must be >= 0, but received {count}"
-            )
+    _check_buckets("row", num_row_oov_buckets)
+    _check_buckets("col", num_col_oov_buckets)
     _check_pair("row", old_row_vocab_file, new_row_vocab_file)
     _check_pair("col", old_col_vocab_file, new_col_vocab_file)
     if not (new_row_vocab_file or new_col_vocab_file):
@@ -95,14 +92,25 @@ def load_and_remap_matrix(
         num_cols=new_col_vocab_size,
         max_rows_in_memory=max_rows_in_memory,
     )
-    if num_row_oov_buckets > 0:
-        more = initializer([num_row_oov_buckets, new_col_vocab_size])
-        result = array_ops.concat([result, convert_to_tensor(more)], 0)
-    if num_col_oov_buckets > 0:
-        rows = num_rows_to_load + num_row_oov_buckets
-        more = initializer([rows, num_col_oov_buckets])
-        result = array_ops.concat([result, convert_to_tensor(more)], 1)
-    return result
+    rows = num_rows_to_load + num_row_oov_buckets
+    result = _extended(
+        result, 0, initializer, [num_row_oov_buckets, new_col_vocab_size]
+    )
+    return _extended(result, 1, initializer, [rows, num_col_oov_buckets])
+
+
+def _extended(
+    matrix: Any, axis: int, initializer: Callable[..., Any], shape: list[int]
+) -> Any:
+    """The matrix with initialized values of a shape behind it, if there are any."""
+    if shape[axis] == 0:
+        return matrix
+    return array_ops.concat([matrix, convert_to_tensor(initializer(shape))], axis)
+
+
+def _check_buckets(what: str, count: int) -> None:
+    if count < 0:
+        raise ValueError(f"num_{what}_oov_buckets must be >= 0, but received {count}")
 
 
 def _check_pair(what: str, old: Any, new: Any) -> None:
@@ -162,14 +170,7 @@ def load_and_remap_matrix_initializer(
         """The tensor; `shape` has the buckets too."""
         _check_shape(shape, dtype, new_col_vocab_size, num_col_oov_buckets)
         offset = partition_info.single_offset(shape) if partition_info else 0
-        total = new_row_vocab_size + num_row_oov_buckets
-        if offset + shape[0] > total:
-            raise ValueError(
-                f"Trying to initialize {shape[0]} additional rows after {offset} rows "
-                "have already been initialized, which would exceed expected total row "
-                f"count of new_row_vocab_size ({new_row_vocab_size}) + "
-                f"num_row_oov_buckets ({num_row_oov_buckets}) = {total}."
-            )
+        _check_rows(offset, shape[0], new_row_vocab_size, num_row_oov_buckets)
         buckets = min(shape[0], max(0, offset + shape[0] - new_row_vocab_size))
         if offset > new_row_vocab_size:
             if shape[0] != buckets:
@@ -196,6 +197,17 @@ def load_and_remap_matrix_initializer(
         )
 
     return initialize
+
+
+def _check_rows(offset: int, count: int, vocabulary: int, buckets: int) -> None:
+    total = vocabulary + buckets
+    if offset + count > total:
+        raise ValueError(
+            f"Trying to initialize {count} additional rows after {offset} rows have "
+            "already been initialized, which would exceed expected total row count of "
+            f"new_row_vocab_size ({vocabulary}) + num_row_oov_buckets ({buckets}) = "
+            f"{total}."
+        )
 
 
 def _check_shape(shape: Any, dtype: Any, columns: int, buckets: int) -> None:

@@ -1,4 +1,4 @@
-"""MetaGraphs and SavedModels in text format.
+"""Messages as files, and MetaGraphs and SavedModels in text format.
 
 TensorFlow's text format writes a message in an `Any` out, by its name
 `tensorflow.NAME`. Our messages of the same fields have names of their own, so that both
@@ -7,9 +7,13 @@ packages fit into one process: the names are exchanged on the way in.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
+
+from tensorloom.framework import errors
+from tensorloom.storage import filesystem
 
 _PREFIX: Final = "type.googleapis.com/"
 # At the beginning of a line: a string in text format has no line break.
@@ -21,6 +25,44 @@ _WRITTEN_OUT: Final = re.compile(
 def type_url(message_class: Any) -> str:
     """The name in an `Any` of one of our messages: TensorFlow's."""
     return f"{_PREFIX}tensorflow.{message_class.DESCRIPTOR.name}"
+
+
+def write_message(message: Any, filename: str, as_text: bool) -> None:
+    """Writes a message; the file appears whole, and its directory is made."""
+    from google.protobuf import text_format
+
+    data = (
+        text_format.MessageToString(message).encode()
+        if as_text
+        else message.SerializeToString()
+    )
+    directory = filesystem.parent(filename)
+    if directory:
+        filesystem.make_directories(directory)
+    filesystem.write_file(filename, data)
+
+
+@contextlib.contextmanager
+def errors_name_the_file(what: str) -> Iterator[None]:
+    """Errors of what a message holds say which file holds it.
+
+    Args:
+      what: the kind of the file, and its path.
+    """
+    from google.protobuf.message import DecodeError
+
+    try:
+        yield
+    except errors.OpError as error:
+        kind: Any = type(error)
+        message = f"{what}: {error.message}"
+        raise kind(error.node_def, error.op, message) from error
+    except (DecodeError, KeyError, TypeError, AttributeError, UnicodeError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"{what} is malformed: {error}"
+        ) from error
+    except (ValueError, RuntimeError) as error:
+        raise type(error)(f"{what}: {error}") from error
 
 
 def parse_text(data: bytes, message: Any, meta_graphs: Any) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 from tensorloom.client import version
 from tensorloom.client.variable_def import strip_scope
 from tensorloom.framework import attr_value, op_def_proto, op_registry
+from tensorloom.framework.classic_op_types import ENTERS
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import GraphKeys, get_default_graph
-from tensorloom.storage import filesystem
+from tensorloom.train import large_graph
+from tensorloom.train.message_text import write_message
 from tensorloom.train.meta_graph_collections import (
     UNBOUND_INPUT_PREFIX,
     add_collection_def,
@@ -68,8 +70,12 @@ def export_meta_graph(
       strip_default_attrs: without attrs that have their default value.
       save_debug_info: also write where operations were made, to `NAME.debug`.
 
+    The constants of a graph above 2 GB are written beside the file, and are not in
+    the message, see `large_graph.py`.
+
     Raises:
-      ValueError: the graph is larger than 2 GB, or has an unknown op.
+      ValueError: the graph is larger than 2 GB and there is no file, or it has an
+        unknown op.
     """
     return export_scoped_meta_graph(
         filename=filename,
@@ -107,6 +113,8 @@ def export_scoped_meta_graph(
     Inputs from outside of `export_scope` are named in a collection of the result.
     """
     graph = graph or get_default_graph()
+    if filename and graph_def is None and large_graph.is_large(graph):
+        graph_def = large_graph.write_constants(graph, filename, add_shapes=True)
     exclude: set[str] | None = None
     if export_scope or clear_extraneous_savers or clear_devices:
         whole = graph_def or graph.as_graph_def(add_shapes=True)
@@ -140,21 +148,6 @@ def export_scoped_meta_graph(
             info = _debug_info(graph, meta_graph_def.graph_def, export_scope)
             write_message(info, os.path.splitext(filename)[0] + ".debug", as_text)
     return meta_graph_def, variables
-
-
-def write_message(message: Any, filename: str, as_text: bool) -> None:
-    """Writes a message; the file appears whole, and its directory is made."""
-    from google.protobuf import text_format
-
-    data = (
-        text_format.MessageToString(message).encode()
-        if as_text
-        else message.SerializeToString()
-    )
-    directory = filesystem.parent(filename)
-    if directory:
-        filesystem.make_directories(directory)
-    filesystem.write_file(filename, data)
 
 
 # --- parts of a graph ----------------------------------------------------------------
@@ -196,7 +189,7 @@ def _copy_node(copy: Any, node: Any, scope: str | None, unbound: list[str]) -> N
         ]
         copy.attr["_class"].Clear()
         copy.attr["_class"].list.s.extend(kept)
-    if node.op in ("Enter", "RefEnter"):
+    if node.op in ENTERS:
         frame = node.attr["frame_name"].s.decode()
         copy.attr["frame_name"].s = strip_scope(frame, scope).encode()
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tensorloom.client.importer import import_graph_def
 from tensorloom.client.variable_def import prepend_scope, strip_scope
 from tensorloom.client.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import GraphKeys, get_default_graph
 from tensorloom.storage import filesystem
-from tensorloom.train import meta_graph_collections
-from tensorloom.train.message_text import parse_text
+from tensorloom.train import large_graph, meta_graph_collections
+from tensorloom.train.message_text import errors_name_the_file, parse_text
 
 _logger = logging.getLogger("tensorloom")
 
@@ -41,6 +41,7 @@ def import_meta_graph(
     Raises:
       OSError: there is no such file, or it is no MetaGraphDef.
       ValueError: inputs are unbound that `input_map` does not have.
+      errors.InvalidArgumentError: it is malformed; the message names the file.
     """
     return import_meta_graph_with_return_elements(
         meta_graph_or_file, clear_devices, import_scope, **kwargs
@@ -52,18 +53,30 @@ def import_meta_graph_with_return_elements(
     clear_devices: bool = False,
     import_scope: str | None = None,
     return_elements: Any = None,
+    constants: str = "",
     **kwargs: Any,
 ) -> tuple[Any, Any]:
-    """As `import_meta_graph`; also returns operations and tensors by name."""
-    meta_graph_def = _as_meta_graph_def(meta_graph_or_file)
-    variables, elements = import_scoped_meta_graph_with_return_elements(
-        meta_graph_def,
-        clear_devices=clear_devices,
-        import_scope=import_scope,
-        return_elements=return_elements,
-        **kwargs,
+    """As `import_meta_graph`; also returns operations and tensors by name.
+
+    Args:
+      constants: the bundle of those that are too large for the message.
+    """
+    meta_graph_def, file = _opened(meta_graph_or_file)
+    named = (
+        errors_name_the_file(f"MetaGraph file {file}")
+        if file
+        else contextlib.nullcontext()
     )
-    return _make_saver(meta_graph_def, import_scope, variables), elements
+    with named:
+        variables, elements = import_scoped_meta_graph_with_return_elements(
+            meta_graph_def,
+            clear_devices=clear_devices,
+            import_scope=import_scope,
+            return_elements=return_elements,
+            constants=constants or _constants_beside(file),
+            **kwargs,
+        )
+        return _make_saver(meta_graph_def, import_scope, variables), elements
 
 
 def _make_saver(
@@ -113,12 +126,17 @@ def read_meta_graph_file(filename: Any) -> Any:
     return result
 
 
-def _as_meta_graph_def(value: Any) -> Any:
+def _opened(value: Any) -> tuple[Any, str]:
+    """A MetaGraphDef, and the path of its file if it is of one."""
     from tensorloom.protos import meta_graph_pb2
 
     if isinstance(value, meta_graph_pb2.MetaGraphDef):
-        return value
-    return read_meta_graph_file(value)
+        return value, ""
+    return read_meta_graph_file(value), filesystem.path_text(value)
+
+
+def _constants_beside(file: str) -> str:
+    return large_graph.constants_prefix(file) if file else ""
 
 
 def import_scoped_meta_graph(
@@ -151,6 +169,7 @@ def import_scoped_meta_graph_with_return_elements(
     unbound_inputs_col_name: str | None = "unbound_inputs",
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     return_elements: Any = None,
+    constants: str = "",
 ) -> tuple[dict[str, Any], Any]:
     """Adds a MetaGraphDef to a graph.
 
@@ -160,6 +179,8 @@ def import_scoped_meta_graph_with_return_elements(
       unbound_inputs_col_name: the collection that names inputs that must be given.
       restore_collections_predicate: which collections are taken over, by key.
       return_elements: names of operations and tensors to return.
+      constants: the bundle of those that are too large for the message; that beside
+        the file if it is empty.
 
     Returns:
       The variables by their names in the file, and the return elements.
@@ -167,7 +188,7 @@ def import_scoped_meta_graph_with_return_elements(
     Raises:
       ValueError: inputs are unbound that `input_map` does not have.
     """
-    meta_graph_def = _as_meta_graph_def(meta_graph_or_file)
+    meta_graph_def, file = _opened(meta_graph_or_file)
     if unbound_inputs_col_name:
         _check_unbound(meta_graph_def, unbound_inputs_col_name, input_map)
     graph = graph or get_default_graph()
@@ -175,18 +196,22 @@ def import_scoped_meta_graph_with_return_elements(
         info = meta_graph_def.meta_info_def
         op_list = info.stripped_op_list if info.HasField("stripped_op_list") else None
         graph_def = meta_graph_def.graph_def
-        if clear_devices:
+        is_large = large_graph.has_outside_constants(graph_def)
+        if clear_devices or is_large:
             graph_def = type(graph_def)()
             graph_def.CopyFrom(meta_graph_def.graph_def)
+        if clear_devices:
             for node in graph_def.node:
                 node.device = ""
         scope = graph.unique_name(import_scope or "", mark_as_used=False)
-        elements = import_graph_def(
+        prefix = constants or _constants_beside(file)
+        elements = large_graph.import_with_constants(
             graph_def,
-            name=import_scope or scope,
+            prefix if is_large else "",
             input_map=input_map,
-            producer_op_list=op_list,
             return_elements=return_elements,
+            name=import_scope or scope,
+            producer_op_list=op_list,
         )
         known: dict[bytes, Any] = {}
         for key, collection in _ordered_collections(meta_graph_def):

@@ -11,7 +11,6 @@ from tensorloom.client.variable_def import prepend_scope, strip_scope
 from tensorloom.client.variable_lists import _all_saveable_objects
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import GraphKeys, get_default_graph
 from tensorloom.storage import bundle_files, filesystem, mirror
 from tensorloom.train import (
     checkpoint_management,
@@ -364,8 +363,7 @@ class Saver(SaverHistory, SaverRestoring):
             self._remove_old_checkpoint(meta_graph_suffix)
 
     def _files_of(self, path: str, meta_graph_suffix: str) -> list[str]:
-        meta = checkpoint_management.meta_graph_filename(path, meta_graph_suffix)
-        files = [meta] if filesystem.exists(meta) else []
+        files = checkpoint_management.meta_graph_files(path, meta_graph_suffix)
         if self._write_version == V2:
             return files + bundle_files.bundle_files(path)
         return files + filesystem.glob(path)
@@ -387,7 +385,6 @@ class Saver(SaverHistory, SaverRestoring):
         """
         return meta_graph.export_meta_graph(
             filename=filename,
-            graph_def=get_default_graph().as_graph_def(add_shapes=True),
             saver_def=self.saver_def,
             collection_list=collection_list,
             as_text=as_text,
@@ -397,24 +394,3 @@ class Saver(SaverHistory, SaverRestoring):
             strip_default_attrs=strip_default_attrs,
             save_debug_info=save_debug_info,
         )
-
-
-def get_saver_or_default() -> Saver:
-    """The saver of the graph's collection, or a new one in it.
-
-    Raises:
-      RuntimeError: the collection has several.
-    """
-    graph = get_default_graph()
-    savers = graph.get_collection(GraphKeys.SAVERS)
-    if len(savers) > 1:
-        raise RuntimeError(
-            f"More than one item in collection {GraphKeys.SAVERS}. Please indicate "
-            "which one to use by passing it to the constructor."
-        )
-    if savers:
-        saver: Saver = savers[0]
-        return saver
-    saver = Saver(sharded=True, allow_empty=True)
-    graph.add_to_collection(GraphKeys.SAVERS, saver)
-    return saver

@@ -12,16 +12,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     GraphKeys,
     Tensor,
-    add_to_collection,
-    control_dependencies,
     get_default_graph,
 )
-from tensorloom.ops import init_ops, state_ops
+from tensorloom.ops import init_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Graph
-
-_READ_KEY = "global_step_read_op_cache"
 
 
 @export("train.global_step")
@@ -105,39 +101,3 @@ def assert_global_step(global_step_tensor: Any) -> None:
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
-
-
-def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
-    """A tensor of the global step that is safe to read first, or None."""
-    graph = graph or get_default_graph()
-    found = graph.get_collection(_READ_KEY)
-    if len(found) > 1:
-        raise RuntimeError(
-            f"There are multiple items in collection {_READ_KEY}. There should be only "
-            "one."
-        )
-    if found:
-        return found[0]
-    step = get_global_step(graph)
-    if step is None:
-        return None
-    with graph.as_default(), graph.name_scope(f"{step.op.name}/"):
-        value = step.initialized_value() if isinstance(step, Variable) else step
-        read = value + 0
-        add_to_collection(_READ_KEY, read)
-    return read
-
-
-def _increment_global_step(increment: Any, graph: Graph | None = None) -> Any:
-    """Increments the global step after it was read."""
-    graph = graph or get_default_graph()
-    step = get_global_step(graph)
-    if step is None:
-        raise ValueError(
-            "Global step tensor should be created by "
-            "tf.train.get_or_create_global_step before calling increment."
-        )
-    read = _get_or_create_global_step_read(graph)
-    scope = graph.name_scope(f"{step.op.name}/")
-    with graph.as_default(), scope, control_dependencies([read]):
-        return state_ops.assign_add(step, increment)

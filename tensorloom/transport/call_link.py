@@ -34,7 +34,7 @@ _FRAME: Final = 1024
 
 
 class Ends:
-    """What one end of a connection needs for links; it may be used for many calls."""
+    """What one end of a connection needs for links, once it has had one."""
 
     def __init__(
         self,
@@ -44,14 +44,22 @@ class Ends:
     ) -> None:
         self.reader = reader
         self.writer = writer
-        buffer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-        self.room = min(_ROOM, buffer // 2)
+        self.room = 0
+        self._connection = connection
         self._lock = threading.Lock()
-        self._waker = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._is_closed = False
-        self._poll = select.poll()
-        self._poll.register(connection, select.POLLIN)
-        self._poll.register(self._waker, select.POLLIN)
+        self._is_open = False
+
+    def open(self) -> Ends:
+        """Makes ready for a link; one thread at a time, before `close`."""
+        if not self._is_open:
+            buffer = self._connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+            self.room = min(_ROOM, buffer // 2)
+            self._waker = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            self._poll = select.poll()
+            self._poll.register(self._connection, select.POLLIN)
+            self._poll.register(self._waker, select.POLLIN)
+            self._is_open = True
+        return self
 
     def wait_readable(self) -> bool:
         """Waits; False when there may be nothing, but `wake` was called."""
@@ -72,39 +80,15 @@ class Ends:
     def wake(self) -> None:
         """Wakes who waits, or who will wait next."""
         with self._lock:  # the number may be another file's once it is closed
-            if not self._is_closed:
+            if self._is_open:
                 os.eventfd_write(self._waker, 1)
 
     def close(self) -> None:
         """Lets go of the files; the connection stays its owner's."""
         with self._lock:
-            if not self._is_closed:
-                self._is_closed = True
+            if self._is_open:
+                self._is_open = False
                 os.close(self._waker)
-
-
-class LazyEnds:
-    """The `Ends` of a connection, made for the first link."""
-
-    def __init__(
-        self,
-        connection: socket.socket,
-        reader: frames.FrameReader,
-        writer: frames.FrameWriter,
-    ) -> None:
-        self._of = connection, reader, writer
-        self._ends: Ends | None = None
-
-    def get(self) -> Ends:
-        """Makes them if need be; one thread at a time."""
-        if self._ends is None:
-            self._ends = Ends(*self._of)
-        return self._ends
-
-    def close(self) -> None:
-        """Lets go of what they hold."""
-        if self._ends is not None:
-            self._ends.close()
 
 
 class CallLink:

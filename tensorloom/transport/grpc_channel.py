@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, threads
-from tensorloom.transport import security, status
+from tensorloom.transport import host_port, security, status
 from tensorloom.transport.grpc_stream import GrpcStream
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.methods import worker_methods
@@ -31,6 +31,9 @@ GRPC_OPTIONS: Final = (
     # Streams are read by the thread that waits for them; see `_GrpcConnection.stream`.
     ("SingleThreadedUnaryStream", 1),
 )
+
+# Channels of a process to one address share a connection, which may be the dead one.
+_ON_ITS_OWN: Final = (("grpc.use_local_subchannel_pool", 1),)
 
 #: What carries the shared token of a cluster.
 TOKEN_HEADER: Final = "x-tensorloom-token"
@@ -65,9 +68,14 @@ class GrpcChannel:
           address: `host:port`.
           options: gRPC channel options, beside ours.
           tls: how to speak TLS; None: as `security.tls` says.
+
+        Raises:
+          errors.InvalidArgumentError: the address is no `host:port`.
+          ValueError: a file for TLS cannot be used.
         """
         prepare_grpc()
         self._address = address
+        self._target = host_port.join(*host_port.parse(address))
         self._tls = tls or security.tls()
         self._settings = [*GRPC_OPTIONS, *options]
         token = security.token()
@@ -77,14 +85,16 @@ class GrpcChannel:
         self._under_way: set[Hashable] = set()
         watch.add(self)
 
-    def _make_channel(self) -> grpc.Channel:
+    def _make_channel(self, more: Options = ()) -> grpc.Channel:
         import grpc
 
+        options = [*self._settings, *more]
+
         if self._tls is None:
-            return grpc.insecure_channel(self._address, self._settings)
-        settings = [*self._settings, *self._tls.channel_options()]
+            return grpc.insecure_channel(self._target, options)
+        settings = [*options, *self._tls.channel_options()]
         credentials = self._tls.channel_credentials()
-        return grpc.secure_channel(self._address, credentials, settings)
+        return grpc.secure_channel(self._target, credentials, settings)
 
     @property
     def address(self) -> str:
@@ -102,12 +112,24 @@ class GrpcChannel:
 
         `wait_for_ready` waits for a task that is not there yet, to the timeout.
         """
-        import grpc
-
-        connection = self._connection
         mark = object()
         if not wait_for_ready:  # who waits for a task does not take it for lost
             self._under_way.add(mark)
+        try:
+            return self._call(method, request, timeout_s, wait_for_ready)
+        finally:
+            self._under_way.discard(mark)
+
+    def _call(
+        self,
+        method: Method,
+        request: Any,
+        timeout_s: float | None,
+        wait_for_ready: bool = False,
+    ) -> Any:
+        import grpc
+
+        connection = self._connection
         try:
             return connection.stub(method)(
                 request,
@@ -119,8 +141,6 @@ class GrpcChannel:
             raise self._error(error, connection) from None
         except ValueError as error:  # the channel has just been closed
             raise self._unavailable(connection.lost or str(error)) from None
-        finally:
-            self._under_way.discard(mark)
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
@@ -152,6 +172,22 @@ class GrpcChannel:
         else:
             self._under_way.discard(call)
             done(response, None)
+
+    def ask_status(self, timeout_s: float | None) -> Any:
+        """Asks the task who it is; see `interface.Channel.ask_status`."""
+        try:
+            return self.status(timeout_s)
+        except errors.DeadlineExceededError:
+            if not self._under_way:
+                # What was connected to a machine that has vanished hears nothing of
+                # that, and never asks where the task's name leads now.
+                self.lose("the task did not answer")
+            raise
+
+    def status(self, timeout_s: float | None) -> Any:
+        """Asks the task who it is; nobody takes it for lost meanwhile."""
+        method = worker_methods()["GetStatus"]
+        return self._call(method, method.request(), timeout_s)
 
     def open_stream(self) -> GrpcStream:
         """Opens a stream of messages both ways.
@@ -217,7 +253,7 @@ class GrpcChannel:
         with self._lock:
             lost, self._connection = (
                 self._connection,
-                _GrpcConnection(self._make_channel()),
+                _GrpcConnection(self._make_channel(_ON_ITS_OWN)),
             )
         lost.lost = reason
         lost.channel.close()

@@ -79,6 +79,17 @@ class Channel(Protocol):
         """Calls without waiting; `done` hears of the end."""
         ...
 
+    def ask_status(self, timeout_s: float | None) -> Any:
+        """Asks the task who it is: the reply to GetStatus.
+
+        One that is silent is connected to anew by the next call, at where its name
+        leads then, unless calls are under way, which may be of a task that is slow.
+
+        Raises:
+          errors.OpError: as `call`.
+        """
+        ...
+
     @property
     def values(self) -> SocketChannel | None:
         """The way for calls with values; None where there are only messages."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import lendable_memory
+from tensorloom.framework import lendable_memory, sealed_file
 from tensorloom.framework.lendable_memory import LEAST, RETIRED, SLOTS, START
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ class _Mapping:
           ValueError, OSError: it cannot be mapped.
         """
         try:
-            # A file shorter than it says would kill us when it is read.
-            if total < START or os.fstat(file).st_size < total:
-                raise ValueError(f"a file shorter than {total} bytes")
+            if total < START:
+                raise ValueError(f"a block of {total} bytes")
+            sealed_file.check(file, total)
             self.marks = mmap.mmap(file, START)
             self.memory = mmap.mmap(file, total, access=mmap.ACCESS_COPY)
         finally:

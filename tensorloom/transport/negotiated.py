@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.framework import errors
 from tensorloom.transport import grpc_stream, security, socket_address
 from tensorloom.transport.grpc_channel import GrpcChannel, Options
 from tensorloom.transport.socket_channel import SocketChannel
@@ -79,6 +80,21 @@ class NegotiatedChannel:
             except NotConnected:
                 self._forget(sockets)  # the task has gone, or has been restarted
         return self._grpc.call(method, request, timeout_s, wait_for_ready)
+
+    def ask_status(self, timeout_s: float | None) -> Any:
+        """Asks the task who it is; see `interface.Channel.ask_status`.
+
+        gRPC is asked: an endpoint of the task is gone when the task is another.
+        """
+        sockets = self._socket
+        if sockets is not None and sockets.under_way():
+            return self._grpc.status(timeout_s)
+        try:
+            return self._grpc.ask_status(timeout_s)
+        except errors.DeadlineExceededError:
+            if sockets is not None:
+                self._forget(sockets)
+            raise
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None

@@ -14,11 +14,14 @@ others.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    import ssl
+
     import grpc
 
 CERT_VARIABLE: Final = "TENSORLOOM_TLS_CERT"
@@ -45,7 +48,7 @@ class Tls:
         """For a server.
 
         Raises:
-          ValueError: a file is missing.
+          ValueError: a file is missing, or is not what it is taken for.
         """
         import grpc
 
@@ -58,6 +61,7 @@ class Tls:
             raise ValueError(
                 f"To check its callers' certificates a server needs {CA_VARIABLE}"
             )
+        self._check()
         return grpc.ssl_server_credentials(
             [(_read(self.key), _read(self.cert))],
             _read(self.ca) if self.mutual else None,
@@ -68,13 +72,36 @@ class Tls:
         """For a channel.
 
         Raises:
-          ValueError: a file cannot be read.
+          ValueError: a file cannot be read, or is not what it is taken for.
         """
         import grpc
 
+        self._check()
         return grpc.ssl_channel_credentials(
             _read(self.ca), _read(self.key), _read(self.cert) if self.key else None
         )
+
+    def client_context(self) -> ssl.SSLContext:
+        """For a client that is no channel.
+
+        Raises:
+          ValueError: as `channel_credentials`.
+        """
+        import ssl
+
+        context = ssl.create_default_context()
+        if self.ca is not None:
+            _load(self.ca, lambda: context.load_verify_locations(self.ca))
+        if self.cert is not None and self.key is not None:
+            what = f"{self.cert} with the key {self.key}"
+            _load(what, lambda: context.load_cert_chain(self.cert, self.key))  # type: ignore[arg-type]
+        return context
+
+    def _check(self) -> None:
+        """Reads the files: gRPC says nothing of what is wrong with one."""
+        for path in (self.cert, self.key, self.ca):
+            _read(path)
+        self.client_context()
 
     def channel_options(self) -> list[tuple[str, Any]]:
         """gRPC channel options."""
@@ -90,6 +117,16 @@ def _read(path: str | None) -> bytes | None:
         return Path(path).read_bytes()
     except OSError as error:
         raise ValueError(f"Cannot read {path!r} for TLS: {error.strerror}") from None
+
+
+def _load(what: str, load: Callable[[], None]) -> None:
+    import ssl
+
+    try:
+        load()
+    except ssl.SSLError as error:
+        reason = error.reason or str(error)
+        raise ValueError(f"Cannot use {what} for TLS: {reason}") from None
 
 
 _chosen: list[tuple[Tls | None, bytes]] = []

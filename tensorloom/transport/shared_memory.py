@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, sealed_file
 from tensorloom.transport import lent_memory
 from tensorloom.transport.lent_memory import PART, Borrower, Lender, LentBody
 
@@ -63,9 +63,8 @@ def _copy(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
 
 class _Segment:
     def __init__(self, size: int) -> None:
-        self.file = os.memfd_create("tensorloom", os.MFD_CLOEXEC)
+        self.file = sealed_file.make("tensorloom", size)
         try:
-            os.ftruncate(self.file, size)
             self.memory = mmap.mmap(self.file, size)
         except OSError:
             os.close(self.file)
@@ -211,10 +210,8 @@ class Inbox:
         return body
 
     def _map(self, number: int, total: int, file: int) -> None:
-        # A file shorter than it says would kill us when it is read.
         try:
-            if os.fstat(file).st_size < total:
-                raise ValueError(f"a file shorter than {total} bytes")
+            sealed_file.check(file, total)
             self._memory[number] = mmap.mmap(file, total)
         finally:
             os.close(file)

@@ -7,7 +7,7 @@ import secrets
 import socket
 from typing import Final
 
-from tensorloom.transport import liveness
+from tensorloom.transport import host_port, liveness
 
 _BACKLOG: Final = 512
 
@@ -28,11 +28,18 @@ def listen_locally() -> tuple[socket.socket, str]:
 def listen_on(host: str, name: str = "") -> tuple[socket.socket, str]:
     """A socket listening at a free port of a host's address, and its endpoint.
 
+    "0.0.0.0" is all addresses, as it is for gRPC: those of IPv6, too.
     `name` is how others call the host, where that is another name.
     """
-    listener = socket.create_server((host, 0), backlog=_BACKLOG)
-    port = listener.getsockname()[1]
-    return listener, f"tcp:{name or host}:{port}"
+    both = host == "0.0.0.0" and socket.has_dualstack_ipv6()
+    listener = socket.create_server(
+        ("::" if both else host, 0),
+        family=socket.AF_INET6 if both or ":" in host else socket.AF_INET,
+        backlog=_BACKLOG,
+        dualstack_ipv6=both,
+    )
+    port: int = listener.getsockname()[1]
+    return listener, f"tcp:{host_port.join(name or host, port)}"
 
 
 def connect(endpoint: str, timeout_s: float) -> socket.socket:
@@ -54,7 +61,7 @@ def connect(endpoint: str, timeout_s: float) -> socket.socket:
         return connection
     if kind == "tcp":
         host, _, port = rest.rpartition(":")
-        connection = socket.create_connection((host, int(port)), timeout_s)
+        connection = socket.create_connection((host.strip("[]"), int(port)), timeout_s)
         prepare(connection)
         return connection
     raise ValueError(f"unknown endpoint {endpoint!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import select
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -17,9 +16,9 @@ from tensorloom.transport import (
     status,
     value_methods,
 )
-from tensorloom.transport.call_link import CallLink
 from tensorloom.transport.liveness import watch
 from tensorloom.transport.socket_connection import Connection, NotConnected
+from tensorloom.transport.socket_reply import SocketReply
 from tensorloom.transport.stream_connection import StreamConnection
 from tensorloom.transport.tensor_subscriber import TensorDone, TensorSubscriber
 
@@ -58,14 +57,6 @@ class _SocketPending:
             self.connection = connection
             if self.is_cancelled and connection is not None:
                 connection.hang_up()
-
-
-def _is_readable(connection: AnyConnection) -> bool:
-    if connection.fileno() < 0:
-        return False
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 class SocketChannel:
@@ -170,7 +161,7 @@ class SocketChannel:
                 connection.writer.write(frames.VALUES, number, header, body, size)
             except OSError as error:
                 if not self._was_closed(connection, is_idle, error):
-                    raise self._broken(connection, error) from None
+                    raise self.broken(connection, error) from None
             else:
                 return reply
 
@@ -262,7 +253,7 @@ class SocketChannel:
                     self._acknowledged = time.monotonic()
             except (OSError, frames.Closed) as error:
                 self._pushes = None
-                raise self._broken(connection, error) from None
+                raise self.broken(connection, error) from None
             self._busy.discard(connection)
 
     def recv_tensors(
@@ -333,13 +324,13 @@ class SocketChannel:
                 pending.use(None)
             if not is_sent and self._was_closed(connection, is_idle, error):
                 return self._exchange(kind, number, header, values, timeout_s, pending)
-            broken = self._broken(connection, error)
+            broken = self.broken(connection, error)
             if pending is not None and pending.is_cancelled:
                 broken = errors.CancelledError(None, None, "The call was cancelled")
             raise broken from None
         if pending is not None:
             pending.use(None)
-        self._give_back(connection)
+        self.give_back(connection)
         if reply.kind == frames.ERROR:
             raise status.from_wire(reply.code, reply.header.decode(errors="replace"))
         return reply
@@ -379,7 +370,8 @@ class SocketChannel:
         self._drop(connection)
         return True
 
-    def _give_back(self, connection: AnyConnection) -> None:
+    def give_back(self, connection: AnyConnection) -> None:
+        """Keeps a connection for the next call."""
         self._busy.discard(connection)
         with self._lock:
             # One that was hung up may still have given its reply.
@@ -392,7 +384,7 @@ class SocketChannel:
         self._busy.discard(connection)
         connection.close()
 
-    def _broken(self, connection: AnyConnection, error: Exception) -> errors.OpError:
+    def broken(self, connection: AnyConnection, error: Exception) -> errors.OpError:
         """Closes a connection that broke; returns what its user is told."""
         self._drop(connection)
         return self._unavailable(connection.lost or str(error) or "it hung up")
@@ -429,81 +421,3 @@ class SocketChannel:
         subscriber = self._tensors
         if subscriber is not None:
             subscriber.lose(reason)
-
-
-class SocketReply:
-    """The reply to a call that was sent: `take` waits for it."""
-
-    def __init__(self, channel: SocketChannel, connection: AnyConnection) -> None:
-        self._channel = channel
-        self._connection = connection
-        self._link: CallLink | None = None
-        self._is_cancelled = False
-        self._is_over = False
-        self._lock = threading.Lock()
-
-    def fileno(self) -> int:
-        """The socket's number, for `select.poll`; -1 without one."""
-        return self._connection.fileno()
-
-    def link(self, step_id: int) -> CallLink:
-        """This end of the call's connection, for tensors of the step."""
-        connection = self._connection
-        assert isinstance(connection, Connection)
-        self._link = CallLink(connection.ends.get(), step_id, connection.hung_up)
-        return self._link
-
-    def is_there(self) -> bool:
-        """Whether `take` would not wait."""
-        try:
-            if self._link is not None:
-                return self._link.has_reply()
-            return _is_readable(self._connection)
-        except (OSError, frames.Closed):
-            return True  # `take` raises it
-        except errors.OpError as malformed:
-            self._connection.hang_up(malformed.message)
-            return True
-
-    def take(self) -> tuple[bytes, list[Any]]:
-        """Waits for the reply; returns its header and values.
-
-        Raises:
-          errors.OpError: what the task answered; CancelledError after `cancel`.
-        """
-        connection = self._connection
-        try:
-            frame = (self._link or connection.reader).read()
-        except (OSError, frames.Closed) as error:
-            connection.on_hangup = None
-            with self._lock:
-                self._is_over = True
-            broken = self._channel._broken(connection, error)
-            if self._is_cancelled:
-                broken = errors.CancelledError(None, None, "The call was cancelled")
-            raise broken from None
-        connection.on_hangup = None
-        with self._lock:
-            self._is_over = True
-        self._channel._give_back(connection)
-        if frame.kind == frames.ERROR:
-            raise status.from_wire(frame.code, frame.header.decode(errors="replace"))
-        if self._link is not None and self._link.values is not None:
-            return b"", self._link.values
-        return frame.header, packing.unpack(frame.body) if len(frame.body) else []
-
-    @property
-    def lost(self) -> str:
-        """Why the connection was given up, if it was."""
-        return self._connection.lost
-
-    def watch(self, callback: Callable[[], None]) -> None:
-        """Calls back when the task hangs up before the reply is taken."""
-        self._connection.on_hangup = callback
-
-    def cancel(self) -> None:
-        """Hangs up, unless the reply was taken."""
-        with self._lock:
-            self._is_cancelled = True
-            if not self._is_over:
-                self._connection.hang_up()

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from tensorloom.framework import errors
 from tensorloom.transport import frames, socket_address, status
-from tensorloom.transport.call_link import LazyEnds
+from tensorloom.transport.call_link import Ends
 from tensorloom.transport.hangups import hangups
 from tensorloom.transport.socket_server import MAX_HELLO, PROTOCOL
 
@@ -45,7 +45,7 @@ class Connection:
         self.reader = frames.FrameReader(self.socket)
         self.writer = frames.FrameWriter(self.socket)
         #: For links.
-        self.ends = LazyEnds(self.socket, self.reader, self.writer)
+        self.ends = Ends(self.socket, self.reader, self.writer)
         try:
             self._greet(token)
         except (OSError, frames.Closed) as error:

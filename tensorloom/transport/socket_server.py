@@ -11,7 +11,7 @@ from typing import Final
 
 from tensorloom.framework import errors, threads
 from tensorloom.transport import frames, socket_address
-from tensorloom.transport.call_link import LazyEnds
+from tensorloom.transport.call_link import Ends
 from tensorloom.transport.frame_answers import Caller, FrameAnswers, TensorStream
 from tensorloom.transport.hangups import hangups
 
@@ -78,8 +78,8 @@ class SocketServer:
     def _serve(self, connection: socket.socket) -> None:
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
-        ends = LazyEnds(connection, reader, writer)
-        caller = Caller(ends.get)
+        ends = Ends(connection, reader, writer)
+        caller = Caller(ends.open)
         try:
             socket_address.prepare(connection)
             if not self._greet(connection, reader, writer):

@@ -133,7 +133,7 @@ def _variant(proto: TensorProto) -> Any:
             "task",
         )
     try:
-        return codec.decode(data.metadata, [decode(t) for t in data.tensors])
+        return codec.decode(data.metadata, [_decoded(t) for t in data.tensors])
     except (ValueError, TypeError) as error:
         raise errors.InvalidArgumentError(
             None, None, f"Malformed {data.type_name} in a message: {error}"
@@ -161,6 +161,12 @@ def decode(proto: TensorProto) -> Any:
       errors.InvalidArgumentError: the message is malformed.
       errors.UnimplementedError: it holds a variant of a type that is not known.
     """
+    value = _decoded(proto)
+    return dtypes.memory_view(value) if isinstance(value, np.ndarray) else value
+
+
+def _decoded(proto: TensorProto) -> Any:
+    """As `decode`; arrays tell their dtype if it is quantized, too."""
     if proto.dtype == dtypes.resource.as_datatype_enum:
         if len(proto.resource_handle_val) != 1 or proto.tensor_shape.dim:
             raise errors.InvalidArgumentError(
@@ -169,10 +175,7 @@ def decode(proto: TensorProto) -> Any:
         return RemoteResource(proto.resource_handle_val[0])
     if proto.dtype == dtypes.variant.as_datatype_enum:
         return _variant(proto)
-    array = tensor_proto.decode_tensor(proto)
-    if array.dtype.names is not None:  # quantized: at run time its base integers
-        array = array.view(array.dtype[0])
-    return array
+    return tensor_proto.decode_tensor(proto)
 
 
 def as_fetched(value: Any) -> Any:

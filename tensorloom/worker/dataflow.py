@@ -33,6 +33,7 @@ from tensorloom.worker.dataflow_nodes import (
     Item,
     read_input,
 )
+from tensorloom.worker.runtime import predicate
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelContext
@@ -193,7 +194,7 @@ class Run:
             inputs[slot] = read_input(item, inputs[slot])
         if kind == SWITCH:
             outputs: Sequence[Any] = (
-                (DEAD, inputs[0]) if bool(inputs[1]) else (inputs[0], DEAD)
+                (DEAD, inputs[0]) if predicate(inputs[1]) else (inputs[0], DEAD)
             )
         elif kind == SWITCH_N:
             outputs = _switched(inputs[0], int(inputs[1]), len(item.consumers))

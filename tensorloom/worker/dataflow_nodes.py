@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.classic_op_types import MERGES
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
@@ -185,7 +186,7 @@ def _pass_facts(
         facts[node.name, index] = value = Value(
             dtype, shapes[index], Scope(), Root(shared=True)
         )
-        if node.op in ("Merge", "RefMerge") and index == 1:
+        if node.op in MERGES and index == 1:
             value.host_name = "-"
             continue
         value.is_ref = dtype._is_ref_dtype

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import GRAPH_NAMES
+from tensorloom.framework.graph_ir import GRAPH_NAMES, LOWERED
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.framework.waiting_ops import waits_in_any_order
 from tensorloom.worker import loop_reads, memory
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
+from tensorloom.worker.signatures import check_arguments, check_loop, check_results
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # A function that calls itself is compiled once and called; so is one this deep.
 MAX_INLINE_DEPTH = 64
+# TensorFlow's ways to run a body; the same one here.
+EXECUTOR_TYPES = (b"", b"DEFAULT", b"SINGLE_THREADED_EXECUTOR")
 
 
 def find_function(emitter: Emitter, name: str) -> FunctionIR:
@@ -85,13 +88,7 @@ def emit_body(
     holds for one iteration.
     """
     function = find_function(emitter, name)
-    if len(arguments) != len(function.arg_names):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Function {name} expects {len(function.arg_names)} arguments, "
-            f"got {len(arguments)}",
-        )
+    check_arguments(function, [value.dtype for value in arguments])
     inner = "" if GRAPH_NAMES in function.attrs else f"{node.name}/"
     body = Scope(
         parent=scope,
@@ -135,6 +132,14 @@ def _emit_interpreted(
     return results
 
 
+def _check_signature(
+    emitter: Emitter, node: Node, name: str, inputs: Sequence[Value]
+) -> None:
+    function = find_function(emitter, name)
+    check_arguments(function, [value.dtype for value in inputs])
+    check_results(function, node.output_types)
+
+
 def _is_recursive(scope: Scope, name: str) -> bool:
     return name in scope.functions or len(scope.functions) > MAX_INLINE_DEPTH
 
@@ -144,6 +149,14 @@ def _is_recursive(scope: Scope, name: str) -> bool:
 
 def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
     """PartitionedCall and StatefulPartitionedCall: the body in line."""
+    executor_type = node.attrs.get("executor_type", b"")
+    if executor_type not in EXECUTOR_TYPES:
+        raise errors.NotFoundError(
+            None,
+            None,
+            "No executor factory registered for the given executor type: "
+            f"{executor_type.decode(errors='replace')}",
+        )
     inputs = emitter.inputs_of(scope, node)
     emit_call(emitter, scope, node, node.attrs["f"].name, inputs)
 
@@ -157,6 +170,7 @@ def emit_call(
     emitter: Emitter, scope: Scope, node: Node, name: str, inputs: Sequence[Value]
 ) -> None:
     """A call of a function: its body in line, or a call if it is recursive."""
+    _check_signature(emitter, node, name, inputs)
     if _is_recursive(scope, name):
         _emit_indirect_call(emitter, scope, node, name, inputs)
         return
@@ -229,7 +243,7 @@ def emit_if(emitter: Emitter, scope: Scope, node: Node) -> None:
     names = [node.attrs["then_branch"].name, node.attrs["else_branch"].name]
 
     def heads() -> list[str]:
-        return [f"if {_condition(emitter, scope, condition)}:", "else:"]
+        return [f"if {_condition(emitter, scope, node, condition)}:", "else:"]
 
     _emit_branches(emitter, scope, node, names, arguments, heads)
 
@@ -261,6 +275,8 @@ def _emit_branches(
     arguments: Sequence[Value],
     make_heads: Callable[[], Sequence[str]],
 ) -> None:
+    for name in names:
+        _check_signature(emitter, node, name, arguments)
     branches = [emit_body(emitter, scope, node, n, arguments) for n in names]
     outputs = _merged_outputs(emitter, scope, node, [r for _, r in branches])
     # Everything that may add a line before the `if` comes before it.
@@ -276,12 +292,13 @@ def _emit_branches(
         scope.splice(body)
 
 
-def _condition(emitter: Emitter, scope: Scope, value: Value) -> str:
+def _condition(emitter: Emitter, scope: Scope, node: Node, value: Value) -> str:
     if value.shape.dims_tuple == () and value.dtype.base_dtype.name == "bool":
         if value.is_host and not value.is_ref:
             return emitter.host(scope, value)
         return f"bool({emitter.any_memory(scope, value)})"
-    return f"truth({emitter.any_memory(scope, value)})"
+    test = "predicate" if node.attrs.get(LOWERED) else "truth"
+    return f"{test}({emitter.any_memory(scope, value)})"
 
 
 def _merged_outputs(
@@ -325,7 +342,8 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     """While and StatelessWhile: a Python `while` over the loop variables."""
     inputs = emitter.inputs_of(scope, node)
     functions = [node.attrs["cond"].name, node.attrs["body"].name]
-    body_function = find_function(emitter, functions[1])
+    test_function, body_function = (find_function(emitter, n) for n in functions)
+    check_loop(test_function, body_function, [value.dtype for value in inputs])
     variables = [
         value
         if _is_invariant(body_function, i)
@@ -337,7 +355,7 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
     step, results = emit_body(emitter, scope, node, functions[1], arguments)
     # Everything that may add a line before the loop comes before it.
-    stop = _condition(emitter, test, condition)
+    stop = _condition(emitter, test, node, condition)
     assign_next(emitter, step, node, variables, inputs, results)
     emitter.uses_context = True
     scope.write("while True:", node)

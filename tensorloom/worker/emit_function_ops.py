@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensorloom.framework import errors, symbolic_gradient
+from tensorloom.framework import device_name, errors, symbolic_gradient
 from tensorloom.framework.dtypes import int32
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import SCALAR
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.worker import emit_control_flow as control_flow
 from tensorloom.worker.emitter import STRUCTURE, Emitter
 from tensorloom.worker.values import Root, Scope, Value
@@ -67,8 +68,24 @@ def _numbers(start: Any, limit: Any, delta: Any) -> Iterator[np.int32]:
 
 def emit_remote_call(emitter: Emitter, scope: Scope, node: Node) -> None:
     """The body in line: the devices of a process share its memory."""
-    inputs = emitter.inputs_of(scope, node)[1:]
+    target, *inputs = emitter.inputs_of(scope, node)
+    check = emitter.bind(_check_target, "f")
+    scope.write(f"{check}({emitter.host(scope, target)})", node)
     control_flow.emit_call(emitter, scope, node, node.attrs["f"].name, inputs)
+
+
+def _check_target(target: Any) -> None:
+    if target.shape != ():
+        raise errors.InvalidArgumentError(
+            None, None, f"target must be a scalar, not {shape_text(target.shape)}"
+        )
+    name = target.item().decode(errors="replace")
+    try:
+        device_name.parse(name)
+    except ValueError:
+        raise errors.InvalidArgumentError(
+            None, None, f"Could not parse {name} into a device specification."
+        ) from None
 
 
 def emit_symbolic_gradient(emitter: Emitter, scope: Scope, node: Node) -> None:
@@ -91,6 +108,12 @@ def emit_ref_select(emitter: Emitter, scope: Scope, node: Node) -> None:
 
 
 def _selected(index: Any, holders: tuple[Any, ...]) -> Any:
+    if np.ndim(index):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Index must be a scalar, but it has shape {shape_text(index.shape)}",
+        )
     if not 0 <= index < len(holders):
         raise errors.InvalidArgumentError(
             None,

@@ -182,7 +182,9 @@ def emit_recv(emitter: Emitter, scope: Scope, node: Node) -> None:
         and memory.is_small(shape, dtype.is_integer, emitter.device.kernel_type)
     )
     by_reference = BY_REFERENCE in node.attrs
-    host = host or by_reference
+    # Other tasks' tensors come in host memory. Who wants a tensor makes one of it.
+    is_from_elsewhere = _task(node, "send_device") != _task(node, "recv_device")
+    host = host or by_reference or is_from_elsewhere
     value = emitter.define(scope, node, 0, host=host, root=Root(shared=True))
     value.is_ref = by_reference
     emitter.uses_context = True

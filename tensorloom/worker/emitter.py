@@ -200,10 +200,16 @@ class Emitter:
         emit = STRUCTURE.get(node.op)
         if emit is not None or node.op in self.functions:
             give_away(scope.values.get(key) for key in node.inputs)
+        if emit is None and node.op in self.functions:
+            emit = STRUCTURE["<call>"]
         if emit is not None:
-            emit(self, scope, node)
-        elif node.op in self.functions:
-            STRUCTURE["<call>"](self, scope, node)
+            try:
+                emit(self, scope, node)
+            except Exception as error:
+                told = self._refused(scope, node, error)
+                if told is error:
+                    raise
+                raise told from error
         else:
             self.emit_kernel(scope, node)
         if self.traced:
@@ -347,9 +353,14 @@ class Emitter:
             check_attrs(node)
             return kernel.factory(construction)
         except Exception as error:
-            name, told = scope.prefix + node.name, to_op_error(error)
-            cause = error.__cause__ if told is error else error
-            raise refused(told, name, node.op, self.device.name) from cause
+            told = self._refused(scope, node, error)
+            cause = error.__cause__ if isinstance(error, errors.OpError) else error
+            raise told from cause
+
+    def _refused(self, scope: Scope, node: Node, error: Exception) -> errors.OpError:
+        """What is wrong with a node, as an error that names it."""
+        name = scope.prefix + node.name
+        return refused(to_op_error(error), name, node.op, self.device.name)
 
     def construction(
         self, scope: Scope, node: Node, inputs: Sequence[Value]

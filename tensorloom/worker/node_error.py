@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,8 @@ _WRONG_RANK = (
     "only integer scalar arrays",
     "not supported between instances of 'list' and",
     "unhashable type: 'list'",
+    "must be a string or a real number, not 'list'",
+    "'numpy.ndarray' object has no attribute 'decode'",
 )
 
 
@@ -104,7 +107,11 @@ def to_op_error(error: Exception) -> errors.OpError:
         return errors.UnimplementedError(None, None, text)
     if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
         return errors.InvalidArgumentError(None, None, text)
-    if isinstance(error, TypeError) and any(sign in text for sign in _WRONG_RANK):
+    if isinstance(error, struct.error):  # a number that a format has no room for
+        return errors.InvalidArgumentError(None, None, text)
+    if isinstance(error, TypeError | AttributeError) and any(
+        sign in text for sign in _WRONG_RANK
+    ):
         return errors.InvalidArgumentError(None, None, text)
     return errors.InternalError(None, None, f"{type(error).__name__}: {text}")
 

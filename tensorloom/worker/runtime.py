@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.dtypes import memory_view
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.variable_value import lendable
 
 if TYPE_CHECKING:
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
 
 def host_constant(array: Any) -> Any:
     """A constant as kernels get it: read-only, a NumPy scalar for numbers of rank 0."""
-    if array.dtype.names is not None:  # quantized dtypes: their base integers
-        array = array.view(array.dtype[0])
+    array = memory_view(array)
     if array.ndim == 0 and array.dtype != object:
         return array[()]
     array.flags.writeable = False
@@ -110,6 +111,22 @@ def received_tensor(value: Any, device: Any) -> Any:
     return device.receive(value)
 
 
+def predicate(value: Any) -> bool:
+    """What a Switch makes of a condition that may be no bool scalar.
+
+    Raises:
+      InvalidArgumentError: it is not a scalar.
+    """
+    if value.ndim:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "The second input must be a scalar, but it has shape "
+            f"{shape_text(value.shape)}",
+        )
+    return truth(value)
+
+
 def truth(value: Any) -> bool:
     """What `If` and `While` make of a condition that is not a bool scalar.
 
@@ -144,6 +161,7 @@ NAMES: dict[str, Any] = {
     "lendable": lendable,
     "received_host": received_host,
     "received_tensor": received_tensor,
+    "predicate": predicate,
     "truth": truth,
     "clock": time.perf_counter_ns,
 }

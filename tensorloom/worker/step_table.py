@@ -330,13 +330,9 @@ class StepTable:
         """
         return self._entry(step_id).rendezvous
 
-    def carry(self, step_id: int, task: str) -> list[Sent]:
-        """See `StepRendezvous.carry`.
-
-        Raises:
-          errors.AbortedError: the step is over.
-        """
-        return self._entry(step_id).rendezvous.carry(task)
+    def apart(self, step_id: int) -> StepRendezvous:
+        """For a part that gets no tensor and waits for nothing: it is not kept here."""
+        return StepRendezvous(self._task, step_id, self._peers)
 
     def begin(self, step_id: int, resources: ResourceManager) -> Step:
         """A run that belongs to a step, so that `abort` reaches it.

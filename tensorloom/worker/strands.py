@@ -116,9 +116,19 @@ def _in_one_thread(plan: Plan) -> Plan:
     """One strand, in place of those of which each waits for the one before."""
     if len(plan.members) == 1 or not plan.is_sequential:
         return plan
-    nodes = [node for group in plan.members for node in group]
+    nodes = [node for group in plan.members for node in _last_first(group)]
     order = [(node, 0) for node in nodes]
     return Plan([nodes], order, [set()], [any(plan.blocks)], plan.has_blocking_ops)
+
+
+def _last_first(group: list[Node]) -> list[Node]:
+    """Of ops that do nothing but wait, none for another: the last one first.
+
+    Programs fill accumulators in the order in which they take from them. Who begins
+    with the last is woken once, and not once for each.
+    """
+    only_wait = all(_is_patient(n) and n.op not in RECEIVES for n in group)
+    return group[::-1] if only_wait else group
 
 
 def _with_patient_together(plan: Plan) -> Plan:

@@ -189,7 +189,7 @@ class RegisteredGraph:
             pieces, metadata = self._traced_pieces(), asked.metadata
         if asked is not None and options.output_partition_graphs:
             asked.metadata.partition_graphs.extend(self.parts.values())
-        step = self._new_step(asked.step_id if asked else 0)
+        step = self._new_step(asked)
         timeout = options.timeout_s
         limit = Deadline(step.cancellation, timeout) if timeout else _UNLIMITED
         self._session.begin(step)
@@ -207,12 +207,15 @@ class RegisteredGraph:
             step.rendezvous.unlink()
         return [results[index] for index in sorted(results)]
 
-    def _new_step(self, step_id: int) -> Step:
+    def _new_step(self, asked: StepContext | None) -> Step:
         """The state of one run; shared with other tasks if the step has an id."""
         resources = self._session.resources
-        if not step_id:
+        if asked is None or not asked.step_id:
             return Step(resources)
-        step = self._worker.steps.begin(step_id, resources)
+        if asked.rendezvous is not None:
+            step = Step(resources, asked.step_id, asked.rendezvous)
+        else:
+            step = self._worker.steps.begin(asked.step_id, resources)
         rendezvous = step.rendezvous
         assert isinstance(rendezvous, StepRendezvous)
         if self._sent_dtypes:
@@ -226,6 +229,12 @@ class RegisteredGraph:
     def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
         if self._spread is None:
             return feeds
+        if len(feeds) != len(self._spread):  # the graph has an _Arg of its own
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"GetArg {self._spread[-1]} is not within [0, {len(feeds)})",
+            )
         spread: list[Any] = [None] * (self._spread[-1] + 1)
         for index, value in zip(self._spread, feeds, strict=True):
             spread[index] = value

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         ValueHandlers,
     )
     from tensorloom.worker.rendezvous import Receiver
+    from tensorloom.worker.step_table import StepRendezvous
     from tensorloom.worker.worker import RegisteredGraph, Worker
 
 _NO_OPTIONS = StepOptions()
@@ -275,23 +276,18 @@ class WorkerService:
     ) -> None:
         feeds = _feeds(held.ends, request.send)
         wanted = [_index_of(held.ends, key) for key in request.recv_key]
-        options = _options(request.exec_opts)
-        values, step = self._run_held(held, feeds, request.step_id, options, call)
+        step = StepContext(_options(request.exec_opts), step_id=request.step_id)
+        values = self._run_held(held, feeds, step, call)
         for key, index in zip(request.recv_key, wanted, strict=True):
             named = response.recv.add(name=key)
             tensors.encode(values[index], named.tensor, held.ends.fetch_types[index])
         run_metadata.fill_worker_response(response, step)
 
     def _run_held(
-        self,
-        held: _HeldGraph,
-        feeds: list[Any],
-        step_id: int,
-        options: StepOptions,
-        call: Call,
-    ) -> tuple[list[Any], StepContext]:
+        self, held: _HeldGraph, feeds: list[Any], step: StepContext, call: Call
+    ) -> list[Any]:
         """Runs a graph; a caller that hangs up cancels it."""
-        step = StepContext(options, step_id=step_id)
+        step_id = step.step_id
         is_over = is_cancelled = False
 
         def cancelled() -> None:
@@ -302,7 +298,7 @@ class WorkerService:
 
         call.on_cancel(cancelled)
         try:
-            return held.graph.run(feeds, step), step
+            return held.graph.run(feeds, step)
         finally:
             is_over = True
             if is_cancelled:  # the master may be gone, and never say that it is over
@@ -318,8 +314,9 @@ class WorkerService:
         self, header: bytes, feeds: list[Any], call: ValueCall
     ) -> tuple[bytes, list[Any]]:
         step_id, name, over = _of_caller(header)
-        carried = self._worker.steps.carry(step_id, name)
-        values = self._run_numbered(header, over, feeds, call)
+        rendezvous = self._worker.steps.apart(step_id)
+        carried = rendezvous.carry(name)
+        values = self._run_numbered(header, over, feeds, call, rendezvous)
         return _with_carried(values, carried)
 
     def _run_linked(
@@ -332,7 +329,12 @@ class WorkerService:
         return _with_carried(values, carried)
 
     def _run_numbered(
-        self, header: bytes, over: bytes, feeds: list[Any], call: ValueCall
+        self,
+        header: bytes,
+        over: bytes,
+        feeds: list[Any],
+        call: ValueCall,
+        rendezvous: StepRendezvous | None = None,
     ) -> list[Any]:
         handle, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
         if over:
@@ -342,7 +344,8 @@ class WorkerService:
         if held is None:
             raise _no_graph(f"{handle:016x}")
         check_types(feeds, held.ends.feed_types)
-        return self._run_held(held, feeds, step_id, _NO_OPTIONS, call)[0]
+        step = StepContext(_NO_OPTIONS, step_id=step_id, rendezvous=rendezvous)
+        return self._run_held(held, feeds, step, call)
 
     def _clean_up(self, step_ids: Sequence[int]) -> None:
         for step_id in step_ids:

@@ -142,6 +142,18 @@ def test_frozen_and_stripped_graphs_run(
     assert "CheckNumerics" not in (tmp_path / "s.pbtxt").read_text()
 
 
+@pytest.mark.parametrize("action", ["freeze", "strip"])
+def test_unknown_outputs_are_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
+) -> None:
+    line = ["graph", action, f"{folder}/g.pb", "-o", str(tmp_path / "o.pb")]
+    if action == "freeze":
+        line += ["--checkpoint", f"{folder}/a"]
+    assert main([*line, "--output_node_names", "y:0"]) == 1
+    assert "there is no node 'y:0'" in capsys.readouterr().err
+    assert not (tmp_path / "o.pb").exists()
+
+
 def test_constants_beside_a_graph_stay_beside_it(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

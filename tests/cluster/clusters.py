@@ -9,7 +9,11 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import tensorloom as tf
+from tensorloom.cluster import remote
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
+
+PS, PS1 = "/job:ps/task:0", "/job:ps/task:1"
+WORKER, OTHER = "/job:worker/task:0", "/job:worker/task:1"
 
 
 def free_ports(count: int) -> list[int]:
@@ -49,3 +53,8 @@ def cluster_over(
             patch.setenv(TRANSPORT_VARIABLE, "grpc")
         with cluster(**jobs) as servers:
             yield servers
+
+
+def over_the_network(patch: pytest.MonkeyPatch) -> None:
+    """Sessions speak to servers of this process as to those of another."""
+    patch.setattr(remote, "running_at", lambda target: None)

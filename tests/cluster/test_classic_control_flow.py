@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.cluster import remote
-from tests.cluster.clusters import cluster
-
-PS = "/job:ps/task:0"
-WORKER = "/job:worker/task:0"
+from tests.cluster.clusters import PS, WORKER, cluster, over_the_network
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +19,7 @@ def servers() -> Iterator[dict[str, list[Any]]]:
 
 @pytest.fixture
 def target(servers: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(remote, "running_at", lambda target: None)
+    over_the_network(monkeypatch)
     return str(servers["worker"][0].target)
 
 

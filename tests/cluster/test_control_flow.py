@@ -12,22 +12,16 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tests.cluster.clusters import cluster
+from tests.cluster.clusters import PS, PS1, WORKER, cluster_over
 from tests.cluster.processes import eventually
-
-PS = "/job:ps/task:0"
-PS1 = "/job:ps/task:1"
-WORKER = "/job:worker/task:0"
 
 LIMIT = tf.RunOptions(timeout_in_ms=60_000)
 
 
 @pytest.fixture(scope="module", params=["sockets", "grpc"])
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TENSORLOOM_TRANSPORT", str(request.param))
-        with cluster(ps=2, worker=1) as servers:
-            yield servers["worker"][0].target
+    with cluster_over(request.param, ps=2, worker=1) as servers:
+        yield servers["worker"][0].target
 
 
 @pytest.fixture(autouse=True)

@@ -15,12 +15,11 @@ import tensorloom as tf
 from tensorloom.framework import lendable_memory
 from tensorloom.transport import liveness
 from tests.cluster import processes as task_processes
-from tests.cluster.clusters import cluster
+from tests.cluster.clusters import OTHER, PS, WORKER, cluster
 from tests.cluster.processes import processes
 
 pytestmark = pytest.mark.timeout(600)
 
-PS, WORKER, OTHER = "/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1"
 SHAPE = (1024, 512)  # 2 MB of floats
 START = np.arange(SHAPE[0] * SHAPE[1], dtype=np.float32).reshape(SHAPE) % 1000
 PATIENCE_S = 300.0

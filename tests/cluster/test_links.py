@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tests.cluster.clusters import cluster
+from tests.cluster.clusters import PS, PS1, WORKER, cluster
 
-PS, PS1 = "/job:ps/task:0", "/job:ps/task:1"
-WORKER = "/job:worker/task:0"
 LIMIT = tf.RunOptions(timeout_in_ms=60_000)
 
 

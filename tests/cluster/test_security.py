@@ -16,21 +16,20 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.client.function import Defun
-from tensorloom.cluster import remote
 from tensorloom.framework import op_registry
 from tensorloom.framework.op_policy import SAFE, OpPolicy
 from tensorloom.transport import frames, security
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import master_methods, worker_methods
 from tensorloom.transport.socket_server import PROTOCOL
-from tests.cluster.clusters import cluster, free_ports
+from tests.cluster.clusters import cluster, free_ports, over_the_network
 
 PACKAGE = Path(tf.__file__).parent
 
 
 @pytest.fixture(autouse=True)
 def _over_the_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(remote, "running_at", lambda target: None)
+    over_the_network(monkeypatch)
     yield
     security.configure_from_environment()
 

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.cluster import remote
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE, NegotiatedChannel
-from tests.cluster.clusters import cluster, free_ports
+from tests.cluster.clusters import cluster, free_ports, over_the_network
 from tests.cluster.processes import eventually
 
 
 @pytest.fixture(autouse=True)
 def _over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "running_at", lambda target: None)
+    over_the_network(monkeypatch)
 
 
 def test_join_ends_with_stop() -> None:

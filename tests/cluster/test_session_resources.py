@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.cluster import remote
-from tests.cluster.clusters import cluster
+from tests.cluster.clusters import PS, cluster, over_the_network
 
-PS = "/job:ps/task:0"
 Program = tuple[Any, Any]  # what is done first, and what is looked at then
 
 
@@ -23,7 +21,7 @@ def target() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _over_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "running_at", lambda target: None)
+    over_the_network(monkeypatch)
 
 
 def queue(**options: Any) -> Program:

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.cluster import remote
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import worker_methods
 from tensorloom.worker.worker import Worker
-from tests.cluster.clusters import cluster_over, free_ports
+from tests.cluster.clusters import cluster_over, free_ports, over_the_network
 from tests.peer import cluster as programs
 
 Servers = dict[str, list[Any]]
@@ -33,7 +32,7 @@ def servers(request: Any) -> Iterator[Servers]:
 def target(request: Any, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> str:
     """The first worker's target, for a client of its process or of another."""
     if request.param == "over the network":
-        monkeypatch.setattr(remote, "running_at", lambda target: None)
+        over_the_network(monkeypatch)
     return str(servers["worker"][0].target)
 
 

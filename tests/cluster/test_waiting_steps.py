@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tests.cluster.clusters import cluster_over
+from tests.cluster.clusters import OTHER, PS, WORKER, cluster_over
 
 Servers = dict[str, list[Any]]
-PS, WORKER, OTHER = "/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1"
 # A step that waits for itself ends with it, as a failure.
 LIMIT = tf.RunOptions(timeout_in_ms=30_000)
 

@@ -53,26 +53,12 @@ def test_parts_of_a_full_name() -> None:
     assert device_name.full_name("worker", 0, 1, "CPU", 0) == FULL
     assert device_name.is_complete(FULL)
     assert device_name.task_of(FULL) == "/job:worker/replica:0/task:1"
-    assert device_name.local_name_of(FULL) == "CPU:0"
-    assert device_name.is_same_task(FULL, FULL.replace("CPU:0", "GPU:3"))
-    assert not device_name.is_same_task(FULL, FULL.replace("task:1", "task:2"))
 
 
 def test_a_partial_name_is_no_full_name() -> None:
     assert not device_name.is_complete("/job:a/device:CPU:0")
     with pytest.raises(ValueError, match="does not name one device"):
         device_name.parse_full("/job:a/device:CPU:0")
-
-
-@pytest.mark.parametrize("text", ["CPU:0", "/device:CPU:0"])
-def test_local_names(text: str) -> None:
-    assert device_name.parse_local(text) == DeviceName(type="CPU", id=0)
-
-
-@pytest.mark.parametrize("text", ["CPU", "CPU:*", "", "/job:a/device:CPU:0"])
-def test_malformed_local_names(text: str) -> None:
-    with pytest.raises(ValueError, match="Malformed local"):
-        device_name.parse_local(text)
 
 
 names = st.builds(

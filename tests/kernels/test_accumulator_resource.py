@@ -11,7 +11,7 @@ import pytest
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.cancellation import CancellationManager
-from tensorloom.framework.tensor_shape import SCALAR
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.kernels.host.accumulator_resource import DenseAccumulator
 
 TIMEOUT_S = 60
@@ -58,3 +58,29 @@ def test_a_cancelled_take_wants_nothing_more() -> None:
     thread.join(TIMEOUT_S)
     assert isinstance(taken[0], errors.CancelledError)
     assert accumulator._wanted == []
+
+
+def test_a_sum_is_the_accumulators_own() -> None:
+    shape = TensorShape.of((2,))
+    accumulator = DenseAccumulator("localhost", "a", dtypes.float32, shape, True)
+    context: Any = SimpleNamespace(cancellation=CancellationManager())
+    first, second = np.float32([1, 2]), np.float32([3, 6])
+    accumulator.apply(0, first)
+    accumulator.apply(0, second)
+    mean = accumulator.take(2, context)
+    accumulator.apply(1, second)
+    assert mean.tolist() == [2, 4]
+    assert (first.tolist(), second.tolist()) == ([1, 2], [3, 6])
+
+
+@pytest.mark.parametrize("known", [None, (None, None), (None, 2)])
+def test_gradients_of_one_step_have_one_shape(known: Any) -> None:
+    """TensorFlow 1.15 says the same."""
+    shape = TensorShape.of(known)
+    accumulator = DenseAccumulator("localhost", "a", dtypes.float32, shape, True)
+    accumulator.apply(0, np.ones((1, 2), np.float32))
+    with pytest.raises(
+        errors.InvalidArgumentError,
+        match=r"Shape mismatch: expected \[1,2\], got \[4,2\]",
+    ):
+        accumulator.apply(0, np.ones((4, 2), np.float32))

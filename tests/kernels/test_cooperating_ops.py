@@ -71,6 +71,86 @@ def test_broadcast_and_a_member_that_never_comes() -> None:
             session.run(send, options=tf.RunOptions(timeout_in_ms=20))
 
 
+def _group(size: int = 2, **attrs: Any) -> dict[str, Any]:
+    return {"group_size": size, **_GROUP, **attrs}
+
+
+_SUM = {"merge_op": "Add", "final_op": "Id", "subdiv_offsets": [0]}
+_REDUCE = ("CollectiveReduce", [1.0, 2.0], _group(**_SUM))
+_SEND = ("CollectiveBcastSend", [1.0, 2.0], _group(shape=[2]))
+_RECEIVE = ("CollectiveBcastRecv", None, _group(T=tf.float32, shape=[2]))
+# For each member: (op, what it gives, attrs); and what all of them get.
+DISAGREEMENTS: dict[str, tuple[list[tuple[str, Any, dict[str, Any]]], str]] = {
+    "sizes of the group": (
+        [_REDUCE, ("CollectiveReduce", [1.0, 2.0], _group(3, **_SUM))],
+        "InternalError",
+    ),
+    "another collective": (
+        [_REDUCE, ("CollectiveGather", [1.0, 2.0], _group(shape=[4]))],
+        "InternalError",
+    ),
+    "dtypes": (
+        [_REDUCE, ("CollectiveReduce", [1, 2], _group(**_SUM))],
+        "InternalError",
+    ),
+    "shapes": (
+        [_REDUCE, ("CollectiveReduce", [1.0], _group(**_SUM))],
+        "InvalidArgumentError",
+    ),
+    "shapes of a gathering": (
+        [
+            ("CollectiveGather", [1.0, 2.0], _group(shape=[4])),
+            ("CollectiveGather", [1.0], _group(shape=[2])),
+        ],
+        "InvalidArgumentError",
+    ),
+    "one member too many": ([_REDUCE] * 3, "InternalError"),
+    "two senders": ([_SEND] * 2, "InternalError"),
+    "no sender": ([_RECEIVE] * 2, "InternalError"),
+    "shapes of a broadcast": (
+        [_SEND, ("CollectiveBcastRecv", None, _group(T=tf.float32, shape=[3]))],
+        "InvalidArgumentError",
+    ),
+    "dtypes of a broadcast": (
+        [_SEND, ("CollectiveBcastRecv", None, _group(T=tf.int32, shape=[2]))],
+        "InternalError",
+    ),
+    "a shape and its value": (
+        [("CollectiveBcastSend", [1.0, 2.0], _group(shape=[3]))] * 2,
+        "InternalError",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISAGREEMENTS)
+def test_members_that_disagree_do_not_wait(name: str) -> None:
+    rows, error = DISAGREEMENTS[name]
+    config = tf.ConfigProto(device_count={"CPU": 3})
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        members = []
+        for i, (op, value, attrs) in enumerate(rows):
+            given = {} if value is None else {"input": value}
+            with tf.device(f"/cpu:{i}"):
+                members.append(getattr(tf.raw_ops, op)(**given, **attrs))
+        with pytest.raises(getattr(tf.errors, error)):
+            session.run(members)
+
+
+def test_a_collective_in_a_loop_meets_once_an_iteration() -> None:
+    def body(n: Any, total: Any) -> Any:
+        value = tf.cast(tf.stack([n, n + 1]), tf.float32)
+        both = tf.raw_ops.CollectiveReduce(input=value, **_group(**_SUM))
+        return n + 1, total + both
+
+    with tf.Graph().as_default(), _session() as session:
+        sums = []
+        for i in range(2):
+            with tf.device(f"/cpu:{i}"):
+                start = [tf.constant(0), tf.zeros([2])]
+                sums.append(tf.while_loop(lambda n, _: n < 4, body, start)[1])
+        np.testing.assert_array_equal(session.run(sums), [[12.0, 20.0]] * 2)
+
+
 def test_assigned_groups() -> None:
     groups = [[0, 2], [1, 3]]
     with tf.Graph().as_default(), tf.Session() as session:

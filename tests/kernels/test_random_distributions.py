@@ -76,6 +76,26 @@ def test_a_stream_can_be_cut_anywhere(
         np.testing.assert_array_equal(part[0], whole[index])
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 50, 5000])
+def test_a_permutation_is_that_of_one_exchange_after_the_other(size: int) -> None:
+    stream = Stream(5, 9 << 64)
+    order = list(range(size))
+    words = stream.words(max(size - 1, 0)).tolist()
+    for i, word in enumerate(words):
+        other = i + word % (size - i)
+        order[i], order[other] = order[other], order[i]
+    assert distributions.permutation(stream, size).tolist() == order
+
+
+@pytest.mark.parametrize("start", [0, (7 << 64) - 9, (3 << 64) + 2**32 - 5, 2**128 - 4])
+def test_blocks_can_be_taken_anywhere(start: int) -> None:
+    stream = Stream(0x123456789ABCDEF, start)
+    offsets = np.array([0, 3, 4, 8, 9, 10, 2**33, 17], np.uint64)
+    planes = stream.planes_at(offsets)
+    for offset, block in zip(offsets.tolist(), planes.T, strict=True):
+        np.testing.assert_array_equal(stream.skip(offset).words(4), block)
+
+
 def test_the_counter_carries_into_its_upper_half() -> None:
     stream = Stream(1, (7 << 64) + 2**64 - 2)
     np.testing.assert_array_equal(stream.blocks(4)[2:], Stream(1, 8 << 64).blocks(2))

@@ -12,6 +12,7 @@ from tensorloom.cluster import local
 from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.interfaces import DeviceInfo
 from tensorloom.framework.session_config import DEFAULT
+from tensorloom.master import session_state
 from tensorloom.master.lower_functional import lower_functional
 from tensorloom.master.placer import Placer
 
@@ -29,7 +30,8 @@ def lowered(build: Callable[[], Any]) -> tuple[GraphIR, GraphIR, Placer]:
     with tf.device(WORKER):
         build()
     graph = tf.get_default_graph()
-    before = GraphIR({n.name: n for n in graph.nodes_since(0)}, dict(graph._functions))
+    built = GraphIR({n.name: n for n in graph.nodes_since(0)}, dict(graph._functions))
+    before = session_state.extend(GraphIR(), built)
     devices = [DeviceInfo(name, "CPU", 1, 7) for name in (WORKER, PS)]
     placer = Placer(devices, local.has_kernel, DEFAULT)
     placer.extend(before.nodes.values())
@@ -143,3 +145,20 @@ def test_an_update_runs_with_its_variable() -> None:
     assert update.device == PS
     nexts = [n for n in after.nodes.values() if n.op == "NextIteration"]
     assert all(update.name in n.control_inputs for n in nexts)
+
+
+def test_what_asks_for_a_node_and_no_device_goes_to_the_node() -> None:
+    """The gradient's array is beside the loop's array, not beside the gradient."""
+
+    def build() -> Any:
+        with tf.device(PS):
+            x = tf.constant([1.0, 2.0])
+            y = tf.map_fn(tf.exp, x)
+        return tf.gradients(y, x)
+
+    _, after, placer = lowered(build)
+    placed = placer.place(after).nodes.values()
+    assert "NextIteration" in ops_of(after)
+    arrays = [n for n in placed if n.op in ("TensorArrayV3", "TensorArrayGradV3")]
+    assert len(arrays) >= 4
+    assert {n.device for n in arrays} == {PS}

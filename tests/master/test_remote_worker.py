@@ -10,7 +10,8 @@ import pytest
 from tensorloom.framework import errors, run_metadata, session_config
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.master.client_ends import Ends
-from tensorloom.master.remote_worker import RemoteRegisteredGraph, RemoteWorker
+from tensorloom.master.remote_graph import RemoteRegisteredGraph
+from tensorloom.master.remote_worker import RemoteWorker
 from tensorloom.protos.config_pb2 import RunMetadata
 from tensorloom.transport import value_methods
 from tensorloom.transport.methods import worker_methods

@@ -121,3 +121,45 @@ def test_a_part_that_begins_late_is_aborted() -> None:
     with pytest.raises(errors.UnavailableError, match="it is gone"):
         TaskParallelStep(parts).run([])
     assert len(there.aborted) == 1
+
+
+class Here:
+    """A part that ends at once."""
+
+    may_block = False
+
+    def run(self, feeds: Sequence[Any], step: StepContext) -> list[Any]:
+        return ["here"]
+
+
+class Source(Here):
+    """A part elsewhere that only gives its caller tensors."""
+
+    is_source = True
+
+    def begin(
+        self, feeds: Sequence[Any], step: StepContext, is_linked: bool = False
+    ) -> Source:
+        return self
+
+    def watch(self, lost: Any) -> None:
+        pass
+
+    def take(self) -> list[Any]:
+        return ["there"]
+
+
+def test_a_task_that_kept_nothing_is_not_told_of_the_end() -> None:
+    here, there = Worker(), Worker()
+    own, source = Here(), Source()
+    parts: list[Any] = [
+        Part(here, own, None, [], [1]),  # type: ignore[arg-type]
+        Part(there, source, source, [], [0]),  # type: ignore[arg-type]
+    ]
+    assert TaskParallelStep(parts).run([]) == ["there", "here"]
+    assert len(here.over) == 1
+    assert there.over == []
+
+
+def test_a_step_without_parts() -> None:
+    assert TaskParallelStep([]).run([]) == []

@@ -29,6 +29,7 @@ MODULES = [
     "contrib",
     "optimized",
     "newer",
+    "newer_attrs",
 ]
 
 

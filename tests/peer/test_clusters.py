@@ -27,6 +27,18 @@ MIXES = [
     Mix(OURS, OURS, OURS),
 ]
 
+# With a second worker.
+MIXES_OF_THREE = [
+    Mix(OURS, OURS, "1.15", OURS),
+    Mix(OURS, OURS, "2.21", OURS),
+    Mix("1.15", "1.15", OURS, "1.15"),
+    Mix("1.15", OURS, "1.15", "1.15"),
+    Mix("2.21", OURS, "2.21", "2.21"),
+    Mix(OURS, "1.15", "1.15", OURS),
+    Mix(OURS, "2.21", "2.21", OURS),
+    Mix(OURS, OURS, OURS, OURS),
+]
+
 # What one process runs, each time on new servers.
 PROGRAMS = ["steps training control_flow", "sessions invalid placements"]
 
@@ -52,23 +64,28 @@ def is_excused(mix: Mix, name: str) -> bool:
 
 
 @cache
-def reference(version: str, modules: str) -> dict[str, dict[str, Any]]:
+def reference(version: str, modules: str, other: str = "") -> dict[str, dict[str, Any]]:
     """What TensorFlow gives, alone."""
-    return mixes.run_programs(Mix(version, version, version), modules)
+    return mixes.run_programs(Mix(version, version, version, other), modules)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("modules", PROGRAMS)
-@pytest.mark.parametrize("mix", MIXES, ids=str)
+@pytest.mark.parametrize(
+    ("mix", "modules"),
+    [(mix, modules) for mix in MIXES for modules in PROGRAMS]
+    + [(mix, "three_tasks") for mix in MIXES_OF_THREE],
+    ids=str,
+)
 def test_programs_of_a_mix(mix: Mix, modules: str) -> None:
     if not mix.is_here:
         pytest.skip("a system of the mix is not installed")
-    versions = [s for s in (mix.client, mix.worker, mix.ps) if s != OURS] or ["1.15"]
-    expected = reference(versions[0], modules)
+    versions = [s for s in mix.systems if s != OURS] or ["1.15"]
+    version = versions[0]
+    expected = reference(version, modules, version if mix.other else "")
     found = mixes.run_programs(mix, modules)
     assert found.keys() == expected.keys()
-    assert len(found) >= 30
+    assert len(found) >= (15 if mix.other else 30)
     wrong = {
         name: (found[name], expected[name])
         for name in found

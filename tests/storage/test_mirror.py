@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.storage import Mirror, filesystem, mirror
+from tensorloom.storage import Mirror, filesystem, leftovers, mirror
 from tensorloom.storage.fsspec_filesystem import FsspecFileSystem
 
 _names = itertools.count()
@@ -67,6 +68,9 @@ def test_restore_falls_back(tmp_path: Path, second: str) -> None:
             assert sess.run(value) == 1.5, lost
         filesystem.remove_tree(source)
         assert tf.train.load_variable(path, "v") == 1.5
+        assert tf.train.list_variables(source) == [("v", [])]
+        state = tf.train.get_checkpoint_state(source)
+        assert state.model_checkpoint_path == second + "/m-7"
         found = tf.train.latest_checkpoint(source)
         assert found == second + "/m-7"
         saver.restore(sess, found)
@@ -124,6 +128,49 @@ def test_gives_up_and_says_so(tmp_path: Path) -> None:
         copies.close(20)
     with pytest.raises(errors.FailedPreconditionError, match="closed"):
         copies.copy([path])
+
+
+def test_the_last_checkpoint_of_a_full_store_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be copied does not cost the copy that is there."""
+    source, second = str(tmp_path / "run"), str(tmp_path / "second")
+    stage = Mirror._stage
+    full = False
+
+    def stage_if_not_full(self: Mirror, path: str) -> filesystem.StagedFile:
+        if full:
+            raise errors.ResourceExhaustedError(None, None, "no space")
+        return stage(self, path)
+
+    monkeypatch.setattr(Mirror, "_stage", stage_if_not_full)
+    with Mirror(source, second, retries=0) as copies, tf.Session() as sess:
+        saver = saver_of_one(sess)
+        for step in range(6):
+            full = step in (1, 3, 4, 5)
+            saver.save(sess, source + "/m", global_step=step)
+            with contextlib.suppress(errors.UnavailableError):
+                copies.flush(20)
+            newest = tf.train.latest_checkpoint(second)
+            assert newest == second + ("/m-0" if step < 2 else "/m-2"), step
+            assert tf.train.load_variable(second, "v") == 1.5
+        saver.save(sess, source + "/m", global_step=6)
+        with pytest.raises(errors.UnavailableError, match=r"checkpoint: .*no space"):
+            copies.flush(20)
+        (Path(second) / f"m-7.index.tempstate{leftovers._HOST}{'0' * 32}").touch()
+        full = False
+        saver.save(sess, source + "/m", global_step=7)
+        copies.flush(20)
+        assert sorted({p.name.partition(".")[0] for p in Path(second).iterdir()}) == [
+            "checkpoint",
+            "m-7",
+        ]
+        assert not [p for p in Path(second).iterdir() if "tempstate" in p.name]
+
+
+def test_not_the_same_place(tmp_path: Path) -> None:
+    with pytest.raises(errors.InvalidArgumentError, match="the same place"):
+        Mirror(str(tmp_path), f"{tmp_path}/")
 
 
 def test_backlog_is_visible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

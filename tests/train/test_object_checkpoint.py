@@ -134,6 +134,50 @@ def test_a_checkpoint_of_tensorflow_2() -> None:
             np.testing.assert_array_equal(sess.run(variable), expected)
 
 
+def test_modules(tmp_path: Path) -> None:
+    """What a module holds is saved: in lists, dicts, other modules and layers."""
+
+    class Part(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.v = tf.Variable(3.0)
+            self.dense = tf.layers.Dense(2)
+            self.dense(tf.ones([1, 2]))
+
+    class Whole(tf.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(name="whole")
+            self.parts = [Part(), Part()]
+            self.named = {"a": tf.Variable(1.0)}
+            self.generator = tf.random.experimental.Generator.from_seed(7)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        whole = Whole()
+        part = whole.parts[0]
+        assert part.variables == (part.v, *part.dense.variables)
+        assert [type(m).__name__ for m in part.submodules] == ["Dense"]
+        sess.run(tf.global_variables_initializer())
+        root = tf.train.Checkpoint(whole=whole)
+        path = root.save(str(tmp_path / "c"), session=sess)
+        ours = [
+            name.removeprefix("whole/").partition("/.ATTRIBUTES")[0]
+            for name, _ in tf.train.list_variables(path)
+            if name.startswith("whole/")
+        ]
+        assert ours == [
+            "generator/_state_var",
+            "named/a",
+            *(
+                f"parts/{i}/{name}"
+                for i in range(2)
+                for name in ("dense/bias", "dense/kernel", "v")
+            ),
+        ]
+        sess.run(part.v.assign(0.0))
+        root.restore(path).assert_consumed().run_restore_ops(sess)
+        assert sess.run(part.v) == 3.0
+
+
 def test_attributes_become_structures_that_track() -> None:
     with tf.Graph().as_default():
         root = tf.train.Checkpoint()

@@ -25,7 +25,7 @@ class End:
         self.connection = connection
         self.writer = frames.FrameWriter(connection)
         self.reader = frames.FrameReader(connection)
-        self.ends = Ends(connection, self.reader, self.writer)
+        self.ends = Ends(connection, self.reader, self.writer).open()
         self.hangups = 0
         self.link = CallLink(self.ends, STEP, self._hung_up)
 

@@ -52,7 +52,8 @@ def test_lists(through: Any) -> None:
 def test_optionals_and_nothing(through: Any) -> None:
     assert through(None) is None
     assert through(Optional(None)).values is None
-    values = through(Optional((np.int32(3), np.array(b"x", object)))).values
+    types = [dtypes.int32, dtypes.string]
+    values = through(Optional((np.int32(3), np.array(b"x", object)), types)).values
     assert values[0] == 3
     assert values[1] == np.array(b"x", object)
 

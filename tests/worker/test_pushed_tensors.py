@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.graph_partition import HOLDABLE
-from tensorloom.worker.step_table import StepRendezvous
-from tests.worker.small_graphs import CPU0, TASK, arg, graph, node, register
+from tensorloom.worker.step_table import StepRendezvous, StepTable
+from tests.worker.small_graphs import (
+    CPU0,
+    TASK,
+    arg,
+    graph,
+    node,
+    register,
+    retval,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
 
 PS = "/job:ps/replica:0/task:0"
+OTHER = "/job:ps/replica:0/task:1"
 KEY = f"{CPU0};0000000000000001;{PS}/device:CPU:0;edge_%s;0:0"
 
 
@@ -98,3 +107,45 @@ def test_one_message_for_all_that_waits() -> None:
     assert peers.pushed == [(PS, keys)]
     rendezvous.flush()
     assert len(peers.pushed) == 1
+
+
+def test_a_part_that_only_gives_is_in_no_table() -> None:
+    peers = Peers()
+    table = StepTable(TASK, peers)
+    rendezvous = table.apart(7)
+    rendezvous.pushes = True
+    carried = rendezvous.carry(PS)
+    keys = [KEY % name for name in "abc"]
+    rendezvous.send_later(keys[0], np.ones(3))
+    rendezvous.send_later(keys[1], np.ones(100_000))
+    rendezvous.send_later(keys[2].replace(PS, OTHER), np.ones(3))
+    rendezvous.finish()
+    assert [key for key, _, _ in carried] == keys[:1]
+    assert peers.pushed == [
+        (PS, keys[1:2]),
+        (OTHER, [keys[2].replace(PS, OTHER)]),
+    ]
+    assert len(table) == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "received"), [(PS, "received_host"), (TASK, "received_tensor")]
+)
+def test_what_other_tasks_send_comes_in_host_memory(source: str, received: str) -> None:
+    piece = register(
+        graph(
+            node(
+                "a",
+                "_Recv",
+                shape=(1000, 1000),
+                tensor_type=dtypes.float32,
+                tensor_name=b"edge_a",
+                send_device=f"{source}/device:CPU:0".encode(),
+                send_device_incarnation=1,
+                recv_device=CPU0.encode(),
+                client_terminated=False,
+            ),
+            retval("a", 0),
+        )
+    )
+    assert f"= {received}(" in piece.source

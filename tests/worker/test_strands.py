@@ -19,9 +19,9 @@ DEQUEUE = "QueueDequeueV2"
 @pytest.mark.parametrize(
     ("ops", "members"),
     [
-        # Nothing goes on before both are there: one thread waits for one, then another,
-        # and then there is nothing left to run beside it.
-        ([TAKE, TAKE], [["a", "b", "both"]]),
+        # Nothing goes on before both are there: one thread waits for the last, then for
+        # the other, and then there is nothing left to run beside it.
+        ([TAKE, TAKE], [["b", "a", "both"]]),
         # Dequeuing may let an enqueue go on that the other one waits for.
         ([DEQUEUE, DEQUEUE], [["a"], ["b"], ["both"]]),
         ([TAKE, DEQUEUE], [["a"], ["b"], ["both"]]),
@@ -40,9 +40,9 @@ def test_takes_that_are_waited_for_together(
     assert plan.after[-1] == set(range(len(members) - 1))
     assert plan.is_sequential == (len(members) == 1)
     assert plan.has_blocking_ops
-    assert [(n.name, plan.members[i]) for n, i in plan.order] == [
-        (n.name, next(group for group in plan.members if n in group)) for n in nodes
-    ]
+    assert {n.name: plan.members[i] for n, i in plan.order} == {
+        n.name: next(group for group in plan.members if n in group) for n in nodes
+    }
 
 
 def test_takes_with_users_of_their_own_stay_apart() -> None:

@@ -93,13 +93,12 @@ class Accumulator(WaitableResource):
 class DenseAccumulator(Accumulator):
     """A sum of tensors."""
 
-    _sum: Any = None
+    # Its own memory: gradients are added into it.
+    _sum: _Array | None = None
 
     def _add(self, gradient: _Array) -> None:
-        expected = self.shape.dims_tuple
-        if expected is None and self.count:
-            expected = np.shape(self._sum)
         found = np.shape(gradient)
+        expected = self.shape.dims_tuple if self._sum is None else self._sum.shape
         if expected is not None and (
             len(found) != len(expected)
             or any(e not in (None, f) for e, f in zip(expected, found, strict=True))
@@ -108,16 +107,17 @@ class DenseAccumulator(Accumulator):
             raise _invalid(
                 f"Shape mismatch: expected [{shown}], got {format_shape(found)}"
             )
-        if self.count:
-            self._sum = self._sum + gradient
+        if self._sum is None:
+            self._sum = np.array(gradient)
         else:
-            self._sum = np.copy(gradient)[()]
+            np.add(self._sum, gradient, out=self._sum)
 
     def _result(self) -> Any:
         total, self._sum = self._sum, None
-        if not self.takes_mean:
-            return total
-        return (total / np.asarray(self.count, total.dtype)).astype(total.dtype)[()]
+        assert total is not None
+        if self.takes_mean:
+            np.divide(total, np.asarray(self.count, total.dtype), out=total)
+        return total[()]
 
 
 Rows = tuple[_Array, _Array, "list[int] | None"]  # indices, values, shape

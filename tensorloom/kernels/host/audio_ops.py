@@ -179,7 +179,7 @@ def encode_wav(c: OpKernelConstruction) -> Compute:
             _PCM,
             channels,
             rate,
-            rate * channels * 2,
+            rate * channels * 2 & 0xFFFFFFFF,
             channels * 2,
             16,
             b"data",

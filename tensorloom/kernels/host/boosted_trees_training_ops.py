@@ -55,7 +55,7 @@ def create(c: OpKernelConstruction) -> Compute:
     def compute(ensemble: Ensemble, stamp: Any, serialized: Any) -> None:
         with ensemble.lock:
             if not ensemble.is_created:
-                ensemble.load(serialized[()], int(stamp))
+                ensemble.load(serialized.item(), int(stamp))
 
     return compute
 
@@ -67,7 +67,7 @@ def deserialize(c: OpKernelConstruction) -> Compute:
     def compute(ensemble: Ensemble, stamp: Any, serialized: Any) -> None:
         with ensemble.lock:
             _ = ensemble.proto
-            ensemble.load(serialized[()], int(stamp))
+            ensemble.load(serialized.item(), int(stamp))
 
     return compute
 

@@ -1,7 +1,8 @@
 """Collectives among the devices of one process.
 
-Members meet in a `_Meeting` of their step: each brings its value and waits for the
-others; the last one wakes them. A member waits no longer than its step runs.
+Members meet in a `_Collective` of their step: each brings its value and waits for the
+others; the last one wakes them, and so does one that cannot belong to them. A member
+waits no longer than its step runs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,23 +38,95 @@ _MERGES: Final[dict[bytes, Callable[[Any, Any], Any]]] = {
 }
 
 
-class _Meeting:
-    """The values of a group's members in one step, by (device, node)."""
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What the members of a collective must agree on."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.values: dict[tuple[str, str], Any] = {}
-        self.left = 0  # members that have taken the values
-
-    def ordered(self) -> list[tuple[tuple[str, str], Any]]:
-        """Members and values, in the order of the devices."""
-        return sorted(self.values.items(), key=lambda item: item[0])
+    group: tuple[int, int, int]  # its size, the group's key, the instance's key
+    kind: str
+    dtype: np.dtype[Any] | None  # of the values; None where any will do
+    shape: tuple[int, ...] | None  # likewise
 
 
-_Key = tuple[int, int, int, str]
+class _Collective:
+    """One instance in one step: its terms, and the values of each round.
+
+    In a loop each member comes once an iteration: its n-th time is round n.
+    """
+
+    def __init__(self, terms: _Terms) -> None:
+        self.terms = terms
+        self.error: errors.OpError | None = None
+        self.rounds: dict[int, dict[_Member, Any]] = {}  # that lack members
+        self.times: dict[_Member, int] = {}  # how often each has come
+
+    def join(self, me: _Member, value: Any) -> dict[_Member, Any]:
+        """The values of a member's round, its own among them."""
+        number = self.times.get(me, 0)
+        self.times[me] = number + 1
+        values = self.rounds.setdefault(number, {})
+        values[me] = value
+        if len(values) == self.terms.group[0]:
+            del self.rounds[number]
+        return values
+
+
+class _StepGroups:
+    """The collectives of one step."""
+
+    def __init__(self) -> None:
+        self.collectives: dict[tuple[int, int], _Collective] = {}
+        self.sizes: dict[int, int] = {}  # by the group's key
+        self.devices: dict[int, set[str]] = {}
+
+    def find(self, terms: _Terms, device: str) -> _Collective:
+        """The collective that a member on a device belongs to, by its terms.
+
+        One that its terms do not fit gets an error, for all its members.
+        """
+        size, group_key, instance_key = terms.group
+        key = group_key, instance_key
+        found = self.collectives.setdefault(key, _Collective(terms))
+        known = self.sizes.setdefault(group_key, size)
+        devices = self.devices.setdefault(group_key, set())
+        devices.add(device)
+        if known != size:
+            found.error = _internal(
+                f"{device} joins collective group {group_key} with size {size}, but "
+                f"the group has size {known}"
+            )
+        elif len(devices) > size:
+            found.error = _internal(
+                f"{device} joins collective group {group_key}, whose {size} members "
+                "are there already"
+            )
+        elif not found.error:
+            found.error = _disagreement(found.terms, terms, device)
+        return found
+
+
+def _disagreement(first: _Terms, other: _Terms, device: str) -> errors.OpError | None:
+    """Why a member on a device cannot take part, or None."""
+    where = f"Collective instance {first.group[2]}"
+    if (first.kind, first.dtype) != (other.kind, other.dtype):
+        return _internal(
+            f"{where} is a {first.kind} of {first.dtype}, but {device} comes for a "
+            f"{other.kind} of {other.dtype}"
+        )
+    if first.shape != other.shape:
+        shapes = [format_shape(s) for s in (first.shape or (), other.shape or ())]
+        return _invalid(
+            f"{where}: the shapes of its members differ, {shapes[0]} and {shapes[1]} "
+            f"on {device}"
+        )
+    return None
+
+
+_Member = tuple[str, str]  # device, node
 # One condition for all: meetings are few and short.
 _changed = threading.Condition(threading.Lock())
-_meetings: dict[_Key, _Meeting] = {}
+# By the rendezvous of the step, which all its pieces share.
+_steps: WeakKeyDictionary[Any, _StepGroups] = WeakKeyDictionary()
 
 
 def _wake() -> None:
@@ -60,47 +135,42 @@ def _wake() -> None:
 
 
 def _meet(
-    c: OpKernelConstruction,
-    context: OpKernelContext,
-    group: tuple[int, int, int],
-    value: Any,
-    what: str,
-) -> tuple[list[tuple[tuple[str, str], Any]], int]:
-    """All members with their values, and this member's rank."""
-    size, group_key, instance_key = group
+    c: OpKernelConstruction, context: OpKernelContext, terms: _Terms, value: Any
+) -> tuple[list[tuple[_Member, Any]], int]:
+    """All members with their values in the order of the devices; this one's rank.
+
+    Raises:
+      errors.InternalError: the members disagree about the collective.
+      errors.InvalidArgumentError: they do about the shape, or there can be none.
+    """
+    size = terms.group[0]
     if size <= 0:
         raise _invalid(f"group_size must be positive integer but got {size}")
     me = c.device, c.node_name
     if size == 1:
         return [(me, value)], 0
-    # All pieces of a step share its rendezvous.
-    key = id(context.rendezvous), group_key, instance_key, what
     token = context.cancellation.register(_wake)
     try:
         with _changed:
-            meeting = _meetings.setdefault(key, _Meeting(size))
-            if meeting.size != size:
-                raise _invalid(
-                    f"Collective group {group_key} has members that ask for group "
-                    f"sizes {meeting.size} and {size}"
-                )
-            meeting.values[me] = value
+            groups = _steps.setdefault(context.rendezvous, _StepGroups())
+            collective = groups.find(terms, c.device)
+            values = collective.join(me, value)
             _changed.notify_all()
-            try:
-                while len(meeting.values) < size:
-                    context.cancellation.check()
-                    _changed.wait()
-            except BaseException:
-                _meetings.pop(key, None)
-                raise
-            meeting.left += 1
-            if meeting.left == size:
-                _meetings.pop(key, None)
-            members = meeting.ordered()
+            while not collective.error and len(values) < size:
+                context.cancellation.check()
+                _changed.wait()
+            if collective.error:
+                raise collective.error
     finally:
         if token is not None:
             context.cancellation.deregister(token)
+    members = sorted(values.items(), key=lambda item: item[0])
     return members, [member for member, _ in members].index(me)
+
+
+def _terms(group: tuple[int, int, int], kind: str, value: Any) -> _Terms:
+    value = np.asarray(value)
+    return _Terms(group, kind, value.dtype, value.shape)
 
 
 def _attr_group(c: OpKernelConstruction) -> tuple[int, int, int]:
@@ -120,14 +190,7 @@ def _split_inputs(
 
 
 def _values(members: list[tuple[Any, Any]]) -> list[_Array]:
-    values = [np.asarray(value) for _, value in members]
-    for value in values[1:]:
-        if value.shape != values[0].shape:
-            raise _invalid(
-                "Shape mismatch in the collective instance: "
-                f"{format_shape(values[0].shape)} and {format_shape(value.shape)}"
-            )
-    return values
+    return [np.asarray(value) for _, value in members]
 
 
 def _reduced(values: list[_Array], merge: bytes, divide: bool) -> Any:
@@ -148,7 +211,7 @@ def reduce(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
-        members, _ = _meet(c, context, group, value, "reduce")
+        members, _ = _meet(c, context, _terms(group, "reduction", value), value)
         return _reduced(_values(members), merge, divide)
 
     return compute
@@ -161,7 +224,8 @@ def reduce_scatter(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
-        members, rank = _meet(c, context, group, value, "reduce_scatter")
+        terms = _terms(group, "scattered reduction", value)
+        members, rank = _meet(c, context, terms, value)
         whole = np.asarray(_reduced(_values(members), merge, divide))
         return _parts(whole, len(members))[rank]
 
@@ -185,11 +249,10 @@ def gather(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
-        members, _ = _meet(c, context, group, value, "gather")
-        values = [np.asarray(value) for _, value in members]
-        if any(v.ndim == 0 or v.shape[1:] != values[0].shape[1:] for v in values):
-            raise _invalid("Input tensors to be gathered must agree in their rows")
-        return np.concatenate(values)
+        if not np.ndim(value):
+            raise _invalid("A value to be gathered must have rows, not be a scalar")
+        members, _ = _meet(c, context, _terms(group, "gathering", value), value)
+        return np.concatenate(_values(members))
 
     return compute
 
@@ -200,7 +263,7 @@ def all_to_all(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
-        members, rank = _meet(c, context, group, value, "all_to_all")
+        members, rank = _meet(c, context, _terms(group, "exchange", value), value)
         values = _values(members)
         return np.concatenate([_parts(v, len(values))[rank] for v in values])
 
@@ -219,7 +282,14 @@ def broadcast_send(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
-        _meet(c, context, group, value, "broadcast")
+        terms = _terms(group, "broadcast", value)
+        declared = c.attrs.get("shape")
+        if declared is not None and not declared.is_compatible_with(terms.shape):
+            raise _internal(
+                f"The broadcast's shape {declared} is not that of its value, "
+                f"{format_shape(terms.shape or ())}"
+            )
+        _sent(_meet(c, context, terms, value)[0])
         return value
 
     return compute
@@ -237,16 +307,22 @@ def broadcast_recv(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, _ = _split_inputs(c, inputs, has_value=False)
-        members, _ = _meet(c, context, group, None, "broadcast")
-        sent = [value for _, value in members if value is not None]
-        if len(sent) != 1:
-            raise _invalid(f"A broadcast has one sender, not {len(sent)}")
-        value = np.array(sent[0])
-        if value.dtype != dtype:
-            raise _invalid(f"Broadcast of {value.dtype} received as {dtype}")
-        return value[()]
+        dims = c["shape"].as_list() if "shape" in c.attrs else inputs[3]
+        terms = _Terms(group, "broadcast", dtype, tuple(int(d) for d in dims))
+        return np.array(_sent(_meet(c, context, terms, None)[0]))[()]
 
     return compute
+
+
+def _sent(members: list[tuple[_Member, Any]]) -> Any:
+    """The one value that the members of a broadcast give."""
+    sent = [value for _, value in members if value is not None]
+    if len(sent) != 1:
+        raise _internal(
+            f"A broadcast has one sender, but {len(sent)} of the {len(members)} "
+            "members of this one send"
+        )
+    return sent[0]
 
 
 # --- communicators -------------------------------------------------------------------
@@ -303,7 +379,8 @@ def reduce_v3(c: OpKernelConstruction) -> Compute:
     def compute(
         context: OpKernelContext, value: Any, place: _Communicator, rows: Any
     ) -> Any:
-        members, _ = _meet(c, context, _group_of(place, rows), value, "reduce_v3")
+        terms = _terms(_group_of(place, rows), "reduction", value)
+        members, _ = _meet(c, context, terms, value)
         return _reduced(_values(members), merge, False)
 
     return compute
@@ -316,8 +393,8 @@ def all_to_all_v3(c: OpKernelConstruction) -> Compute:
     def compute(
         context: OpKernelContext, value: Any, place: _Communicator, rows: Any
     ) -> Any:
-        group = _group_of(place, rows)
-        members, rank = _meet(c, context, group, value, "all_to_all_v3")
+        terms = _terms(_group_of(place, rows), "exchange", value)
+        members, rank = _meet(c, context, terms, value)
         values = _values(members)
         return np.concatenate([_parts(v, len(values))[rank] for v in values])
 
@@ -337,3 +414,7 @@ def assign_group(c: OpKernelConstruction) -> Compute:
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, message)
+
+
+def _internal(message: str) -> errors.InternalError:
+    return errors.InternalError(None, None, message)

@@ -2,42 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.kernels.host.datasets import (
-    batching,
-    buffering,
-    choices,
-    csv,
-    databases,
-    examples,
-    filtering,
-    mapping,
-    nesting,
-    optimize,
-    readers,
-    selection,
-    shuffle,
-    sources,
-    statistics,
-    stored,
-    windows,
-)
+from tensorloom.framework.package_modules import import_all
+from tensorloom.kernels.host import datasets
 
-_FAMILIES = (
-    batching,
-    buffering,
-    choices,
-    csv,
-    databases,
-    examples,
-    filtering,
-    mapping,
-    nesting,
-    optimize,
-    readers,
-    selection,
-    shuffle,
-    sources,
-    statistics,
-    stored,
-    windows,
-)
+import_all(datasets)

@@ -9,14 +9,10 @@ and `math/sincosf.h`, which glibc >= 2.28 uses) on whole arrays does.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 Float32Array = NDArray[np.float32]
-_FloatArray = NDArray[np.floating[Any]]
-
 _LN2 = float.fromhex("0x1.62e42fefa39efp-1")
 _LOG_A0 = float.fromhex("-0x1.00ea348b88334p-2")
 _LOG_A1 = float.fromhex("0x1.5575b0be00b6ap-2")
@@ -40,9 +36,25 @@ _LOG_TABLE = (
     ("0x1.886e6037841edp-1", "0x1.1058bc8a07ee1p-2"),
     ("0x1.767dcf5534862p-1", "0x1.4043057b6ee09p-2"),
 )
-_LOG_INVC = np.array([float.fromhex(invc) for invc, _ in _LOG_TABLE])
-_LOG_LOGC = np.array([float.fromhex(logc) for _, logc in _LOG_TABLE])
 _LOG_OFFSET = np.int32(0x3F330000)
+_LOG_SHIFT = 19  # 16 subintervals, four bits, lie in one power of two
+_LOG_FIRST = 2048  # subintervals below 1.0's, more than floats have
+
+
+def _log_tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """1 / c and log(c) for every subinterval of every power of two.
+
+    Both are the library's own numbers: scaling by a power of two is exact, and the
+    logarithm of the power is added as the library adds it.
+    """
+    inverses = np.array([float.fromhex(inverse) for inverse, _ in _LOG_TABLE])
+    logarithms = np.array([float.fromhex(log) for _, log in _LOG_TABLE])
+    exponents = np.arange(-_LOG_FIRST // 16, _LOG_FIRST // 16 + 1)[:, None]
+    scaled = np.ldexp(inverses, -exponents)
+    return scaled.reshape(-1), (logarithms + exponents * _LN2).reshape(-1)
+
+
+_LOG_INVC, _LOG_LOGC = _log_tables()
 
 _HALF_PI = float.fromhex("0x1.921FB54442D18p0")
 _HALF_PI_INVERSE = float.fromhex("0x1.45F306DC9C883p+23")  # 2 / pi, times 2^24
@@ -53,60 +65,71 @@ _COS_C4 = float.fromhex("0x1.99343027bf8c3p-16")
 _SIN_S1 = float.fromhex("-0x1.555545995a603p-3")
 _SIN_S2 = float.fromhex("0x1.1107605230bc4p-7")
 _SIN_S3 = float.fromhex("-0x1.994eb3774cf24p-13")
-_SIN_SIGN = np.array([1.0, -1.0, -1.0, 1.0])
-_COS_SIGN = np.array([1.0, 1.0, -1.0, -1.0])
 
 
 def logf(x: Float32Array) -> Float32Array:
     """The natural logarithm of positive, normal, finite floats."""
-    bits = x.view(np.int32)
-    offset = bits - _LOG_OFFSET
-    index = (offset >> 19) & 15
-    exponent = offset >> 23
-    mantissa = (bits - (offset & np.int32(-0x800000))).view(np.float32)
-    z = mantissa.astype(np.float64)
-    r = z * _LOG_INVC[index]
+    places = x.view(np.int32) - _LOG_OFFSET
+    places >>= _LOG_SHIFT
+    places += _LOG_FIRST
+    index = places.astype(np.intp)
+    r = x.astype(np.float64)
+    r *= _LOG_INVC.take(index, mode="clip")
     r -= 1.0
-    y0 = _LOG_LOGC[index] + exponent * _LN2
+    y0 = _LOG_LOGC.take(index, mode="clip")
     r2 = r * r
-    y = _LOG_A1 * r
+    y = r * _LOG_A1
     y += _LOG_A2
-    y += _LOG_A0 * r2
-    y *= r2
     y0 += r
+    np.multiply(r2, _LOG_A0, out=r)
+    y += r
+    y *= r2
     y += y0
-    return y.astype(np.float32)  # type: ignore[no-any-return]
+    return y.astype(np.float32)
 
 
 def sincosf(x: Float32Array) -> tuple[Float32Array, Float32Array]:
     """Sine and cosine of floats in [0, 120)."""
     reduced = x.astype(np.float64)
-    quadrant = (reduced * _HALF_PI_INVERSE).astype(np.int32)
+    turns = reduced * _HALF_PI_INVERSE
+    quadrant = turns.astype(np.int32)
     quadrant += 0x800000
     quadrant >>= 24
-    reduced -= quadrant * _HALF_PI
-    quadrant &= 3
+    np.multiply(quadrant, _HALF_PI, out=turns)
+    reduced -= turns
     sine, cosine = _polynomials(reduced)
-    sine *= _SIN_SIGN[quadrant]
-    cosine *= _COS_SIGN[quadrant]
-    # In an odd quadrant sine and cosine change places. The signs above stand for
-    # the polynomials' results after that exchange.
-    swap = (quadrant & 1).astype(bool)
-    return (
-        np.where(swap, cosine, sine).astype(np.float32),
-        np.where(swap, sine, cosine).astype(np.float32),
-    )
+    sine_bits, cosine_bits = sine.view(np.int32), cosine.view(np.int32)
+    # In an odd quadrant sine and cosine change places.
+    exchange = sine_bits ^ cosine_bits
+    exchange &= -(quadrant & 1)
+    sine_bits ^= exchange
+    cosine_bits ^= exchange
+    # Bit 1 of the quadrant is the sign of the sine, of the next one that of the cosine.
+    sine_bits ^= (quadrant & 2) << 30
+    quadrant += 1
+    cosine_bits ^= (quadrant & 2) << 30
+    return sine, cosine
 
 
-def _polynomials(
-    x: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The sine and cosine polynomials on [-pi/4, pi/4], in the library's order."""
+def _polynomials(x: NDArray[np.float64]) -> tuple[Float32Array, Float32Array]:
+    """Sine and cosine of x in [-pi/4, pi/4], in the library's order of operations."""
     x2 = x * x
     x3 = x2 * x
     x4 = x2 * x2
-    sine = x + x3 * _SIN_S1
-    sine += (x3 * x2) * (_SIN_S2 + x2 * _SIN_S3)
-    cosine = (1.0 + x2 * _COS_C1) + x4 * _COS_C2
-    cosine += (x4 * x2) * (_COS_C3 + x2 * _COS_C4)
-    return sine, cosine
+    part = x3 * _SIN_S1
+    x += part  # the argument is not needed any more
+    x3 *= x2
+    np.multiply(x2, _SIN_S3, out=part)
+    part += _SIN_S2
+    part *= x3
+    x += part
+    np.multiply(x2, _COS_C1, out=x3)
+    x3 += 1.0
+    np.multiply(x4, _COS_C2, out=part)
+    x3 += part
+    x4 *= x2
+    x2 *= _COS_C4
+    x2 += _COS_C3
+    x2 *= x4
+    x3 += x2
+    return x.astype(np.float32), x3.astype(np.float32)

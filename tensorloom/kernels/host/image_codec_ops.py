@@ -49,7 +49,7 @@ def _open_png(contents: bytes) -> Any:
     try:
         image = PngImagePlugin.PngImageFile(io.BytesIO(contents))
         image.load()
-    except Exception:
+    except Exception:  # Pillow raises whatever its parsers run into
         raise invalid_argument(f"Invalid PNG data, size {len(contents)}") from None
     return image
 
@@ -122,7 +122,7 @@ def _decode_gif(contents: bytes) -> Any:
                 raise ValueError("too large")
             frames.append(np.asarray(frame.convert("RGB")))
         return np.stack(frames)
-    except Exception:
+    except Exception:  # Pillow raises whatever its parsers run into
         raise invalid_argument(
             f"Invalid GIF data (size {len(contents)}), failed to read gif file"
         ) from None
@@ -295,7 +295,7 @@ def extract_jpeg_shape(c: OpKernelConstruction) -> Compute:
             image = open_jpeg(data)
             if not data.startswith(_JPEG) or 0 in image.size:
                 raise ValueError("not a JPEG file")
-        except Exception:
+        except Exception:  # Pillow raises whatever its parsers run into
             raise invalid_argument(f"Invalid JPEG data, size {len(data)}") from None
         return np.array([image.height, image.width, len(image.layer)], dtype)
 

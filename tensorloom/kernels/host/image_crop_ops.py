@@ -83,27 +83,27 @@ def _nearest(places: Any, old: int) -> Any:
     return np.clip(np.floor(places + _F(0.5)).astype(np.int64), 0, old - 1)
 
 
-def _corners(image: Any, indices: Any, rows: _Axis, columns: _Axis) -> Any:
-    """(upper left, upper right, lower left, lower right) [boxes, h, w, channels]."""
-    pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
+def _corner_places(
+    image: Any, indices: Any, rows: _Axis, columns: _Axis
+) -> tuple[Any, ...]:
+    """Which pixels of all are upper left, upper right and so on, [boxes, h, w]."""
     begins = indices.astype(np.int64)[:, None] * image.shape[1]
-
-    def pick(y: Any, x: Any) -> Any:
-        at = ((begins + y) * image.shape[2])[:, :, None] + x[:, None, :]
-        # "clip" copies without a buffer; all are inside.
-        picked = np.take(pixels, at, axis=0, mode="clip")
-        return picked.astype(np.float32, copy=False)
-
-    return (
-        pick(rows.low, columns.low),
-        pick(rows.low, columns.high),
-        pick(rows.high, columns.low),
-        pick(rows.high, columns.high),
+    return tuple(
+        ((begins + y) * image.shape[2])[:, :, None] + x[:, None, :]
+        for y in (rows.low, rows.high)
+        for x in (columns.low, columns.high)
     )
 
 
+def _corners(image: Any, indices: Any, rows: _Axis, columns: _Axis) -> list[Any]:
+    """(upper left, upper right, lower left, lower right) [boxes, h, w, channels]."""
+    pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
+    places = _corner_places(image, indices, rows, columns)
+    return [pixels[at].astype(np.float32, copy=False) for at in places]
+
+
 # Boxes are cut in groups, so that the pixels of one fit the cache.
-_GROUP_ELEMENTS = 1 << 18
+_GROUP_ELEMENTS = 1 << 16
 
 
 @host_kernel("CropAndResize", large=True)
@@ -127,51 +127,70 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
         shape = (len(boxes), height, width, image.shape[3])
         check_shape(shape, dtypes.float32, c.device)
         crops = np.empty(shape, np.float32)
-        step = max(1, _GROUP_ELEMENTS // max(1, crops[:1].size))
-        for begin in range(0, len(boxes), step):
-            group = slice(begin, begin + step)
-            rows, columns = _axes(boxes[group], image.shape, crops.shape)
-            part = cut(image, indices[group], boxes[group], rows, columns, crops.shape)
+        if crops.size:
+            rows, columns = _axes(boxes, image.shape, shape)
+            cut(image, indices, rows, columns, crops)
             inside = rows.inside[:, :, None] & columns.inside[:, None, :]
-            crops[group] = part
             if not inside.all():
-                crops[group][~inside] = outside
+                crops[~inside] = outside
         return crops
 
     return compute
 
 
 def _cut_bilinear(
-    image: Any, indices: Any, boxes: Any, rows: _Axis, columns: _Axis, crop: Any
-) -> Any:
-    upper_left, upper_right, lower_left, lower_right = _corners(
-        image, indices, rows, columns
-    )
+    image: Any, indices: Any, rows: _Axis, columns: _Axis, crops: Any
+) -> None:
+    """Mixes four pixels for each of `crops`, with TensorFlow's rounding."""
+    pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
+    places = _corner_places(image, indices, rows, columns)
+    count, height, width, channels = crops.shape
     # Rows are flat: long loops over elements are faster than short ones over channels.
-    *outer, width, channels = upper_left.shape
-    flat = (*outer, width * channels)
-    x = np.repeat(columns.share, channels, axis=1)[:, None, :]
-    upper = _mixed(upper_left.reshape(flat), upper_right.reshape(flat), x)
-    lower = _mixed(lower_left.reshape(flat), lower_right.reshape(flat), x)
-    mixed = _mixed(upper, lower, rows.share[:, :, None])
-    return mixed.reshape(upper_left.shape)
+    flat = crops.reshape(count, height, width * channels)
+    across = np.repeat(columns.share, channels, axis=1)[:, None, :]
+    down = rows.share[:, :, None]
+    step = min(count, max(1, _GROUP_ELEMENTS // crops[0].size))
+    others = np.empty((3, step, *crops.shape[1:]), np.float32)
+    for begin in range(0, count, step):
+        group = slice(begin, begin + step)
+        upper = flat[group]
+        left, lower_left, lower = (part[: len(upper)] for part in others)
+        for at, corner in zip(
+            places, (left, crops[group], lower_left, lower), strict=True
+        ):
+            _pick(pixels, at[group], corner)
+        left, lower_left, lower = (
+            part.reshape(upper.shape) for part in (left, lower_left, lower)
+        )
+        _mix(left, upper, across[group])
+        _mix(lower_left, lower, across[group])
+        lower -= upper
+        lower *= down[group]
+        upper += lower
 
 
-def _mixed(low: Any, high: Any, share: Any) -> Any:
+def _pick(pixels: Any, at: Any, out: Any) -> None:
+    """The pixels at some places, float32."""
+    if pixels.dtype == np.float32:
+        # "clip" copies without a buffer; all are inside.
+        np.take(pixels, at, axis=0, mode="clip", out=out)
+    else:
+        out[...] = np.take(pixels, at, axis=0, mode="clip")
+
+
+def _mix(low: Any, high: Any, share: Any) -> None:
     """low + (high - low) * share, in the memory of `high`."""
     high -= low
     high *= share
     high += low
-    return high
 
 
 def _cut_nearest(
-    image: Any, indices: Any, boxes: Any, rows: _Axis, columns: _Axis, crop: Any
-) -> Any:
+    image: Any, indices: Any, rows: _Axis, columns: _Axis, crops: Any
+) -> None:
     y = _nearest(rows.low + rows.share, image.shape[1])
     x = _nearest(columns.low + columns.share, image.shape[2])
-    picked = image[indices[:, None, None], y[:, :, None], x[:, None, :]]
-    return picked.astype(np.float32)
+    crops[...] = image[indices[:, None, None], y[:, :, None], x[:, None, :]]
 
 
 # --- gradients --------------------------------------------------------------------

@@ -81,7 +81,7 @@ def decode_jpeg(contents: bytes, options: JpegOptions) -> Any:
         return _decode(contents, options)
     except InvalidArgumentError:
         raise
-    except Exception:
+    except Exception:  # Pillow raises whatever its parsers run into
         if options.recovers:
             return _recovered(contents, options)
         raise _invalid(contents) from None
@@ -118,7 +118,7 @@ def _recovered(contents: bytes, options: JpegOptions) -> Any:
     try:
         # With an end marker libjpeg takes what is missing for gray.
         return _decode(contents + b"\xff\xd9", options)
-    except Exception:
+    except Exception:  # Pillow raises whatever its parsers run into
         raise _invalid(contents) from None
 
 

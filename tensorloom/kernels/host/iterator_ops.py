@@ -138,10 +138,11 @@ def iterator_get_next(c: OpKernelConstruction) -> Compute:
 @host_kernel("IteratorGetNextAsOptional", context=True, devices=("CPU",), large=True)
 def iterator_get_next_as_optional(c: OpKernelConstruction) -> Compute:
     """The next element, or none at the end."""
+    types = c["output_types"]
 
     def compute(context: OpKernelContext, handle: Any) -> Optional:
         try:
-            return Optional(handle.next(context))
+            return Optional(handle.next(context), types)
         except errors.OutOfRangeError:
             return Optional(None)
 

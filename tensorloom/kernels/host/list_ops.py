@@ -92,8 +92,9 @@ def _zeros_like(element: Any) -> Any:
     if isinstance(element, Resource):  # what has no gradient
         return UNSET
     if isinstance(element, Optional):
-        held = element.values
-        return Optional(None if held is None else tuple(map(_zeros_like, held)))
+        if element.values is None:
+            return element
+        return Optional(tuple(map(_zeros_like, element.values)), element.dtypes)
     if isinstance(element, np.ndarray) and element.dtype == object:  # of lists
         return _each(_zeros_like, element)
     if is_host(element):
@@ -109,7 +110,8 @@ def _sum_optionals(optionals: Sequence[Optional]) -> Optional:
         raise invalid_argument(
             "Cannot add optionals because one has a value and the other doesn't."
         )
-    return Optional(tuple(_sum(*parts) for parts in zip(*held, strict=True)))
+    sums = tuple(_sum(*parts) for parts in zip(*held, strict=True))
+    return Optional(sums, optionals[0].dtypes)
 
 
 def _sum(*elements: Any) -> Any:

@@ -195,7 +195,7 @@ def initialize(c: OpKernelConstruction) -> Compute:
 def initialize_from_file(c: OpKernelConstruction) -> Compute:
     """Fills a table from the lines of a file."""
     key_index, value_index = c["key_index"], c["value_index"]
-    most, delimiter = c["vocab_size"], c["delimiter"]
+    most, delimiter, offset = c["vocab_size"], c["delimiter"], c["offset"]
     if len(delimiter) != 1:
         raise invalid_argument("delimiter should be only 1 char")
 
@@ -204,9 +204,14 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
         if not name:
             raise invalid_argument("filename cannot be empty.")
         lines = _lines(name, most)
-        keys = _column(lines, key_index, delimiter, table.key_dtype, name)
-        values = _column(lines, value_index, delimiter, table.value_dtype, name)
-        table.initialize(keys, values)
+
+        def column(index: int, dtype: dtypes.DType) -> Any:
+            if index == _LINE_NUMBER:
+                return _numbers(len(lines), offset, dtype)
+            return _column(lines, index, delimiter, dtype, name)
+
+        keys = column(key_index, table.key_dtype)
+        table.initialize(keys, column(value_index, table.value_dtype))
 
     return compute
 
@@ -223,13 +228,17 @@ def _lines(name: str, most: int) -> list[bytes]:
     return lines
 
 
+def _numbers(count: int, offset: int, dtype: dtypes.DType) -> Any:
+    result = np.empty(count, dtype.as_numpy_dtype)
+    result[:] = range(offset, offset + count)
+    return result
+
+
 def _column(
     lines: list[bytes], index: int, delimiter: bytes, dtype: dtypes.DType, name: str
 ) -> Any:
     result = np.empty(len(lines), dtype.as_numpy_dtype)
-    if index == _LINE_NUMBER:
-        result[:] = range(len(lines))
-    elif index == _WHOLE_LINE:
+    if index == _WHOLE_LINE:
         result[:] = [_value(line, dtype) for line in lines]
     else:
         result[:] = [

@@ -45,14 +45,6 @@ def wide(value: _Array) -> _Array:
     return value.astype(np.float32) if value.dtype.itemsize == 2 else value
 
 
-def check_invertible(matrix: _Array) -> None:
-    """Refuses exactly singular matrices, as TensorFlow does: a zero pivot of LU."""
-    if np.any(np.diagonal(matrix, axis1=-2, axis2=-1) == 0) or np.isnan(matrix).any():
-        signs, _ = np.linalg.slogdet(matrix)
-        if np.any(signs == 0):
-            raise invalid(_NOT_INVERTIBLE)
-
-
 def _solve(matrix: _Array, rhs: _Array) -> _Array:
     try:
         return np.linalg.solve(matrix, rhs)

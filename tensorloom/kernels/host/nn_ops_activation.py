@@ -66,12 +66,11 @@ def leaky_relu(c: OpKernelConstruction) -> Compute:
 
 
 def _relu_grad(gradients: Any, features: Any) -> Any:
-    return np.where(features > 0, gradients, gradients.dtype.type(0))
+    return gradients * (features > 0)
 
 
 def _relu6_grad(gradients: Any, features: Any) -> Any:
-    inside = (features > 0) & (features < 6)
-    return np.where(inside, gradients, gradients.dtype.type(0))
+    return gradients * ((features > 0) & (features < 6))
 
 
 def _elu_grad(gradients: Any, outputs: Any) -> Any:

@@ -18,12 +18,14 @@ _Array = NDArray[Any]
 @host_kernel("TopKV2")
 def top_k(c: OpKernelConstruction) -> Compute:
     """The k largest elements of each row; of equal ones the first come first."""
+    index_type = c["index_type"].as_numpy_dtype
 
     def compute(value: _Array, k: Any) -> tuple[_Array, _Array]:
         array = np.asarray(k)
         count = int(array) if not array.ndim else 0
         check_top_k(np.shape(value), array.shape, count)
-        return _largest(value, count)
+        values, indices = _largest(value, count)
+        return values, indices.astype(index_type, copy=False)
 
     return compute
 

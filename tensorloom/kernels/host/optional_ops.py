@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.dtypes import as_dtype, memory_view, named_view, variant
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.variant_codec import VariantCodec, register_variant
 from tensorloom.kernels.variable_value import is_host, to_host
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 
 class Optional:
-    """Some values, or None for nothing."""
+    """Some values of some dtypes, or None for nothing."""
 
-    __slots__ = ("values",)
+    __slots__ = ("dtypes", "values")
     shape: tuple[int, ...] = ()
 
-    def __init__(self, values: tuple[Any, ...] | None) -> None:
+    def __init__(
+        self, values: tuple[Any, ...] | None, dtypes: Sequence[DType] = ()
+    ) -> None:
         self.values = values
+        self.dtypes = dtypes
 
 
 @host_kernel(
@@ -35,7 +40,8 @@ class Optional:
 )
 def from_value(c: OpKernelConstruction) -> Compute:
     """An optional of its inputs."""
-    return lambda *components: Optional(components)
+    types = c["Toutput_types"]
+    return lambda *components: Optional(components, types)
 
 
 @host_kernel("OptionalNone", large=True)
@@ -103,13 +109,24 @@ def _encode(optional: Optional) -> tuple[bytes, tuple[Any, ...]]:
     values = optional.values
     if values is None:
         return b"\0", ()
-    return b"\1", tuple(to_host(v) if hasattr(v, "cpu") else v for v in values)
+    found = [to_host(v) if hasattr(v, "cpu") else v for v in values]
+    pairs = zip(found, optional.dtypes, strict=True)
+    return b"\1", tuple(named_view(value, dtype) for value, dtype in pairs)
 
 
 def _decode(metadata: bytes, values: Sequence[Any]) -> Optional:
     if metadata not in (b"\0", b"\1"):
         raise ValueError("an optional that neither has values nor lacks them")
-    return Optional(tuple(values) if metadata == b"\1" else None)
+    if metadata == b"\0":
+        return Optional(None)
+    arrays = [v if isinstance(v, np.ndarray) else None for v in values]
+    return Optional(
+        tuple(
+            value if array is None else memory_view(array)
+            for value, array in zip(values, arrays, strict=True)
+        ),
+        [variant if array is None else as_dtype(array.dtype) for array in arrays],
+    )
 
 
 register_variant(Optional, VariantCodec("tensorflow::data::Optional", _encode, _decode))

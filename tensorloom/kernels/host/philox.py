@@ -10,6 +10,7 @@ words into values, and by how much the counter moves on, follows TensorFlow's
 
 from __future__ import annotations
 
+import functools
 import secrets
 import threading
 from typing import Any, Final
@@ -18,19 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 UInt32Array = NDArray[np.uint32]
+_Words = NDArray[np.uint64] | np.uint64
 
 _MASK32: Final = 0xFFFFFFFF
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _MASK128: Final = (1 << 128) - 1
-_MULTIPLIER_A: Final = 0xD2511F53
-_MULTIPLIER_B: Final = 0xCD9E8D57
-_WEYL_A: Final = 0x9E3779B9
-_WEYL_B: Final = 0xBB67AE85
+_WEYL: Final = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS: Final = 10
 # Blocks of this many counters stay in the cache through the ten rounds.
-_BLOCK: Final = 8192
+_BLOCK: Final = 16384
 # TensorFlow reserves 256 samples for each output of the ops that fill a shape.
 SAMPLES_PER_OUTPUT: Final = 256
+
+
+def _scalar(value: int) -> NDArray[np.uint64]:
+    """A constant as NumPy's loops take it soonest: an array without dimensions."""
+    return np.array(value, np.uint64)
+
+
+_MULTIPLIERS: Final = (_scalar(0xD2511F53), _scalar(0xCD9E8D57))
+_LOWER: Final = _scalar(_MASK32)
+_SHIFT: Final = _scalar(32)
 
 
 class Generator:
@@ -96,15 +105,21 @@ class Stream:
                 first, np.arange(depth, dtype=np.uint64)
             )
             block = words[begin:end].reshape(-1, 4)
-            _philox(self._key, self._start, offsets.reshape(-1), block)
+            _interleave(*_philox(self._key, self._start, offsets.reshape(-1)), block)
         return words.reshape(count, 4 * depth)
 
-    def blocks_at(self, offsets: NDArray[np.uint64]) -> UInt32Array:
-        """Words [n, 4]: the blocks so much later than the first."""
-        words = np.empty((len(offsets), 4), np.uint32)
+    def planes(self, count: int) -> UInt32Array:
+        """Words [4, count]: row i holds the word i of each of the first blocks."""
+        return self.planes_at(np.arange(count, dtype=np.uint64))
+
+    def planes_at(self, offsets: NDArray[np.uint64]) -> UInt32Array:
+        """Words [4, n]: row i holds the word i of the blocks so much later."""
+        words = np.empty((4, len(offsets)), np.uint32)
         for begin in range(0, len(offsets), _BLOCK):
             some = slice(begin, begin + _BLOCK)
-            _philox(self._key, self._start, offsets[some], words[some])
+            even, odd = _philox(self._key, self._start, offsets[some])
+            words[0::2, some] = even
+            words[1::2, some] = odd
         return words
 
     def words(self, count: int) -> UInt32Array:
@@ -112,41 +127,104 @@ class Stream:
         return self.blocks(-(-count // 4)).reshape(-1)[:count]
 
 
-def _philox(
-    key: int, start: int, offsets: NDArray[np.uint64], out: UInt32Array
+def _interleave(
+    even: NDArray[np.uint64], odd: NDArray[np.uint64], out: UInt32Array
 ) -> None:
-    """Writes the four words of the counters start + offsets into out [n, 4].
+    """Writes words 0 and 2 and words 1 and 3, [2, n] each, into out [n, 4]."""
+    np.left_shift(odd, _SHIFT, out=odd)
+    np.bitwise_or(even, odd, out=out.view("<u8").T)
 
-    Words are kept in 64-bit lanes, so that a product's halves are one shift apart.
+
+def _philox(
+    key: int, start: int, offsets: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Words 0 and 2, and 1 and 3, [2, n] each, of the counters start + offsets.
+
+    Of the second array only the lower halves count. Words are kept in 64-bit lanes, so
+    that a product's halves are one shift apart. The two words of a counter that a round
+    multiplies are the rows of one array. Each row takes part in both products in turn:
+    what the round xors to the upper half of a product are the other row's lower half of
+    the round before, and a key.
     """
-    low_start = start & _MASK64
+    products, earlier, words = np.empty((3, 2, len(offsets)), np.uint64)
+    schedule = _schedule(key)
+    first_keys, second_keys = schedule[0][2:], schedule[1][2:]
+    counters = _counters(start, offsets)
+    _first_rounds(counters, first_keys, second_keys, words, earlier)
+    row, other = words
+    # One dimension at a time: NumPy is slow to begin with broadcasting.
+    for multiplier, other_multiplier, round_key, other_key in schedule[2:]:
+        np.multiply(row, multiplier, out=products[0])
+        np.multiply(other, other_multiplier, out=products[1])
+        np.right_shift(products, _SHIFT, out=words)
+        np.bitwise_xor(row, earlier[1], out=row)
+        np.bitwise_xor(row, round_key, out=row)
+        np.bitwise_xor(other, earlier[0], out=other)
+        np.bitwise_xor(other, other_key, out=other)
+        np.bitwise_and(words, _LOWER, out=words)
+        products, earlier = earlier, products
+    return words, earlier
+
+
+def _counters(start: int, offsets: NDArray[np.uint64]) -> tuple[_Words, ...]:
+    """The four words of start + offsets; one number where all counters agree."""
+    low_start, high_start = start & _MASK64, start >> 64
     low = offsets + np.uint64(low_start)
-    high = np.full_like(low, start >> 64)
-    if low_start + int(offsets.max()) > _MASK64:
-        high += (low < np.uint64(low_start)).astype(np.uint64)
-    mask, shift = np.uint64(_MASK32), np.uint64(32)
-    c0, c1 = low & mask, low >> shift
-    c2, c3 = high & mask, high >> shift
-    key_a, key_b = key & _MASK32, key >> 32
-    for _ in range(_ROUNDS):
-        c0 *= np.uint64(_MULTIPLIER_A)
-        c2 *= np.uint64(_MULTIPLIER_B)
-        c1 ^= np.uint64(key_a)
-        c1 ^= c2 >> shift
-        c3 ^= np.uint64(key_b)
-        c3 ^= c0 >> shift
-        c2 &= mask
-        c0 &= mask
-        c0, c1, c2, c3 = c1, c2, c3, c0
-        key_a = (key_a + _WEYL_A) & _MASK32
-        key_b = (key_b + _WEYL_B) & _MASK32
-    for column, value in enumerate((c0, c1, c2, c3)):
-        out[:, column] = value
+    high: _Words = np.uint64(high_start)
+    last = low_start + int(offsets.max(initial=0))
+    if last > _MASK64:
+        high = high + (low < np.uint64(low_start)).astype(np.uint64)
+    upper: _Words = low >> _SHIFT
+    if last >> 32 == low_start >> 32:
+        upper = np.uint64(low_start >> 32)
+    return low & _LOWER, upper, high & _LOWER, high >> _SHIFT
 
 
-def uint32_to_float(words: UInt32Array) -> NDArray[np.float32]:
-    """Floats in [0, 1): the low 23 bits are the mantissa of a number in [1, 2)."""
-    bits = words & np.uint32(0x7FFFFF)
+def _first_rounds(
+    counters: tuple[_Words, ...],
+    keys: tuple[_Words, ...],
+    next_keys: tuple[_Words, ...],
+    words: NDArray[np.uint64],
+    products: NDArray[np.uint64],
+) -> None:
+    """Two rounds, which cost half where all words but the first are mere numbers.
+
+    The results are the words [2, n] to multiply next and the last products [2, n].
+    """
+    c0, c1, c2, c3 = counters
+    a, b = _MULTIPLIERS
+    product_a, product_b = c0 * a, c2 * b
+    c0 = (product_b >> _SHIFT) ^ c1 ^ keys[1]
+    c2 = (product_a >> _SHIFT) ^ (c3 ^ keys[0])
+    products[1] = c0 * a
+    np.multiply(c2, b, out=products[0])
+    words[0] = (products[0] >> _SHIFT) ^ ((product_b & _LOWER) ^ next_keys[0])
+    words[1] = (product_a & _LOWER) ^ (products[1] >> _SHIFT) ^ next_keys[1]
+
+
+@functools.lru_cache(64)
+def _schedule(key: int) -> tuple[tuple[_Words, _Words, _Words, _Words], ...]:
+    """Both rows' multipliers, then their keys, of each round; rows take turns."""
+    rounds: list[tuple[_Words, _Words, _Words, _Words]] = []
+    for number in range(_ROUNDS):
+        first = ((key & _MASK32) + number * _WEYL[0]) & _MASK32
+        second = ((key >> 32) + number * _WEYL[1]) & _MASK32
+        keys = _scalar(second), _scalar(first)
+        if number % 2 == 0:
+            rounds.append((*_MULTIPLIERS, *keys))
+        else:
+            rounds.append((*_MULTIPLIERS[::-1], *keys[::-1]))
+    return tuple(rounds)
+
+
+def uint32_to_float(
+    words: UInt32Array, out: UInt32Array | None = None
+) -> NDArray[np.float32]:
+    """Floats in [0, 1): the low 23 bits are the mantissa of a number in [1, 2).
+
+    They may take the memory `out`, which may be that of the words.
+    """
+    bits = np.bitwise_and(words, np.uint32(0x7FFFFF), out=out)
     bits |= np.uint32(0x3F800000)
     values = bits.view(np.float32)
     values -= np.float32(1.0)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tensorloom.kernels.host import philox
 from tensorloom.kernels.host.glibc_math import logf, sincosf
+from tensorloom.kernels.host.libm import logarithms, polar
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.philox import Stream, UInt32Array
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 _Array = NDArray[Any]
 _EPSILON: Final = 1.0e-7
 _TRUNCATE_AT: Final = 2.0
-# Values made at a time, so that intermediate results stay in the cache.
-_CHUNK: Final = 16384
+# Blocks of words taken at a time, so that intermediate results stay in the cache.
+_CHUNK: Final = 8192
+# Fewer groups of truncated values draw two blocks each at once.
+_MANY: Final = 1024
 
 
 def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array:
@@ -33,7 +36,7 @@ def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array:
         return philox.words_to_double(words[0::2], words[1::2])
     words = stream.words(count)
     if dtype == np.float32:
-        return philox.uint32_to_float(words)
+        return philox.uint32_to_float(words, out=words)
     if dtype == np.float16:
         return philox.words_to_half(words)
     return philox.words_to_bfloat16(words)
@@ -64,37 +67,51 @@ def _words64(words: UInt32Array) -> NDArray[np.uint64]:
 
 def standard_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array:
     """Normal values by the Box-Muller transform of each pair of uniforms."""
-    if dtype == np.float64:
-        groups = stream.blocks(-(-count // 2))
-        return np.stack(box_muller_double(groups), axis=-1).reshape(-1)[:count]
-    values = np.empty(-(-count // 4) * 4, dtype)
-    for begin in range(0, count, _CHUNK):
-        part = values[begin : begin + _CHUNK]
-        words = stream.skip(begin // 4).words(len(part))
-        part[0::2], part[1::2] = box_muller_float(words[0::2], words[1::2])
-    return values[:count]
+    size = _block_size(dtype)
+    groups = np.empty((-(-count // size), size), dtype)
+    for begin in range(0, len(groups), _CHUNK):
+        part = groups[begin : begin + _CHUNK]
+        _fill_normals(stream.skip(begin).planes(len(part)), part)
+    return groups.reshape(-1)[:count]
+
+
+def _block_size(dtype: np.dtype[Any]) -> int:
+    """How many normal values a block of four words gives."""
+    return 2 if dtype == np.float64 else 4
+
+
+def _fill_normals(words: UInt32Array, out: _Array) -> None:
+    """Fills out [blocks, values of a block] from words [4, blocks]."""
+    if out.dtype == np.float64:
+        out[:, 0], out[:, 1] = box_muller_double(words.T)
+        return
+    pairs = out.reshape(-1, 2, 2).transpose(1, 0, 2)
+    pairs[..., 0], pairs[..., 1] = box_muller_float(words[0::2], words[1::2])
 
 
 def box_muller_float(
     first: UInt32Array, second: UInt32Array
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Two arrays of normal floats from two arrays of words."""
-    u1 = np.maximum(philox.uint32_to_float(first), np.float32(_EPSILON))
+    u1 = philox.uint32_to_float(first)
+    np.maximum(u1, np.float32(_EPSILON), out=u1)
+    radius = logf(u1)
+    radius *= np.float32(-2.0)
+    np.sqrt(radius, out=radius)
     # TensorFlow multiplies by a double 2 * pi and rounds the product.
-    angle = (2.0 * math.pi * philox.uint32_to_float(second).astype(np.float64)).astype(
-        np.float32
-    )
-    radius = np.sqrt(np.float32(-2.0) * logf(u1))
-    sine, cosine = sincosf(angle)
-    return sine * radius, cosine * radius
+    angle = philox.uint32_to_float(second).astype(np.float64)
+    angle *= 2.0 * math.pi
+    sine, cosine = sincosf(angle.astype(np.float32))
+    sine *= radius
+    cosine *= radius
+    return sine, cosine
 
 
 def box_muller_double(
     words: UInt32Array,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two arrays of normal doubles from words [n, 4]."""
-    radius, angles = polar_double(words)
-    return sines(angles) * radius, cosines(angles) * radius
+    return polar(*polar_double(words))
 
 
 def polar_double(
@@ -106,44 +123,33 @@ def polar_double(
     return np.sqrt(-2.0 * logarithms(u1)), angles
 
 
-def logarithms(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The C library's logarithms, whose last bits NumPy's vector loop does not give."""
-    return np.fromiter(map(math.log, values.tolist()), np.float64, len(values))
-
-
-def sines(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The C library's sines, likewise."""
-    return np.fromiter(map(math.sin, values.tolist()), np.float64, len(values))
-
-
-def cosines(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The C library's cosines, likewise."""
-    return np.fromiter(map(math.cos, values.tolist()), np.float64, len(values))
-
-
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array:
     """Normal values within two standard deviations, drawn again outside them.
 
     Every group reads from its own run of words, 64 blocks for each value of it, and
     takes the first values that are accepted.
     """
-    size = 2 if dtype == np.float64 else 4
+    size = _block_size(dtype)
     stride = size * philox.SAMPLES_PER_OUTPUT // 4
-    groups = -(-count // size)
-    values = np.empty((groups, size), dtype)
-    for begin in range(0, groups, _CHUNK // size):
-        part = values[begin : begin + _CHUNK // size]
+    groups = np.empty((-(-count // size), size), dtype)
+    for begin in range(0, len(groups), _CHUNK):
+        part = groups[begin : begin + _CHUNK]
         _fill_truncated(stream.skip(begin * stride), stride, part)
-    return values.reshape(-1)[:count]
+    return groups.reshape(-1)[:count]
 
 
 def _fill_truncated(stream: Stream, stride: int, out: _Array) -> None:
     """Fills out [groups, size]; groups that ran out of words try again with more."""
     size = out.shape[1]
-    pending = np.arange(len(out))
-    depth = 2 if size == 4 else 3
+    pending, depth = np.arange(len(out)), 2
+    if len(out) >= _MANY:  # most take all values of their first block
+        first = _candidates(stream, pending * stride, 1, size)
+        out[...] = first
+        outside = np.abs(first) >= _TRUNCATE_AT
+        # The flags of a group read as one number.
+        pending = np.flatnonzero(outside.view(f"u{size}"))
     while len(pending):
-        candidates = _candidates(stream, pending, stride, depth, out.dtype)
+        candidates = _candidates(stream, pending * stride, depth, size)
         accepted = np.abs(candidates) < _TRUNCATE_AT
         rank = np.cumsum(accepted, axis=1, dtype=np.int32)
         enough = rank[:, -1] >= size
@@ -154,36 +160,41 @@ def _fill_truncated(stream: Stream, stride: int, out: _Array) -> None:
 
 
 def _candidates(
-    stream: Stream,
-    groups: NDArray[np.int64],
-    stride: int,
-    depth: int,
-    dtype: np.dtype[Any],
+    stream: Stream, starts: NDArray[np.int64], depth: int, size: int
 ) -> _Array:
-    """Normal values [groups, values] from the first `depth` blocks of each group."""
-    if len(groups) == groups[-1] - groups[0] + 1:
-        base = stream.skip(int(groups[0]) * stride)
-        words = base.blocks(len(groups), stride=stride, depth=depth)
-    else:
-        words = np.concatenate(
-            [stream.skip(int(g) * stride).blocks(1, depth=depth) for g in groups]
-        )
-    if dtype == np.float64:
-        pair = box_muller_double(words.reshape(-1, 4))
-    else:
-        pair = box_muller_float(words[:, 0::2], words[:, 1::2])  # type: ignore[assignment]
-    return np.stack(pair, axis=-1).reshape(len(groups), -1)
+    """Normal values [starts, depth * size] from the blocks that follow each start.
+
+    Small floats are accepted or not before they are rounded.
+    """
+    offsets = np.add.outer(starts, np.arange(depth)).reshape(-1)
+    values = np.empty((len(offsets), size), np.float64 if size == 2 else np.float32)
+    _fill_normals(stream.planes_at(offsets.astype(np.uint64)), values)
+    return values.reshape(len(starts), -1)
 
 
 def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
-    """A Fisher-Yates shuffle of range(size), one word for each exchange."""
-    order = list(range(size))
-    if size > 1:
-        remaining = np.arange(size, 1, -1, dtype=np.uint32)
-        others = np.arange(size - 1) + stream.words(size - 1) % remaining
-        for index, other in enumerate(others.tolist()):
-            order[index], order[other] = order[other], order[index]
-    return np.array(order, np.int64)
+    """A Fisher-Yates shuffle of range(size), one word for each exchange.
+
+    Step i takes the value at others[i] >= i for place i, which no later step touches,
+    and puts the one that was at i in its place. So all steps can be resolved at once:
+    what lies at others[i] was put there by the last step before i with the same
+    target, if there is one; and what such a step k puts is what lies at k then.
+    """
+    places = np.arange(size)
+    remaining = np.arange(size, 1, -1, dtype=np.uint32)
+    others = places.copy()
+    others[:-1] += (stream.words(max(size - 1, 0)) % remaining).astype(np.int64)
+    found = places.copy()  # at place i when step i begins
+    moved = np.flatnonzero(others != places)
+    found[others[moved]] = moved  # of several steps the last one counts
+    while not np.array_equal(found, further := found[found]):
+        found = further
+    bits = size.bit_length()
+    in_order = np.sort(others << bits | places)
+    step, target = in_order & ((1 << bits) - 1), in_order >> bits
+    again = np.flatnonzero(target[1:] == target[:-1])
+    others[step[again + 1]] = found[step[again]]
+    return others
 
 
 def categorical(

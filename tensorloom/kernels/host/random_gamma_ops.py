@@ -17,6 +17,8 @@ from tensorloom.kernels.host.random_state import node_generator
 _Array = NDArray[Any]
 # Beyond the integers of a double, no draw would ever be accepted.
 _HIGHEST_RATE = 2.0**62
+# One sample of a billion is so far from its rate.
+_DEVIATIONS = 6
 
 
 @host_kernel("RandomGamma", large=True)
@@ -56,16 +58,27 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
         dims = shape_from_tensor(shape, dtype, device)
         parameters = np.asarray(rate, np.float64)
         full = (*dims, *parameters.shape)
+        highest = min(highest_value(numpy_dtype), _HIGHEST_RATE)
+        _check_rates(parameters, highest)
         if rng is not None:
             return rng.poisson(np.maximum(parameters, 0), full).astype(numpy_dtype)
         count = math.prod(full)
         if count == 0:
             return np.empty(full, numpy_dtype)
-        if np.any(np.isfinite(parameters) & (parameters > _HIGHEST_RATE)):
-            raise invalid_argument(f"rate is too large: {parameters.max()}")
         stream = generator.reserve_outputs(count)
-        highest = highest_value(numpy_dtype)
         values = poisson(stream, parameters.reshape(-1), math.prod(dims), highest)
         return values.reshape(full).astype(numpy_dtype)
 
     return compute
+
+
+def _check_rates(rates: _Array, highest: float) -> None:
+    """Refuses rates whose samples are all above what the dtype can hold.
+
+    Raises:
+      InvalidArgumentError: a rate is many deviations above `highest`.
+    """
+    finite = rates[np.isfinite(rates)]
+    most = float(finite.max(initial=0))
+    if most - _DEVIATIONS * math.sqrt(most) > highest:
+        raise invalid_argument(f"rate is too large: {most}")

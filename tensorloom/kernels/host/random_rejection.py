@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.kernels.host.libm import logarithms, polar
 from tensorloom.kernels.host.philox import (
     SAMPLES_PER_OUTPUT,
     Stream,
@@ -23,16 +24,13 @@ from tensorloom.kernels.host.philox import (
 )
 from tensorloom.kernels.host.random_distributions import (
     box_muller_double,
-    cosines,
-    logarithms,
     polar_double,
-    sines,
 )
 
 _Doubles = NDArray[np.float64]
 _TOGETHER: Final = 1 << 14  # samples drawn by the same array operations
 _MANY: Final = 32  # fewer are drawn one by one
-_GAMMA_DEPTH: Final = 2  # blocks made for each sample at first
+_DEPTH: Final = 2  # blocks made for each sample at first
 _ATTEMPTS: Final = 4  # of samples together, before they are drawn one by one
 
 
@@ -73,14 +71,14 @@ _DrawMany = Callable[[Stream, UInt32Array, float], Any]
 
 
 def _drawn(
-    stream: Stream, parameters: _Doubles, samples: int, depth: int, draw: _DrawMany
+    stream: Stream, parameters: _Doubles, samples: int, draw: _DrawMany
 ) -> _Doubles:
     """[samples, parameters]; `draw` gets the samples' first blocks."""
     values = np.empty(len(parameters) * samples)
     for begin in range(0, values.size, _TOGETHER):
         end = min(begin + _TOGETHER, values.size)
         start = stream.skip(begin * SAMPLES_PER_OUTPUT)
-        words = start.blocks(end - begin, stride=SAMPLES_PER_OUTPUT, depth=depth)
+        words = start.blocks(end - begin, stride=SAMPLES_PER_OUTPUT, depth=_DEPTH)
         for row in range(begin // samples, -(-end // samples)):
             low, high = max(begin, row * samples), min(end, (row + 1) * samples)
             values[low:high] = draw(
@@ -105,10 +103,10 @@ def _none(words: UInt32Array) -> Any:
     return np.empty(len(words)), np.ones(len(words), bool)
 
 
-def _uniforms(words: UInt32Array) -> _Doubles:
-    """[samples, 2 * blocks] in the order in which `_Words.uniform` gives them."""
-    pairs = words.reshape(len(words), -1, 2, 2)[:, :, ::-1]
-    return words_to_double(pairs[..., 0], pairs[..., 1]).reshape(len(words), -1)
+def _uniforms(words: UInt32Array) -> tuple[_Doubles, _Doubles]:
+    """What `_Words.uniform` takes first and second of blocks [n, 4]."""
+    first = words_to_double(words[:, 2], words[:, 3])
+    return first, words_to_double(words[:, 0], words[:, 1])
 
 
 def gamma(stream: Stream, alphas: _Doubles, samples: int) -> _Doubles:
@@ -117,7 +115,7 @@ def gamma(stream: Stream, alphas: _Doubles, samples: int) -> _Doubles:
     Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. Words
     are numbered by alpha first, then by sample.
     """
-    return _drawn(stream, alphas, samples, _GAMMA_DEPTH, _gammas)
+    return _drawn(stream, alphas, samples, _gammas)
 
 
 def _gammas(stream: Stream, words: UInt32Array, alpha: float) -> Any:
@@ -126,7 +124,7 @@ def _gammas(stream: Stream, words: UInt32Array, alpha: float) -> Any:
     d = alpha + (2.0 / 3 if small else -1.0 / 3)
     values, rejected = _none(words)
     if len(words) >= _MANY and alpha == 1.0:
-        return -logarithms(1.0 - _uniforms(words[:, :4])[:, 0])
+        return -logarithms(1.0 - _uniforms(words[:, :4])[0])
     if len(words) >= _MANY and d > 0:
         pending = np.arange(len(words))
         run = _Attempts(stream, words)
@@ -162,27 +160,33 @@ class _Attempts:
     def __init__(self, stream: Stream, words: UInt32Array) -> None:
         self._stream = stream
         self._words = words
-        # Of the first normals, from which the second ones follow.
-        self._radius = self._angles = np.empty(0)
+        # The second normal of each sample's block.
+        self._second = np.empty(0)
 
     def draw(self, samples: Any, attempt: int, more: bool) -> tuple[Any, Any, Any]:
         """(normals, uniforms, the uniforms that are next if `more` are wanted)."""
         first, is_second = attempt // 2 * 2, attempt % 2
         u = _uniforms(self._block(samples, first + 1))
         if not is_second:
-            radius, angles = polar_double(self._block(samples, first))
-            self._radius, self._angles = np.empty((2, len(self._words)))
-            self._radius[samples], self._angles[samples] = radius, angles
-            return cosines(angles) * radius, u[:, 0], u[:, 1]
-        normals = sines(self._angles[samples]) * self._radius[samples]
-        scale = _uniforms(self._block(samples, first + 2))[:, 0] if more else None
-        return normals, u[:, 1], scale
+            sine, cosine = polar(*polar_double(self._block(samples, first)))
+            self._second = np.empty(len(self._words))
+            self._second[samples] = sine
+            return cosine, *u
+        scale = _uniforms(self._block(samples, first + 2))[0] if more else None
+        return self._second[samples], u[1], scale
 
-    def _block(self, samples: Any, block: int) -> UInt32Array:
-        if 4 * block < self._words.shape[1]:
-            return self._words[samples, 4 * block : 4 * block + 4]
-        places = samples.astype(np.uint64) * np.uint64(SAMPLES_PER_OUTPUT)
-        return self._stream.blocks_at(places + np.uint64(block))
+    def _block(self, samples: Any, number: int) -> UInt32Array:
+        return _block(self._stream, self._words, samples, number)
+
+
+def _block(
+    stream: Stream, words: UInt32Array, samples: Any, number: int
+) -> UInt32Array:
+    """The block of this number of some samples, [n, 4]; the first ones are `words`."""
+    if 4 * number < words.shape[1]:
+        return words[samples, 4 * number : 4 * number + 4]
+    places = samples.astype(np.uint64) * np.uint64(SAMPLES_PER_OUTPUT)
+    return stream.planes_at(places + np.uint64(number)).T
 
 
 def _gamma_sample(words: _Words, alpha: float) -> float:
@@ -229,11 +233,9 @@ def poisson(stream: Stream, rates: _Doubles, samples: int, highest: float) -> _D
         poissons = _small_poissons if rate < 10 else _large_poissons
         return poissons(start, words, rate, highest)
 
-    # Small rates need a uniform for each event, and one more; others a block for each
-    # attempt.
-    small = rates[rates < 10]
-    depth = max(_ATTEMPTS, int(small.max(initial=0)) + 2)
-    return _drawn(stream, rates, samples, depth, draw)
+    # A negative rate is as zero, as in TensorFlow.
+    rates = np.maximum(rates, 0)
+    return _drawn(stream, rates, samples, draw)
 
 
 def _small_poissons(
@@ -241,17 +243,26 @@ def _small_poissons(
 ) -> Any:
     """As `_small_poisson` for each sample."""
     values, rejected = _none(words)
-    if len(words) >= _MANY:
-        over = np.cumprod(_uniforms(words), axis=1) > math.exp(-rate)
-        values = over.argmin(axis=1).astype(np.float64)
-        rejected = over.all(axis=1) | (values > highest)
-    return _redraw(
-        values,
-        rejected,
-        stream,
-        words,
-        lambda run: _small_poisson(run, rate, highest),
-    )
+    if len(words) < _MANY:
+        return _redraw(
+            values,
+            rejected,
+            stream,
+            words,
+            lambda run: _small_poisson(run, rate, highest),
+        )
+    limit, pending = math.exp(-rate), np.arange(len(words))
+    product, count = np.ones(len(words)), 0
+    while len(pending):
+        first, second = _uniforms(_block(stream, words, pending, count // 2))
+        first *= product
+        second *= first
+        goes_on = (first > limit) | (count > highest)
+        values[pending] = count + goes_on
+        goes_on &= (second > limit) | (count + 1 > highest)
+        rest = np.flatnonzero(goes_on)
+        pending, product, count = pending[rest], second[rest], count + 2
+    return values
 
 
 def _large_poissons(
@@ -261,8 +272,8 @@ def _large_poissons(
     values, rejected = _none(words)
     if len(words) >= _MANY and math.isfinite(rate):
         pending = np.arange(len(words))
-        for attempt in range(words.shape[1] // 4):
-            uniforms = _uniforms(words[pending, 4 * attempt : 4 * attempt + 4])
+        for attempt in range(_ATTEMPTS):
+            uniforms = _uniforms(_block(stream, words, pending, attempt))
             found, accepted = _large_attempt(uniforms, rate)
             accepted &= found <= highest
             values[pending[accepted]] = found[accepted]
@@ -279,9 +290,9 @@ def _large_poissons(
     )
 
 
-def _large_attempt(uniforms: _Doubles, rate: float) -> tuple[Any, Any]:
+def _large_attempt(uniforms: tuple[_Doubles, _Doubles], rate: float) -> tuple[Any, Any]:
     """One attempt of each sample at a Poisson value: (values, which are accepted)."""
-    first, v = uniforms.T
+    first, v = uniforms
     b = 0.931 + 2.53 * math.sqrt(rate)
     a = -0.059 + 0.02483 * b
     u = first - 0.5

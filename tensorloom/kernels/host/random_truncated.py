@@ -41,6 +41,7 @@ def truncated_samples(
 
     Raises:
       errors.InvalidArgumentError: the bounds hold no interval.
+      errors.InternalError: none of many proposals was accepted, as of an infinite mean.
     """
     mean, deviation, low, high = bounds
     dtype = mean.dtype
@@ -53,13 +54,19 @@ def truncated_samples(
     low, high = (low - mean) / deviation, (high - mean) / deviation
     propose, group = _proposal(low, high, dtype)
     parts: list[_Array] = []
-    missing = count
+    missing, refused = count, 0
     while missing:
         groups = max(4, -(-2 * missing // group))
         values, accepted = propose(stream, groups)
-        if not parts and groups * group > MAX_ITERATIONS and not accepted.any():
-            accepted = np.ones_like(accepted)  # hopeless: TensorFlow takes any
         places = np.flatnonzero(accepted)[:missing]
+        refused = 0 if len(places) else refused + groups * group
+        if refused > MAX_ITERATIONS:
+            raise errors.InternalError(
+                None,
+                None,
+                f"TruncatedNormal {propose.__name__} rejection sampler failed to "
+                "accept a sample.",
+            )
         parts.append(values[places])
         missing -= len(places)
         used = groups if missing else int(places[-1]) // group + 1

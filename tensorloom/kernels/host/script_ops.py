@@ -63,7 +63,9 @@ def _call(token: str, arguments: list[Any]) -> list[Any]:
     try:
         function = py_functions.find(token)
         result = function(*arguments)
-    except Exception as error:
+    except KeyboardInterrupt:  # of the user, while a step runs in the main thread
+        raise
+    except BaseException as error:
         kind = next(kind for cause, kind in _ERRORS if isinstance(error, cause))
         raise kind(
             None,

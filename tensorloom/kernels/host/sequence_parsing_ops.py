@@ -50,12 +50,6 @@ class _Steps:
     column: columns.Column
     counts: NDArray[np.int64]
 
-    def flat_counts(self) -> NDArray[np.int64]:
-        """How many values each message has."""
-        ends = np.concatenate([[0], self.column.counts.cumsum()])
-        stops = self.counts.cumsum()
-        return ends[stops] - ends[stops - self.counts]  # type: ignore[no-any-return]
-
 
 def _steps(
     lists: Sequence[Any], dtype: DType, mismatch: Callable[[int, int, Any], Exception]

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.op_kernel import (
+    Compute,
+    OpKernelConstruction,
+    OpKernelContext,
+    host_kernel,
+)
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.candidate_draws import AliasDraws
 from tensorloom.kernels.host.candidate_sampling_ops import alias_table
@@ -134,11 +140,11 @@ def _kept(corpus: _Corpus, subsample: float) -> list[float]:
     return result
 
 
-@host_kernel("Skipgram", large=True)
+@host_kernel("Skipgram", context=True, large=True)
 def skipgram(c: OpKernelConstruction) -> Compute:
     """The vocabulary, progress, and a batch of (word, neighbour)."""
     window, size = c["window_size"], c["batch_size"]
-    check_shape((size,), dtypes.int32, c.device)
+    check_shape((size, 2), dtypes.int32, c.device)
     corpus = _Corpus(c["filename"].decode(), window, c["min_count"])
     pairs = _Pairs(corpus, window, c["subsample"])
     vocabulary = to_strings(corpus.vocabulary, (len(corpus.vocabulary),))
@@ -152,15 +158,21 @@ def skipgram(c: OpKernelConstruction) -> Compute:
 
     refill()
 
-    def take() -> tuple[int, int]:
-        pair = ahead.pop()
-        if not ahead:
-            refill()
-        return pair
+    def fill(batch: _Array, check: Callable[[], None]) -> None:
+        filled = 0
+        while filled < len(batch):
+            check()
+            count = min(len(ahead), len(batch) - filled)
+            batch[filled : filled + count] = ahead[-count:][::-1]
+            del ahead[-count:]
+            filled += count
+            if not ahead:
+                refill()
 
-    def compute() -> tuple[Any, ...]:
+    def compute(context: OpKernelContext) -> tuple[Any, ...]:
         with lock:
-            batch = np.array([take() for _ in range(size)], np.int32).reshape(-1, 2)
+            batch = np.empty((max(size, 0), 2), np.int32)
+            fill(batch, context.cancellation.check)
             progress = (
                 np.int64(corpus.size),
                 np.int32(pairs.epoch),

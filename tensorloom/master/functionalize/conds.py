@@ -19,8 +19,10 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.classic_op_types import SWITCHES
 from tensorloom.framework.graph_ir import (
     GRAPH_NAMES,
+    LOWERED,
     FunctionIR,
     GraphIR,
     Node,
@@ -37,7 +39,6 @@ Edge = tuple[str, int]
 Literal = tuple[Edge, int]  # (predicate, outcome)
 Condition = frozenset[Literal]
 _ALWAYS: Condition = frozenset()
-_SWITCHES = ("Switch", "RefSwitch")
 # References must stay what they are: RefMerge is left to the interpreter.
 _MERGES = ("Merge",)
 
@@ -61,7 +62,7 @@ def functionalize_conds(graph: GraphIR, prefix: str = "") -> GraphIR:
     Args:
       prefix: of the names of new functions: that of the function that is rewritten.
     """
-    if not any(node.op in _SWITCHES for node in graph.nodes.values()):
+    if not any(node.op in SWITCHES for node in graph.nodes.values()):
         return graph
     if any(n.op in CONTROL_FLOW and n.op not in _HANDLED for n in graph.nodes.values()):
         return graph
@@ -71,7 +72,7 @@ def functionalize_conds(graph: GraphIR, prefix: str = "") -> GraphIR:
         return graph
 
 
-_HANDLED = (*_SWITCHES, *_MERGES)
+_HANDLED = (*SWITCHES, *_MERGES)
 
 
 class _Rewriter:
@@ -91,7 +92,7 @@ class _Rewriter:
         nodes = {
             name: node
             for name, node in self.graph.nodes.items()
-            if self.node_conditions[name] == _ALWAYS and node.op not in _SWITCHES
+            if self.node_conditions[name] == _ALWAYS and node.op not in SWITCHES
         }
         taken: set[str] = set()
         for cond in self.conds.values():
@@ -100,7 +101,7 @@ class _Rewriter:
             if (
                 node.name not in nodes
                 and node.name not in taken
-                and node.op not in _SWITCHES
+                and node.op not in SWITCHES
             ):
                 raise _NotStructuredError(node.name)
         changed = GraphIR(
@@ -126,7 +127,7 @@ class _Rewriter:
         self.node_conditions[node.name] = condition
         for index in range(len(node.output_types)):
             under = condition
-            if node.op in _SWITCHES:
+            if node.op in SWITCHES:
                 under = condition | {(self._predicate(node), index)}
             self.conditions[node.name, index] = under
 
@@ -203,6 +204,7 @@ class _Rewriter:
                 "then_branch": NameAttrList(functions[1].name),
                 "else_branch": NameAttrList(functions[0].name),
                 "output_shapes": [],
+                LOWERED: True,
             },
             results,
             None,
@@ -267,7 +269,7 @@ class _Rewriter:
     def _opens(self, node: Node, cond: _Cond) -> bool:
         """Whether a node is a Switch at the rim of the cond."""
         return (
-            node.op in _SWITCHES
+            node.op in SWITCHES
             and self._predicate(node) == cond.predicate
             and not self.node_conditions[node.name]
         )

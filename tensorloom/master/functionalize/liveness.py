@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.classic_op_types import EXITS, MERGES, SWITCHES
+
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR, Node
 
@@ -17,7 +19,6 @@ Edge = tuple[str, int]
 Condition = frozenset[tuple[Edge, int]]  # all (predicate, outcome) that must hold
 
 _ALWAYS: Condition = frozenset()
-_SWITCHES = ("Switch", "RefSwitch")
 
 
 def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
@@ -26,7 +27,7 @@ def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> 
     Args:
       shared, starts: the Enters of a loop.
     """
-    if not any(node.op in _SWITCHES for node in graph.nodes.values()):
+    if not any(node.op in SWITCHES for node in graph.nodes.values()):
         return True
     conditions = _conditions(graph)
     runs = _ALWAYS.union(*(conditions[n.name, 0] for n in starts))
@@ -40,17 +41,17 @@ def _conditions(graph: GraphIR) -> dict[Edge, Condition]:
     for node in graph.nodes.values():
         edges = [conditions[e] for e in node.inputs if e in conditions]
         waits = [of_nodes[c] for c in node.control_inputs if c in of_nodes]
-        if node.op in ("Merge", "RefMerge") and edges:
+        if node.op in MERGES and edges:
             edges = [frozenset.intersection(*edges)]
         elif node.op == "ControlTrigger" and waits:
             waits = [frozenset.intersection(*waits)]
         condition = _ALWAYS.union(*edges, *waits)
-        if node.op in ("Exit", "RefExit"):
+        if node.op in EXITS:
             condition = _after_loop(graph.nodes, node, condition)
         of_nodes[node.name] = condition
         for index in range(len(node.output_types)):
             under = condition
-            if node.op in _SWITCHES:
+            if node.op in SWITCHES:
                 under = condition | {(_predicate(graph.nodes, node), index)}
             conditions[node.name, index] = under
     return conditions
@@ -69,7 +70,7 @@ def _after_loop(
 ) -> Condition:
     """What is left of the condition of an Exit: its loop is over."""
     switch = nodes[leaving.inputs[0][0]]
-    if switch.op not in _SWITCHES:
+    if switch.op not in SWITCHES:
         return condition
     over = _predicate(nodes, switch)
     return frozenset(literal for literal in condition if literal[0] != over)

@@ -15,8 +15,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.classic_op_types import (
+    ENTERS,
+    EXITS,
+    MERGES,
+    NEXT_ITERATIONS,
+    SWITCHES,
+)
 from tensorloom.framework.graph_ir import (
     GRAPH_NAMES,
+    LOWERED,
     FunctionIR,
     GraphIR,
     Node,
@@ -31,8 +39,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
 Edge = tuple[str, int]
-_ENTERS = ("Enter", "RefEnter")
-_EXITS = ("Exit", "RefExit")
 
 
 @dataclass(slots=True, eq=False)
@@ -84,14 +90,14 @@ def _innermost_frames(graph: GraphIR, failed: set[bytes]) -> list[_Frame]:
         path = _path_into(node, paths)
         if path is None:
             return []  # the interpreter says what is wrong
-        if node.op in _ENTERS:
+        if node.op in ENTERS:
             name = node.attrs["frame_name"]
             frames.setdefault(name, _Frame(name)).enters.append(node)
             parents.update(path)
             path = (*path, name)
         elif path:
             frames[path[-1]].inner.append(node)
-            if node.op in _EXITS:
+            if node.op in EXITS:
                 path = path[:-1]
         paths[node.name] = path
     return [
@@ -116,7 +122,7 @@ def _path_into(
 
 def _understand(graph: GraphIR, frame: _Frame) -> _Loop | None:
     nodes = graph.nodes
-    merges = [n for n in frame.inner if n.op in ("Merge", "RefMerge")]
+    merges = [n for n in frame.inner if n.op in MERGES]
     conditions = [n for n in frame.inner if n.op == "LoopCond"]
     if len(conditions) != 1:
         return None
@@ -125,9 +131,7 @@ def _understand(graph: GraphIR, frame: _Frame) -> _Loop | None:
     for merge in merges:
         names = [name for name, _ in merge.inputs]
         starts = [n for n in names if n in enters]
-        ends = [
-            n for n in names if nodes[n].op in ("NextIteration", "RefNextIteration")
-        ]
+        ends = [n for n in names if nodes[n].op in NEXT_ITERATIONS]
         if not starts:
             continue  # the end of a cond in the body
         if len(names) != 2 or len(starts) != 1 or len(ends) != 1:
@@ -142,9 +146,7 @@ def _understand(graph: GraphIR, frame: _Frame) -> _Loop | None:
     index_of = {n.name: i for i, n in enumerate(loop.variables)}
     loop.switches = [None] * len(loop.variables)
     for node in frame.inner:
-        if node.op in ("Switch", "RefSwitch") and node.inputs[1][0] == (
-            loop.condition.name
-        ):
+        if node.op in SWITCHES and node.inputs[1][0] == (loop.condition.name):
             index = index_of.get(node.inputs[0][0])
             if index is None or loop.switches[index] is not None:
                 return None
@@ -155,7 +157,7 @@ def _understand(graph: GraphIR, frame: _Frame) -> _Loop | None:
 def _find_exits(loop: _Loop, frame: _Frame) -> bool:
     by_switch = {s.name: i for i, s in enumerate(loop.switches) if s is not None}
     for node in frame.inner:
-        if node.op in _EXITS:
+        if node.op in EXITS:
             name, output = node.inputs[0]
             if name not in by_switch or output != 0:
                 return False
@@ -184,7 +186,7 @@ class _Body:
             if name in self.nodes:
                 continue
             node = self.graph.nodes[name]
-            if node.op in (*_ENTERS, *_EXITS, "NextIteration", "RefNextIteration"):
+            if node.op in ENTERS | EXITS | NEXT_ITERATIONS:
                 self.understood = False
                 return
             for edge in node.inputs:
@@ -328,6 +330,7 @@ def _with_while(
             "body": NameAttrList(step.name),
             "output_shapes": [],
             "parallel_iterations": loop.starts[0].attrs["parallel_iterations"],
+            LOWERED: True,
         },
         tuple(types),
         None,

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import op_registry
+from tensorloom.framework.classic_op_types import (
+    ENTERS,
+    EXITS,
+    MERGES,
+    NEXT_ITERATIONS,
+    SWITCHES,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
@@ -12,20 +19,7 @@ if TYPE_CHECKING:
 # The classic control flow primitives. What they output may be dead, and a control edge
 # from one of them means less than one from its consumer.
 CONTROL_FLOW: Final = frozenset(
-    [
-        "Switch",
-        "RefSwitch",
-        "_SwitchN",
-        "Merge",
-        "RefMerge",
-        "Enter",
-        "RefEnter",
-        "Exit",
-        "RefExit",
-        "NextIteration",
-        "RefNextIteration",
-        "LoopCond",
-    ]
+    [*SWITCHES, "_SwitchN", *MERGES, *ENTERS, *EXITS, *NEXT_ITERATIONS, "LoopCond"]
 )
 
 # Ops of the step's own plumbing, and those that raise by design.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tensorloom.framework.graph_ir import FunctionIR, Node
-from tensorloom.framework.session_config import OptimizerConfig
+from tensorloom.framework.session_config import TOGGLE_OFF, OptimizerConfig
 
 # Computes a node's outputs from its inputs' values; None where it cannot.
 Evaluate = Callable[[Node, Sequence[Any]], "Sequence[Any] | None"]
@@ -40,7 +40,9 @@ class OptimizeTarget:
         if name == "common_subexpression":
             return config.do_common_subexpression_elimination
         if name == "constant_folding":
-            return config.do_constant_folding and config.toggles.get(name) != 2
+            return config.do_constant_folding and (
+                config.toggles.get(name) != TOGGLE_OFF
+            )
         return config.allows(_TOGGLES.get(name, name))
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,14 +27,21 @@ class Mix:
     ps: str
     worker: str
     client: str
+    other: str = ""  # a second worker, if there is one
 
     def __str__(self) -> str:
-        return f"ps={self.ps} master={self.worker} client={self.client}"
+        second = f" other={self.other}" if self.other else ""
+        return f"ps={self.ps} master={self.worker}{second} client={self.client}"
+
+    @property
+    def systems(self) -> list[str]:
+        """All of them, the client's first."""
+        return [s for s in (self.client, self.worker, self.ps, self.other) if s]
 
     @property
     def is_here(self) -> bool:
         """Whether all its systems are installed."""
-        return all(python_for(s) for s in (self.ps, self.worker, self.client))
+        return all(python_for(s) for s in self.systems)
 
 
 def python_for(system: str) -> str | None:
@@ -54,12 +61,14 @@ def environment(system: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(system: str, cluster: dict[str, list[str]], job: str) -> Iterator[None]:
+def running(
+    system: str, cluster: dict[str, list[str]], job: str, task: int = 0
+) -> Iterator[None]:
     """A task in a process of its own, ready to answer."""
     python = python_for(system)
     assert python is not None
     process = subprocess.Popen(
-        [python, str(FOLDER / "serve.py"), system, json.dumps(cluster), job],
+        [python, str(FOLDER / "serve.py"), system, json.dumps(cluster), job, str(task)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment(system),
@@ -78,14 +87,18 @@ def running(system: str, cluster: dict[str, list[str]], job: str) -> Iterator[No
 
 def run_programs(mix: Mix, modules: str) -> dict[str, dict[str, Any]]:
     """The outcomes of all programs of some modules on a mix, by program."""
-    ports = free_ports(2)
+    ports = free_ports(3 if mix.other else 2)
     cluster = {
         "ps": [f"localhost:{ports[0]}"],
-        "worker": [f"localhost:{ports[1]}"],
+        "worker": [f"localhost:{port}" for port in ports[1:]],
     }
     python = python_for(mix.client)
     assert python is not None
-    with running(mix.ps, cluster, "ps"), running(mix.worker, cluster, "worker"):
+    with ExitStack() as stack:
+        stack.enter_context(running(mix.ps, cluster, "ps"))
+        stack.enter_context(running(mix.worker, cluster, "worker"))
+        if mix.other:
+            stack.enter_context(running(mix.other, cluster, "worker", 1))
         done = subprocess.run(
             [
                 python,

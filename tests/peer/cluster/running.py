@@ -16,6 +16,7 @@ import numpy as np
 
 PS = "/job:ps/task:0"
 WORKER = "/job:worker/task:0"
+OTHER = "/job:worker/task:1"
 
 
 def error_of(tf, run):

@@ -1,4 +1,7 @@
-"""Runs one task of a cluster. Usage: python serve.py SYSTEM CLUSTER_JSON JOB"""
+"""Runs one task of a cluster.
+
+Usage: python serve.py SYSTEM CLUSTER_JSON JOB TASK
+"""
 
 import json
 import sys
@@ -8,9 +11,9 @@ from running import load
 
 def main():
     """Serves until it is killed."""
-    system, cluster, job = sys.argv[1:]
+    system, cluster, job, task = sys.argv[1:]
     tf = load(system)
-    server = tf.train.Server(json.loads(cluster), job_name=job, task_index=0)
+    server = tf.train.Server(json.loads(cluster), job_name=job, task_index=int(task))
     print("ready", flush=True)
     server.join()
 

@@ -296,3 +296,38 @@ with tf.Session() as sess:
     sess.run([v.assign(v * 0) for v in tf.global_variables()[:3]])
     root.restore(path).assert_consumed().run_restore_ops()
     result.append(sess.run([y, again, u]))
+# program: the object graph of modules
+# not in 2.21: ops values error
+import os, tempfile
+folder = tempfile.mkdtemp()
+class Part(tf.Module):
+    def __init__(self, size):
+        super(Part, self).__init__()
+        self.v = tf.get_variable("v%d" % size, [size], initializer=tf.ones_initializer(), use_resource=True)
+        self.dense = tf.layers.Dense(size, kernel_initializer=tf.ones_initializer())
+        self.dense(tf.ones([1, 2]))
+class Whole(tf.Module):
+    def __init__(self):
+        super(Whole, self).__init__(name="whole")
+        self.parts = [Part(1), [Part(2)]]
+        self.named = {"a": tf.get_variable("a", initializer=1.0, use_resource=True), "n": 3}
+        self.pair = (tf.get_variable("b", initializer=1.0, use_resource=True), 2)
+        self._hidden = tf.get_variable("h", initializer=b"x", use_resource=True)
+        self._hidden = tf.get_variable("h2", initializer=b"y", use_resource=True)
+        self.generator = tf.random.experimental.Generator.from_seed(7)
+whole = Whole()
+result = [[v.name for v in whole.variables], [m.name for m in whole.submodules]]
+result.append([isinstance(m, tf.Module) for m in (whole.parts[0].dense, tf.nn.rnn_cell.GRUCell(1))])
+optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+train = optimizer.minimize(tf.reduce_sum(whole.parts[0].v) ** 2 + whole.named["a"] ** 2)
+root = tf.train.Checkpoint(whole=whole, optimizer=optimizer)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train)
+    path = root.save(os.path.join(folder, "ck"))
+    root.restore(path).assert_consumed().run_restore_ops()
+    result.append([(n, s) for n, s in tf.train.list_variables(path)])
+    reader = tf.train.NewCheckpointReader(path)
+    text = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    result.append(text if isinstance(text, bytes) else bytes(text))
+    result.append(sess.run(whole.parts[0].v))

@@ -16,8 +16,8 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
     invalid,
+    like,
 )
-from tensorloom.kernels.host.datasets.selection import like
 from tensorloom.kernels.host.datasets.sources import ElementIterator
 
 if TYPE_CHECKING:

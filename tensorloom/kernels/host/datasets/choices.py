@@ -15,6 +15,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
     invalid,
+    like,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import (
@@ -22,7 +23,6 @@ from tensorloom.kernels.host.datasets.environment import (
     CapturedFunction,
     Environment,
 )
-from tensorloom.kernels.host.datasets.selection import like
 from tensorloom.kernels.host.datasets.sources import RandomWords
 from tensorloom.kernels.host.datasets.stored import Elements
 from tensorloom.kernels.host.philox import uint32_to_float

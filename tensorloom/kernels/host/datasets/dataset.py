@@ -211,3 +211,13 @@ def check_positive(value: Any, text: str) -> int:
 def invalid(text: str) -> errors.InvalidArgumentError:
     """The error of a bad argument."""
     return errors.InvalidArgumentError(None, None, text)
+
+
+def like(source: Dataset) -> tuple[Any, Any, Dataset]:
+    """The first arguments of a dataset with the elements of another."""
+    return source.types, source.shapes, source
+
+
+def rows_of(dataset: Dataset) -> RowDataset | None:
+    """The dataset, if its elements can be had in any order."""
+    return dataset if isinstance(dataset, RowDataset) and dataset.is_plain else None

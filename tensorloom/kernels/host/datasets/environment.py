@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
@@ -73,7 +74,14 @@ class CapturedFunction:
         self._captured = captured
 
     def __call__(self, env: Environment, element: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The results, in host memory."""
+        """The results, in host memory.
+
+        A pipeline may call for ever without giving an element, so each call looks
+        whether the step was cancelled.
+        """
+        cancellation = env.context.cancellation
+        if cancellation.cancelled:
+            cancellation.check()
         torch = sys.modules.get("torch")
         if torch is None or torch.is_inference_mode_enabled():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
@@ -87,3 +95,20 @@ def capture(
     """The function attr of a node, waiting for the tensors that it captured."""
     call = c.function(c[attr], host_results=True)
     return lambda captured: CapturedFunction(call, tuple(captured))
+
+
+def capture_each(
+    c: OpKernelConstruction, attrs: Sequence[str], suffix: str
+) -> Callable[[tuple[Any, ...]], tuple[CapturedFunction, ...]]:
+    """Several function attrs, waiting for what they captured, one after the other.
+
+    Args:
+      attrs: their names.
+      suffix: the types of what `f` captured are the attr `Tf_<suffix>`.
+    """
+    binds = [capture(c, attr) for attr in attrs]
+    ends = list(accumulate(len(c[f"T{attr}_{suffix}"]) for attr in attrs))
+    parts = list(zip(binds, [0, *ends[:-1]], ends, strict=True))
+    return lambda captured: tuple(
+        [bind(captured[begin:end]) for bind, begin, end in parts]
+    )

@@ -1,4 +1,4 @@
-"""Datasets that let some elements through: filter, take_while; and scan."""
+"""Datasets that let some elements through: filter, take_while, unique; and scan."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.kernels.host.datasets.dataset import (
+    INFINITE,
+    UNKNOWN,
     Dataset,
     DatasetIterator,
     Element,
     as_dataset,
     dataset_kernel,
     invalid,
+    like,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import (
@@ -214,3 +217,73 @@ def scan_dataset(c: OpKernelConstruction) -> Compute:
     return lambda source, *rest: _ScanDataset(
         types, shapes, as_dataset(source), rest[:width], bind(rest[width:]), preserve
     )
+
+
+# --- unique, and without errors ------------------------------------------------
+
+
+class _UniqueDataset(Dataset):
+    """Each element once."""
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _UniqueIterator(self.inputs[0].iterate(env))
+
+
+class _UniqueIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator) -> None:
+        self._source = source
+        self._seen: set[Any] = set()
+
+    def __next__(self) -> Element:
+        for element in self._source:
+            value = np.asarray(element[0])
+            key = (
+                tuple(value.reshape(-1).tolist())
+                if value.dtype == object
+                else value.tobytes()
+            )
+            if (value.shape, key) not in self._seen:
+                self._seen.add((value.shape, key))
+                return element
+        raise StopIteration
+
+
+@dataset_kernel("UniqueDataset", "ExperimentalUniqueDataset")
+def unique_dataset(c: OpKernelConstruction) -> Compute:
+    """Each element once."""
+    if len(c["output_types"]) != 1:
+        raise invalid("UniqueDataset only supports inputs with a single component.")
+    return lambda source: _UniqueDataset(*like(as_dataset(source)))
+
+
+class _IgnoreErrorsDataset(Dataset):
+    """The elements that do not fail."""
+
+    @property
+    def cardinality(self) -> int:
+        return UNKNOWN if self.inputs[0].cardinality != INFINITE else INFINITE
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        return _IgnoreErrorsIterator(self.inputs[0].iterate(env), env)
+
+
+class _IgnoreErrorsIterator(DatasetIterator):
+    def __init__(self, source: DatasetIterator, env: Environment) -> None:
+        self._source, self._env = source, env
+
+    def __next__(self) -> Element:
+        while True:
+            try:
+                return next(self._source)
+            except StopIteration:
+                raise
+            except Exception:
+                # A cancelled step is no bad element: it must end here.
+                if self._env.context.cancellation.cancelled:
+                    raise
+
+
+@dataset_kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
+def ignore_errors_dataset(c: OpKernelConstruction) -> Compute:
+    """The elements that do not fail."""
+    return lambda source: _IgnoreErrorsDataset(*like(as_dataset(source)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from tensorloom.kernels.host.datasets.environment import (
     CapturedFunction,
     Environment,
     capture,
+    capture_each,
 )
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
         OpKernelConstruction,
         OpKernelContext,
     )
-
-_Bind = Callable[[tuple[Any, ...]], CapturedFunction]
-
 
 # --- map -----------------------------------------------------------------------
 
@@ -254,7 +251,7 @@ class _GeneratorDataset(Dataset):
         self,
         types: Any,
         shapes: Any,
-        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+        functions: tuple[CapturedFunction, ...],
     ) -> None:
         super().__init__(types, shapes)
         self._functions = functions
@@ -266,7 +263,7 @@ class _GeneratorDataset(Dataset):
 class _GeneratorIterator(DatasetIterator):
     def __init__(
         self,
-        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+        functions: tuple[CapturedFunction, ...],
         env: Environment,
     ) -> None:
         self._begin, self._next, self._finish = functions
@@ -311,24 +308,8 @@ class _GeneratorIterator(DatasetIterator):
 def generator_dataset(c: OpKernelConstruction) -> Compute:
     """Elements that a function generates."""
     types, shapes = signature(c)
-    names = "init_func", "next_func", "finalize_func"
-    binds = [capture(c, name) for name in names]
-    counts = [len(c[f"T{name}_args"]) for name in names]
-
-    def compute(*captured: Any) -> Dataset:
-        first, second = counts[0], counts[0] + counts[1]
-        begin, step, finish = binds
-        return _GeneratorDataset(
-            types,
-            shapes,
-            (
-                begin(captured[:first]),
-                step(captured[first:second]),
-                finish(captured[second:]),
-            ),
-        )
-
-    return compute
+    bind = capture_each(c, ("init_func", "next_func", "finalize_func"), "args")
+    return lambda *captured: _GeneratorDataset(types, shapes, bind(captured))
 
 
 # --- reduce --------------------------------------------------------------------

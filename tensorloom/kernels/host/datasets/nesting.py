@@ -26,6 +26,7 @@ from tensorloom.kernels.host.datasets.environment import (
     CapturedFunction,
     Environment,
     capture,
+    capture_each,
 )
 from tensorloom.kernels.host.datasets.mapping import threads_of
 from tensorloom.kernels.host.datasets.sources import ElementDataset, ElementIterator
@@ -315,7 +316,7 @@ class _GroupByWindowDataset(Dataset):
         types: Any,
         shapes: Any,
         source: Dataset,
-        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+        functions: tuple[CapturedFunction, ...],
     ) -> None:
         super().__init__(types, shapes, source)
         self._functions = functions
@@ -328,7 +329,7 @@ class _GroupByWindowIterator(DatasetIterator):
     def __init__(
         self,
         dataset: Dataset,
-        functions: tuple[CapturedFunction, CapturedFunction, CapturedFunction],
+        functions: tuple[CapturedFunction, ...],
         env: Environment,
     ) -> None:
         self._dataset, self._env = dataset, env
@@ -381,14 +382,6 @@ class _GroupByWindowIterator(DatasetIterator):
         self._current = made.iterate(self._env)
 
 
-def _split(values: tuple[Any, ...], counts: list[int]) -> list[tuple[Any, ...]]:
-    parts, begin = [], 0
-    for count in counts:
-        parts.append(tuple(values[begin : begin + count]))
-        begin += count
-    return parts
-
-
 @dataset_kernel(
     "GroupByWindowDataset",
     "ExperimentalGroupByWindowDataset",
@@ -402,19 +395,10 @@ def group_by_window_dataset(c: OpKernelConstruction) -> Compute:
     """Windows of elements by key."""
     types, shapes = signature(c)
     names = "key_func", "reduce_func", "window_size_func"
-    binds = [capture(c, name) for name in names]
-    counts = [len(c[f"T{name}_other_arguments"]) for name in names]
-
-    def compute(source: Any, *captured: Any) -> Dataset:
-        key, reduce, size = (
-            bind(part)
-            for bind, part in zip(binds, _split(captured, counts), strict=True)
-        )
-        return _GroupByWindowDataset(
-            types, shapes, as_dataset(source), (key, reduce, size)
-        )
-
-    return compute
+    bind = capture_each(c, names, "other_arguments")
+    return lambda source, *captured: _GroupByWindowDataset(
+        types, shapes, as_dataset(source), bind(captured)
+    )
 
 
 class _GroupByReducerDataset(Dataset):
@@ -472,14 +456,7 @@ def group_by_reducer_dataset(c: OpKernelConstruction) -> Compute:
     """Reductions by key."""
     types, shapes = signature(c)
     names = "key_func", "init_func", "reduce_func", "finalize_func"
-    binds = [capture(c, name) for name in names]
-    counts = [len(c[f"T{name}_other_arguments"]) for name in names]
-
-    def compute(source: Any, *captured: Any) -> Dataset:
-        functions = tuple(
-            bind(part)
-            for bind, part in zip(binds, _split(captured, counts), strict=True)
-        )
-        return _GroupByReducerDataset(types, shapes, as_dataset(source), functions)
-
-    return compute
+    bind = capture_each(c, names, "other_arguments")
+    return lambda source, *captured: _GroupByReducerDataset(
+        types, shapes, as_dataset(source), bind(captured)
+    )

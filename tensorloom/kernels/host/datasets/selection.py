@@ -1,4 +1,4 @@
-"""Which elements, and how often: take, skip, repeat, shard, concatenate, zip."""
+"""Which elements, by their numbers, and how often: take, skip, repeat, shard."""
 
 from __future__ import annotations
 
@@ -15,24 +15,18 @@ from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
     Element,
-    RowDataset,
     RowIterator,
     as_dataset,
     dataset_kernel,
     invalid,
     join_columns,
+    like,
     numpy_type,
-    signature,
 )
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
-
-
-def like(source: Dataset) -> tuple[Any, Any, Dataset]:
-    """The first arguments of a dataset with the elements of another."""
-    return source.types, source.shapes, source
 
 
 # --- take and skip -------------------------------------------------------------
@@ -203,6 +197,7 @@ class _RepeatIterator(DatasetIterator):
             self._source = None
         else:
             self._gave = False
+            self._env.context.cancellation.check()
             self._source = self._dataset.iterate(self._env)
 
     def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
@@ -284,237 +279,7 @@ def shard_dataset(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# --- several datasets ----------------------------------------------------------
-
-
-class ConcatenateDataset(Dataset):
-    """The elements of one dataset, then those of another."""
-
-    def __init__(self, types: Any, shapes: Any, *sources: Dataset) -> None:
-        super().__init__(types, shapes, *sources)
-
-    @property
-    def cardinality(self) -> int:
-        counts = [source.cardinality for source in self.inputs]
-        if INFINITE in counts:
-            return INFINITE
-        return UNKNOWN if UNKNOWN in counts else sum(counts)
-
-    def iterate(self, env: Environment) -> DatasetIterator:
-        return _ConcatenateIterator(self.inputs, env)
-
-
-class _ConcatenateIterator(DatasetIterator):
-    def __init__(self, sources: Sequence[Dataset], env: Environment) -> None:
-        self._left, self._env = list(reversed(sources)), env
-        self._source: DatasetIterator | None = None
-
-    def __next__(self) -> Element:
-        while True:
-            if self._source is None:
-                if not self._left:
-                    raise StopIteration
-                self._source = self._left.pop().iterate(self._env)
-            for element in self._source:
-                return element
-            self._source = None
-
-
-@dataset_kernel("ConcatenateDataset")
-def concatenate_dataset(c: OpKernelConstruction) -> Compute:
-    """Two datasets one after the other."""
-    types, shapes = signature(c)
-
-    def compute(first: Any, second: Any) -> Dataset:
-        a, b = as_dataset(first), as_dataset(second)
-        if a.types != b.types:
-            raise invalid(
-                "input dataset and dataset to concatenate have different output_types "
-                f"{types_text(a)} and {types_text(b)}"
-            )
-        return ConcatenateDataset(types, shapes, a, b)
-
-    return compute
-
-
-def types_text(dataset: Dataset) -> str:
-    """The dtypes as TensorFlow's messages show them."""
-    return ", ".join(t.name for t in dataset.types)
-
-
-class ZipDataset(Dataset):
-    """Tuples of the elements of several datasets, as long as all have some."""
-
-    @property
-    def cardinality(self) -> int:
-        counts = [source.cardinality for source in self.inputs]
-        if UNKNOWN in counts:
-            return UNKNOWN
-        finite = [n for n in counts if n != INFINITE]
-        return min(finite) if finite else INFINITE
-
-    def iterate(self, env: Environment) -> DatasetIterator:
-        return _ZipIterator([source.iterate(env) for source in self.inputs])
-
-
-class _ZipIterator(DatasetIterator):
-    def __init__(self, sources: Sequence[DatasetIterator]) -> None:
-        self._sources = sources
-        self._ended = False
-
-    @property
-    def has_columns(self) -> bool:
-        return all(source.has_columns for source in self._sources)
-
-    def __next__(self) -> Element:
-        if self._ended:
-            raise StopIteration
-        element: list[Any] = []
-        try:
-            for source in self._sources:
-                element += next(source)
-        except StopIteration:
-            self._ended = True
-            raise
-        return tuple(element)
-
-    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
-        columns: list[np.ndarray[Any, Any]] = []
-        for source in self._sources:
-            columns += source.take(count if not self._ended else 0)
-        shortest = min(len(column) for column in columns)
-        if shortest < count:
-            self._ended = True
-        return [column[:shortest] for column in columns]
-
-
-@dataset_kernel("ZipDataset")
-def zip_dataset(c: OpKernelConstruction) -> Compute:
-    """Several datasets side by side."""
-    types, shapes = signature(c)
-    return lambda *sources: ZipDataset(types, shapes, *map(as_dataset, sources))
-
-
-class DirectedInterleaveDataset(Dataset):
-    """Takes each element from the dataset whose number a selector gives."""
-
-    def __init__(
-        self, types: Any, shapes: Any, selector: Dataset, *sources: Dataset
-    ) -> None:
-        super().__init__(types, shapes, selector, *sources)
-
-    def iterate(self, env: Environment) -> DatasetIterator:
-        selector, *sources = (source.iterate(env) for source in self.inputs)
-        return _DirectedIterator(selector, sources)
-
-
-class _DirectedIterator(DatasetIterator):
-    def __init__(
-        self, selector: DatasetIterator, sources: Sequence[DatasetIterator]
-    ) -> None:
-        self._selector = selector
-        self._sources: list[DatasetIterator | None] = list(sources)
-        self._active = len(sources)
-
-    def __next__(self) -> Element:
-        while self._active:
-            (number,) = next(self._selector)
-            if not 0 <= number < len(self._sources):
-                raise invalid(
-                    f"Selector index out of range: {number} >= {len(self._sources)}"
-                )
-            source = self._sources[number]
-            if source is None:
-                continue
-            for element in source:
-                return element
-            self._sources[number] = None
-            self._active -= 1
-        raise StopIteration
-
-
-@dataset_kernel("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
-def directed_interleave_dataset(c: OpKernelConstruction) -> Compute:
-    """A choice among datasets, element by element."""
-    types, shapes = signature(c)
-    return lambda selector, *sources: DirectedInterleaveDataset(
-        types, shapes, as_dataset(selector), *map(as_dataset, sources)
-    )
-
-
-# --- elements that are left out ------------------------------------------------
-
-
-class _UniqueDataset(Dataset):
-    """Each element once."""
-
-    def iterate(self, env: Environment) -> DatasetIterator:
-        return _UniqueIterator(self.inputs[0].iterate(env))
-
-
-class _UniqueIterator(DatasetIterator):
-    def __init__(self, source: DatasetIterator) -> None:
-        self._source = source
-        self._seen: set[Any] = set()
-
-    def __next__(self) -> Element:
-        for element in self._source:
-            value = np.asarray(element[0])
-            key = (
-                tuple(value.reshape(-1).tolist())
-                if value.dtype == object
-                else value.tobytes()
-            )
-            if (value.shape, key) not in self._seen:
-                self._seen.add((value.shape, key))
-                return element
-        raise StopIteration
-
-
-@dataset_kernel("UniqueDataset", "ExperimentalUniqueDataset")
-def unique_dataset(c: OpKernelConstruction) -> Compute:
-    """Each element once."""
-    if len(c["output_types"]) != 1:
-        raise invalid("UniqueDataset only supports inputs with a single component.")
-    return lambda source: _UniqueDataset(*like(as_dataset(source)))
-
-
-class _IgnoreErrorsDataset(Dataset):
-    """The elements that do not fail."""
-
-    @property
-    def cardinality(self) -> int:
-        return UNKNOWN if self.inputs[0].cardinality != INFINITE else INFINITE
-
-    def iterate(self, env: Environment) -> DatasetIterator:
-        return _IgnoreErrorsIterator(self.inputs[0].iterate(env), env)
-
-
-class _IgnoreErrorsIterator(DatasetIterator):
-    def __init__(self, source: DatasetIterator, env: Environment) -> None:
-        self._source, self._env = source, env
-
-    def __next__(self) -> Element:
-        while True:
-            try:
-                return next(self._source)
-            except StopIteration:
-                raise
-            except Exception:
-                # A cancelled step is no bad element: it must end here.
-                if self._env.context.cancellation.cancelled:
-                    raise
-
-
-@dataset_kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
-def ignore_errors_dataset(c: OpKernelConstruction) -> Compute:
-    """The elements that do not fail."""
-    return lambda source: _IgnoreErrorsDataset(*like(as_dataset(source)))
-
-
-def rows_of(dataset: Dataset) -> RowDataset | None:
-    """The dataset, if its elements can be had in any order."""
-    return dataset if isinstance(dataset, RowDataset) and dataset.is_plain else None
+# --- as many as there should be ------------------------------------------------
 
 
 class _CountedDataset(Dataset):

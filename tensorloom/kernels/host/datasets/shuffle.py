@@ -22,12 +22,10 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
     invalid,
-)
-from tensorloom.kernels.host.datasets.selection import (
-    RepeatDataset,
     like,
     rows_of,
 )
+from tensorloom.kernels.host.datasets.selection import RepeatDataset
 from tensorloom.kernels.host.datasets.sources import RandomWords
 
 if TYPE_CHECKING:

@@ -1,0 +1,83 @@
+"""The parts of steps under way on a task, and what the task is still to be told.
+
+A task of ours hears with the next call to it that a step is over. A call that it may
+never have seen has told it nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tensorloom.transport.interface import PendingCall
+
+
+class _NotYet:
+    """Stands for a call that is just being made."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+_NOT_YET = _NotYet()
+
+
+class CallUnderWay:
+    """A part of a step under way on the task."""
+
+    __slots__ = ("call", "over", "session")
+
+    def __init__(self, session: str, over: list[int]) -> None:
+        self.session = session
+        self.call: PendingCall = _NOT_YET
+        self.over = over  # the steps that the call says are over
+
+
+class CallsUnderWay:
+    """Those of all sessions on one task. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: dict[int, CallUnderWay] = {}  # by step id
+        # Steps that are over; the next call to the task says so.
+        self._over: list[int] = []
+
+    def begin(self, session: str, step_id: int) -> CallUnderWay:
+        """A call that is to be made, and is to say which steps are over."""
+        with self._lock:
+            running = self._running[step_id] = CallUnderWay(session, self._over)
+            self._over = []
+        return running
+
+    def end(self, step_id: int, *, is_answered: bool) -> None:
+        """Forgets a call; the next one says what this one may not have said."""
+        with self._lock:
+            running = self._running.pop(step_id, None)
+            if running is not None and not is_answered:
+                self._over += running.over
+
+    def cancel(self, step_id: int) -> None:
+        """Gives up the call of a step, if there is one."""
+        with self._lock:
+            running = self._running.get(step_id)
+        if running is not None:
+            running.call.cancel()
+
+    def cancel_session(self, session: str) -> None:
+        """Gives up the calls of a session."""
+        with self._lock:
+            calls = [r.call for r in self._running.values() if r.session == session]
+        for call in calls:
+            call.cancel()
+
+    def tell_later(self, step_id: int) -> None:
+        """Has the next call say that a step is over."""
+        with self._lock:
+            self._over.append(step_id)
+
+    def take_over(self) -> list[int]:
+        """The steps that are over and that no call has told; none will."""
+        with self._lock:
+            over, self._over = self._over, []
+        return over

@@ -1,0 +1,43 @@
+"""RandomIndexShuffle: where an index goes in a shuffled sequence; of TensorFlow 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+_INTEGERS: Final = "{int32, uint32, int64, uint64}"
+
+
+def _shape(c: InferenceContext) -> TensorShape:
+    """A scalar, or a vector where one of the inputs has a row for each index."""
+    shapes = [c.with_rank_at_most(0, 1), c.with_rank_at_most(1, 2)]
+    shapes.append(c.with_rank_at_most(2, 1))
+    if any(shape.rank is None for shape in shapes):
+        return TensorShape.of(None)
+    index, seed, most = (shape.dims_tuple for shape in shapes)
+    assert index is not None
+    assert seed is not None
+    assert most is not None
+    if not seed or seed[-1] not in (None, 3):
+        c.fail(f"Seed must have shape [3] or [n, 3] but got {list(seed)}.")
+    batch: tuple[int | None, ...] = ()
+    for dims in (index, seed[:-1], most):
+        if dims:
+            batch = (c.merge_dim(batch[0], dims[0]),) if batch else dims
+    return TensorShape.of(batch)
+
+
+register_op(
+    "RandomIndexShuffle",
+    inputs=["index: dtype", "seed: Tseed", "max_index: dtype"],
+    outputs=["output: dtype"],
+    attrs=["rounds: int = 4", f"dtype: {_INTEGERS}", f"Tseed: {_INTEGERS}"],
+    shape_fn=_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The place of an index in a permutation of 0 to max_index, by a seed.",
+)
