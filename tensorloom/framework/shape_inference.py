@@ -261,7 +261,7 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
     return shapes
 
 
-def _check_shape_attrs(op_def: OpDef, attrs: dict[str, Any]) -> None:
+def _check_shape_attrs(op_def: OpDef, attrs: Mapping[str, Any]) -> None:
     for name in _shape_attrs(op_def):
         value = attrs[name]
         for shape in value if isinstance(value, list | tuple) else (value,):

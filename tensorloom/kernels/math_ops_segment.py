@@ -49,7 +49,8 @@ def greatest(dtype: DType) -> int | float:
 def _lengths(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
     """How many of the sorted ids there are of each segment, [rows, 1, ...]."""
     segments = torch.arange(rows + 1, dtype=ids.dtype, device=ids.device)
-    return torch.searchsorted(ids, segments).diff().reshape((-1,) + (1,) * (rank - 1))
+    begins = torch.searchsorted(ids.contiguous(), segments)
+    return begins.diff().reshape((-1,) + (1,) * (rank - 1))
 
 
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:

@@ -6,6 +6,8 @@ from typing import Final
 
 import torch
 
+from tensorloom.kernels.host.stable_order import stable_order
+
 # torch's `index_add_` takes 50 ns and more for each row, whatever its length, in one
 # thread. Summing bags of embeddings and counting with weights are other names for the
 # same sums, ten times as fast; but floats only, and not worth it for a few rows.
@@ -39,12 +41,12 @@ def sum_segments(
     if data[0].numel() == 1 or data.dtype is not _BAGS:
         return _add(data, ids, rows, indices)
     if not is_sorted:
-        ids, order = torch.sort(ids, stable=True)
+        ids, order = map(torch.from_numpy, stable_order(ids.numpy()))
         indices = order if indices is None else indices.index_select(0, order)
     if indices is None:
         indices = torch.arange(len(ids), dtype=torch.int32)
     begins = torch.searchsorted(
-        ids,
+        ids.contiguous(),
         torch.arange(rows, dtype=ids.dtype),
         out_int32=indices.dtype is torch.int32,
     )

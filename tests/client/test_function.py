@@ -128,3 +128,22 @@ def test_partitioned_calls_are_differentiated() -> None:
     assert op.outputs[0].shape.as_list() == []  # inferred through the body
     gradients = tf.gradients(op.outputs, x)
     assert _run([*op.outputs, *gradients], {x: 3.0}) == [12.0, -6.0, 2.0]
+
+
+def test_a_function_that_calls_another_in_several_graphs() -> None:
+    @Defun(tf.float32)
+    def leaf(x: Any) -> Any:
+        return x * 2.0
+
+    @Defun(tf.float32)
+    def middle(x: Any) -> Any:
+        return tf.identity(leaf(x))
+
+    for _ in range(2):
+        with tf.Graph().as_default() as graph:
+            y = middle(1.5)
+            names = [f.signature.name for f in graph.as_graph_def().library.function]
+            assert sorted(names) == sorted([leaf.name, middle.name])
+            assert middle.definition.signature.name == middle.name
+            with tf.Session() as sess:
+                assert sess.run(y) == 3.0

@@ -170,3 +170,17 @@ def test_servers_refuse_what_tfdbg_asks(caller: _Caller) -> None:
     asks = {"options": {"debug_options": {"global_step": 3}}}
     assert caller.master("RunStep", **step, **asks).tensor[0].tensor.dtype == 1
     caller.master("CloseSession", session_handle=session)
+
+
+def test_partial_runs_of_what_does_not_exist(caller: _Caller) -> None:
+    handle = caller.master("CreateSession").session_handle
+    for fields in (
+        {"feed": [{"name": "nowhere:0", "tensor": _tensor(dtypes.float32)}]},
+        {"feed": [{"name": "", "tensor": _tensor(dtypes.float32)}]},
+        {"fetch": ["nowhere:0"]},
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            caller.master(
+                "RunStep", session_handle=handle, partial_run_handle="none", **fields
+            )
+    caller.master("CloseSession", session_handle=handle)

@@ -165,3 +165,31 @@ def test_steps_without_a_master_are_forgotten() -> None:
         assert len(worker.steps) == 1
         servers["worker"][0].collect_garbage()
         assert len(worker.steps) == 0
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.2"])
+def test_a_task_of_loopback_listens_there_alone(host: str) -> None:
+    (port,) = free_ports(1)
+    # Warnings, such as that of a public task, are errors in these tests.
+    server = tf.train.Server({"worker": [f"{host}:{port}"]})
+    try:
+        assert server.target == f"grpc://{host}:{port}"
+        with tf.Graph().as_default(), tf.Session(server.target) as sess:
+            assert sess.run(tf.constant(2) + 1) == 3
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("address", ["localhost", "", "localhost:99999", "h:1/x"])
+def test_addresses_that_are_none(address: str) -> None:
+    (port,) = free_ports(1)
+    spec = {"worker": [f"localhost:{port}"], "ps": [address]}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as a host-port pair"):
+        tf.train.Server(spec, "worker", 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse port"):
+        tf.train.Server({"worker": [address]})
+    with (
+        pytest.raises(tf.errors.InvalidArgumentError, match="as a host-port pair"),
+        tf.Session(f"grpc://{address}"),
+    ):
+        pass

@@ -16,6 +16,73 @@ x = np.ones((2, 3), f)
 img = np.ones((1, 4, 4, 1), f)
 
 CASES: dict[str, Row] = {
+    "poisson rate": (
+        "run InvalidArgumentError",
+        "run InvalidArgumentError",
+        lambda given: tf.raw_ops.RandomPoissonV2(
+            shape=i32(2), rate=given(1e5), seed=3, seed2=4, dtype=tf.float16
+        ),
+    ),
+    "poisson negative rate": (
+        "fine",
+        "fine",
+        lambda given: tf.raw_ops.RandomPoissonV2(
+            shape=i32(2), rate=given(-1e30), seed=3, seed2=4, dtype=tf.float32
+        ),
+    ),
+    **{
+        f"truncated normal of {mean}": (
+            "run InternalError",
+            "run InternalError",
+            lambda given, mean=mean: tf.raw_ops.ParameterizedTruncatedNormal(
+                shape=i32(2, 3),
+                means=given(f(mean)),
+                stdevs=f(1e-30),
+                minvals=f(0),
+                maxvals=f(1),
+            ),
+        )
+        for mean in ("1e30", "inf", "nan")
+    },
+    "wav of a high rate": (
+        "fine",
+        "fine",
+        lambda given: tf.audio.encode_wav(x, given(np.int32(M))),
+    ),
+    "ref select": (
+        "build ValueError",
+        "run InvalidArgumentError",
+        lambda given: tf.raw_ops.RefSelect(
+            index=given(i32(0)),
+            inputs=[tf.raw_ops.VariableV2(shape=[], dtype=tf.float32)] * 2,
+        ),
+    ),
+    "table of unknown shape": (
+        "run InvalidArgumentError",
+        "run InvalidArgumentError",
+        lambda given: tf.raw_ops.LookupTableFindV2(
+            table_handle=tf.raw_ops.MutableHashTableOfTensorsV2(
+                key_dtype=tf.int64, value_dtype=tf.float32, value_shape=[None]
+            ),
+            keys=given(i64(1)),
+            default_value=f(0),
+        ),
+    ),
+    **{
+        f"{op} of 2^63": (
+            "build ValueError",
+            "build ValueError",
+            lambda given, op=op: getattr(tf.raw_ops, op)(
+                shape=[L, 2], dtype=tf.float32
+            ),
+        )
+        for op in ("Placeholder", "VariableV2", "VarHandleOp", "FakeParam")
+    },
+    "placeholder of one dimension": (
+        "build ValueError",
+        "build ValueError",
+        lambda given: tf.placeholder(tf.float32, [2**63]),
+    ),
     "gather out": (
         "run InvalidArgumentError",
         "run InvalidArgumentError",

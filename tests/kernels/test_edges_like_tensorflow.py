@@ -85,3 +85,22 @@ def test_zeros_and_sums_of_optionals() -> None:
     assert not _run(raw.OptionalHasValue(optional=raw.ZerosLike(x=none)))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot add optionals"):
         _run(value(raw.AddN(inputs=[some, none])))
+
+
+@pytest.mark.parametrize("count", [1, 3000])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("op", ["ReluGrad", "Relu6Grad"])
+def test_gradients_of_dead_units(op: str, dtype: str, count: int) -> None:
+    """They are the gradient times zero: NaN where that is no finite number."""
+    gradients = tf.placeholder(dtype, [None])
+    features = tf.placeholder(dtype, [None])
+    result = getattr(tf.raw_ops, op)(gradients=gradients, features=features)
+    found = _run(
+        result,
+        {
+            gradients: [np.nan, np.inf, 2.0, np.nan, 2.0, 3.0] * count,
+            features: [-1.0, 0.0, -1.0, 1.0, np.nan, 1.0] * count,
+        },
+    )
+    wanted = [np.nan, np.nan, 0.0, np.nan, 0.0, 3.0] * count
+    np.testing.assert_array_equal(found, np.array(wanted, dtype))

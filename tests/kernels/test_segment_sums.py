@@ -33,3 +33,12 @@ def test_sums(
         )
         assert given.dtype == dtype
         assert torch.equal(given, wanted)
+
+
+def test_columns_of_larger_tensors() -> None:
+    pairs = torch.stack([torch.arange(600) // 20, torch.arange(600) % 50], 1)
+    ids, indices = pairs[:, 0], pairs[:, 1]
+    data = torch.arange(300.0).reshape(3, 100).t()
+    given = sum_segments(data, ids, 30, indices=indices)
+    wanted = torch.zeros(30, 3).index_add_(0, ids, data[indices])
+    assert torch.equal(given, wanted)

@@ -180,3 +180,18 @@ def test_only_what_is_needed(
     live = {n for n in pruned.nodes if not n.startswith("_")}
     assert live == {f"n{e}" for e in expected}
     check(pruned)
+
+
+def test_a_fed_variable_cannot_be_written() -> None:
+    with tf.Graph().as_default():
+        v = tf.Variable([1.0, 2.0], name="v")
+        for update in (
+            v.initializer,
+            tf.assign_add(v, v),
+            tf.scatter_add(v, [0], [1.0]),
+        ):
+            with (
+                tf.Session() as sess,
+                pytest.raises(tf.errors.InvalidArgumentError, match="float32_ref"),
+            ):
+                sess.run(update, {v: [5.0, 6.0]})

@@ -52,6 +52,7 @@ DIFFERENT: dict[str, str] = {
 DIFFERENT_AT: dict[tuple[str, str], str] = {
     ("1.15", "updates_in_loop"): "no variable of another task in a functional loop",
     ("1.15", "updates_in_loop_of_resource"): "nor one that is a resource",
+    ("1.15", "takes_what_it_puts"): "nor a queue",
     ("2.21", "tensor_array_over_tasks"): "colocates the write with what is written",
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.shape_inference import format_shape
 from tensorloom.kernels.host.lookup_dense import DenseHashTable
 from tensorloom.kernels.host.lookup_resource import (
     HashTable,
@@ -20,7 +21,21 @@ from tensorloom.storage import filesystem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tensorloom.framework.tensor_shape import TensorShape
+
 _WHOLE_LINE, _LINE_NUMBER = -2, -1
+
+
+def _known(shape: TensorShape) -> tuple[int, ...]:
+    """The dimensions of the values.
+
+    Raises:
+      InvalidArgumentError: one of them is not known.
+    """
+    dims = shape.dims_tuple
+    if dims is None or None in dims:
+        raise invalid_argument(f"Shape {format_shape(shape)} is not fully defined")
+    return tuple([dim for dim in dims if dim is not None])
 
 
 def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any]:
@@ -33,7 +48,7 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
         shared = c.node_name
     name = shared or resources.own_name(c.node_name)
     value_shape = c.get("value_shape")
-    dims = () if value_shape is None else value_shape.dims_tuple
+    dims = () if value_shape is None else _known(value_shape)
     types = c["key_dtype"], c["value_dtype"]
 
     def find() -> Any:
@@ -49,7 +64,7 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
 def _anonymous(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any]:
     """Makes a table in each step."""
     value_shape = c.get("value_shape")
-    dims = () if value_shape is None else value_shape.dims_tuple
+    dims = () if value_shape is None else _known(value_shape)
     types = c["key_dtype"], c["value_dtype"]
     return lambda: kind("localhost", f"_anonymous/{c.node_name}", *types, dims)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tensorloom.kernels.host import philox
 from tensorloom.kernels.host.glibc_math import logf, sincosf
 from tensorloom.kernels.host.libm import logarithms, polar
+from tensorloom.kernels.host.stable_order import stable_order
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.philox import Stream, UInt32Array
@@ -189,9 +190,7 @@ def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     found[others[moved]] = moved  # of several steps the last one counts
     while not np.array_equal(found, further := found[found]):
         found = further
-    bits = size.bit_length()
-    in_order = np.sort(others << bits | places)
-    step, target = in_order & ((1 << bits) - 1), in_order >> bits
+    target, step = stable_order(others)
     again = np.flatnonzero(target[1:] == target[:-1])
     others[step[again + 1]] = found[step[again]]
     return others

@@ -138,7 +138,7 @@ def to_dense(c: OpKernelConstruction) -> Compute:
         matrix = _given(value, np.dtype(dtype))
         check_memory(matrix.dense_shape, c["type"], _HOST)
         result: _Array = np.zeros(matrix.dense_shape, dtype)
-        flat = result.reshape(-1, matrix.dense_shape[-1])
+        flat = result.reshape(len(matrix.splits) - 1, matrix.dense_shape[-1])
         flat[matrix.rows, matrix.columns] = matrix.values
         return result
 

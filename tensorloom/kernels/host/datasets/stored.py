@@ -32,6 +32,7 @@ from tensorloom.kernels.host.datasets.environment import (
     capture,
 )
 from tensorloom.kernels.host.datasets.sources import ElementDataset
+from tensorloom.storage.file_errors import as_file_errors
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import (
@@ -126,7 +127,8 @@ class _Writer:
         self._run = str(random.getrandbits(63))
         self._files: dict[int, Any] = {}
         self._count = 0
-        os.makedirs(os.path.join(path, self._run), exist_ok=True)
+        with as_file_errors(path):
+            os.makedirs(os.path.join(path, self._run), exist_ok=True)
         _write_metadata(path, _encode_metadata(self._run, types, 0, done=False))
 
     def write(self, element: Element, shard: int = 0) -> None:
