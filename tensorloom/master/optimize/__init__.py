@@ -11,6 +11,7 @@ from tensorloom.master.optimize import custom_passes
 from tensorloom.master.optimize.arithmetic import simplify_arithmetic
 from tensorloom.master.optimize.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.constant_folding import fold_constants
+from tensorloom.master.optimize.dead_loop_variables import keep_dead_loop_variables
 from tensorloom.master.optimize.dead_nodes import remove_dead_nodes
 from tensorloom.master.optimize.dependency import simplify_dependencies
 from tensorloom.master.optimize.function_bodies import optimize_functions
@@ -61,6 +62,8 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not target.config.enabled:
         return graph
+    if target.allows("dead_loop_variables"):
+        graph = keep_dead_loop_variables(graph, target)
     graph = optimize_functions(graph, target, _run_passes)
     graph = _run_passes(graph, target)
     if not target.config.disable_rewrites:

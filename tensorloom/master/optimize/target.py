@@ -49,6 +49,7 @@ class OptimizeTarget:
 # Which RewriterConfig toggle switches a pass.
 _TOGGLES = {
     "arithmetic": "arithmetic_optimization",
+    "dead_loop_variables": "loop_optimization",
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
