@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.attr_value import NameAttrList
@@ -19,7 +19,8 @@ def called_functions(graph: GraphIR) -> dict[str, FunctionIR]:
     """
     if not graph.functions:
         return {}
-    return functions_named(_names(graph.nodes.values()), graph.functions)
+    names = names_called(graph.nodes.values(), graph.functions)
+    return functions_named(names, graph.functions)
 
 
 def functions_named(
@@ -34,14 +35,15 @@ def functions_named(
             continue
         called.add(name)
         function = known[name]
-        named = [function.gradient, *_names(function.nodes.values())]
-        waiting += [other for other in named if other in known]
+        waiting += names_called(function.nodes.values(), known)
+        if function.gradient in known:
+            waiting.append(function.gradient)
     return {name: function for name, function in known.items() if name in called}
 
 
-def _names(nodes: Iterable[Node]) -> Iterator[str]:
-    for node in nodes:
-        yield from names_of(node)
+def names_called(nodes: Iterable[Node], known: Container[str]) -> list[str]:
+    """The known functions that nodes name, as often as they do."""
+    return [name for node in nodes for name in names_of(node) if name in known]
 
 
 def names_of(node: Node) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import op_kernel
-from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.called_functions import names_called
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
@@ -83,9 +83,7 @@ def may_wait(node: Node, functions: Mapping[str, FunctionIR]) -> bool:
 
 def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
     """The functions that a node names, as its op or in its attrs."""
-    if not functions:
-        return []
-    return [name for name in names_of(node) if name in functions]
+    return names_called([node], functions) if functions else []
 
 
 def waits_in_any_order(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.graph_ir import sort_topologically
 from tensorloom.framework.waiting_ops import may_wait, waits_of
+from tensorloom.master.optimize.node_facts import LOOPS
 from tensorloom.master.task_spans import functions_of, skipped_inputs
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.waiting_ops import Waits
 
 _NOTHING: frozenset[str] = frozenset()
-_LOOPS = ("While", "StatelessWhile")
 
 
 def entangled_nodes(graph: GraphIR) -> set[str]:
@@ -81,7 +81,7 @@ class _Walk:
                         (deeper, base | known, beside)
                         for deeper, known, beside in self._waiting(inner, inside)
                     )
-            if node.op in _LOOPS:  # the body begins when the test has ended
+            if node.op in LOOPS:  # the body begins when the test has ended
                 results = (inside.get(name, _NOTHING) for name, _ in function.returns)
                 base = base.union(*results)
             self._path.pop()

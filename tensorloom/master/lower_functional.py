@@ -20,11 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.framework import dtypes, op_registry
+from tensorloom.framework import dtypes
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 from tensorloom.framework.waiting_ops import may_wait
 from tensorloom.master.entangled_bodies import entangled_nodes
+from tensorloom.master.optimize.node_facts import LOOPS, is_stateful
 from tensorloom.master.task_spans import (
     TaskSpans,
     functions_of,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from tensorloom.master.placer import Placer
 
 Edge = tuple[str, int]
-_LOOPS: Final = ("While", "StatelessWhile")
 _CASES: Final = ("Case", "StatelessCase")
 _IFS: Final = ("If", "StatelessIf")
 
@@ -106,7 +106,7 @@ class _Lowering:
         outer, self.path = self.path, (*self.path, *(f.name for f in called))
         was_entangled = self.is_entangled
         self.is_entangled = self._waits_for_itself(node)
-        if node.op in _LOOPS:
+        if node.op in LOOPS:
             self._lower_loop(node, called[0], called[1])
         elif node.op in (*_IFS, *_CASES):
             self._lower_branches(node, called)
@@ -126,7 +126,7 @@ class _Lowering:
 
     @staticmethod
     def _is_understood(node: Node, called: Sequence[FunctionIR]) -> bool:
-        if node.op in _LOOPS:
+        if node.op in LOOPS:
             return bool(node.inputs) and called[0].output_types[0] is dtypes.bool
         if node.op in _IFS:
             dtype: DType = node.attrs["Tcond"]
@@ -500,8 +500,7 @@ def _is_stateful(node: Node, functions: Mapping[str, FunctionIR]) -> bool:
     """Whether whoever calls a body runs this node of it, needed or not."""
     if node.op in functions:
         return functions[node.op].is_stateful
-    op_def = op_registry.find(node.op)
-    return op_def is None or op_def.is_stateful
+    return is_stateful(node)
 
 
 def _beside(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import struct
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from tensorloom.transport import frames, security
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import master_methods, worker_methods
 from tensorloom.transport.socket_server import PROTOCOL
+from tests.certificates import make_certificates
 from tests.cluster.clusters import cluster, free_ports, over_the_network
 
 PACKAGE = Path(tf.__file__).parent
@@ -159,26 +158,11 @@ def test_a_master_survives_malformed_messages() -> None:
 # --- TLS -----------------------------------------------------------------------------
 
 
-def _openssl(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An authority, and a certificate of its for localhost."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
     folder = tmp_path_factory.mktemp("tls")
-    new = ["req", "-newkey", "rsa:2048", "-nodes", "-subj"]
-    for name in ("ca", "other"):
-        _openssl(folder, *new, f"/CN={name}", "-x509", "-keyout", f"{name}.key",
-                 "-out", f"{name}.pem")  # fmt: skip
-    _openssl(folder, *new, "/CN=localhost", "-keyout", "task.key", "-out", "task.csr")
-    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
-    _openssl(folder, "x509", "-req", "-in", "task.csr", "-CA", "ca.pem", "-CAkey",
-             "ca.key", "-CAcreateserial", "-extfile", "names", "-out",
-             "task.pem")  # fmt: skip
-    return folder
+    return make_certificates(folder, "localhost", "DNS:localhost,IP:127.0.0.1")
 
 
 def tls(

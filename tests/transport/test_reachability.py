@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -21,6 +19,7 @@ from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.negotiated import NegotiatedChannel
 from tensorloom.transport.reachability import found_at, found_at_all
 from tensorloom.transport.security import Tls
+from tests.certificates import make_certificates
 
 
 @pytest.mark.parametrize(
@@ -111,25 +110,11 @@ def test_what_listens() -> None:
     assert found_at(own).startswith("the host resolves, but the port is not open")
 
 
-def _openssl(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two authorities, `ca` and `other`, and a task's certificate, for 127.0.0.1."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
     folder = tmp_path_factory.mktemp("certificates")
-    new = ["req", "-newkey", "rsa:2048", "-nodes", "-subj"]
-    for name in ("ca", "other"):
-        _openssl(folder, *new, f"/CN={name}", "-x509", "-keyout", f"{name}.key",
-                 "-out", f"{name}.pem")  # fmt: skip
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
-    _openssl(folder, *new, "/CN=task", "-keyout", "task.key", "-out", "task.csr")
-    sign = ["x509", "-req", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
-    _openssl(folder, *sign, "-in", "task.csr", "-out", "task.pem", "-extfile", "names")
-    return folder
+    return make_certificates(folder, "task", "IP:127.0.0.1")
 
 
 def test_what_is_wrong_with_tls(certificates: Path) -> None:

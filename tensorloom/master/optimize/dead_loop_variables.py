@@ -13,16 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tensorloom.framework import op_registry
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.called_functions import names_called
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, LOOPS, is_stateful
 
 if TYPE_CHECKING:
     from tensorloom.master.optimize.target import OptimizeTarget
 
-_LOOPS: Final = ("While", "StatelessWhile")
 _DEEPEST: Final = 20  # loop in loop, from where on all variables count as needed
 
 
@@ -33,7 +31,7 @@ def keep_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     functions = dict(graph.functions)
     needs = _Needs(functions)
     nodes = _rewritten(graph.nodes, (), target.preserve, needs)
-    todo, seen = _called(nodes.values(), functions), set[str]()
+    todo, seen = names_called(nodes.values(), functions), set[str]()
     while todo:
         name = todo.pop()
         if name in seen:
@@ -44,14 +42,10 @@ def keep_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         body = _rewritten(function.nodes, function.returns, kept, needs)
         if body is not function.nodes:
             functions[name] = replace(function, nodes=body)
-        todo += _called(body.values(), functions)
+        todo += names_called(body.values(), functions)
     if nodes is graph.nodes and functions == graph.functions:
         return graph
     return GraphIR(nodes, functions, graph.producer, graph.min_consumer)
-
-
-def _called(nodes: Iterable[Node], functions: Mapping[str, FunctionIR]) -> list[str]:
-    return [name for n in nodes for name in names_of(n) if name in functions]
 
 
 def _rewritten(
@@ -61,7 +55,7 @@ def _rewritten(
     needs: _Needs,
 ) -> dict[str, Node]:
     """The nodes with loops whose bodies leave alone what no one reads; or as given."""
-    loops = [n for n in nodes.values() if n.op in _LOOPS and n.name not in preserve]
+    loops = [n for n in nodes.values() if n.op in LOOPS and n.name not in preserve]
     if not loops:
         return nodes
     read: dict[str, int] = dict.fromkeys([loop.name for loop in loops], 0)
@@ -156,7 +150,7 @@ class _Needs:
             waits = 0
             for other in node.control_inputs:
                 waits |= _union(masks[other])
-            facts = self._of_loop(node) if node.op in _LOOPS else None
+            facts = self._of_loop(node) if node.op in LOOPS else None
             if facts is None or len(facts[1]) != len(given):
                 everything = _union(given) | waits
                 masks[node.name] = (everything,)
@@ -167,7 +161,7 @@ class _Needs:
                     _chosen(given, _closure(1 << i, facts)) | waits
                     for i in range(len(given))
                 )
-            if _has_effects(node) or node.name in function.control_returns:
+            if is_stateful(node) or node.name in function.control_returns:
                 effects |= everything
         return effects, [_mask(masks, edge) for edge in function.returns]
 
@@ -198,8 +192,3 @@ def _union(masks: Iterable[int]) -> int:
 
 def _chosen(masks: list[int], which: int) -> int:
     return _union(mask for i, mask in enumerate(masks) if which >> i & 1)
-
-
-def _has_effects(node: Node) -> bool:
-    op_def = op_registry.find(node.op)
-    return op_def is None or op_def.is_stateful

@@ -6,13 +6,13 @@ nodes, goes through the pipeline as any graph, and is made a body again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
-from tensorloom.framework import op_registry
-from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.called_functions import names_called
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.master.optimize.node_facts import is_stateful
 from tensorloom.master.optimize.target import OptimizeTarget
 
 _RESULT: Final = "__result_"
@@ -47,19 +47,14 @@ def _reached_functions(graph: GraphIR) -> list[str]:
     if not graph.functions:
         return []
     reached: dict[str, None] = {}
-    stack = list(_called(graph.nodes.values(), graph))
+    stack = names_called(graph.nodes.values(), graph.functions)
     while stack:
         name = stack.pop()
         if name not in reached:
             reached[name] = None
-            stack += _called(graph.functions[name].nodes.values(), graph)
+            body = graph.functions[name].nodes.values()
+            stack += names_called(body, graph.functions)
     return list(reached)
-
-
-def _called(nodes: Iterable[Node], graph: GraphIR) -> list[str]:
-    """The functions that nodes name in attrs, or as their op."""
-    names = (name for node in nodes for name in names_of(node))
-    return [name for name in names if name in graph.functions]
 
 
 def _optimize(
@@ -69,17 +64,12 @@ def _optimize(
     # Whoever calls a function runs its stateful nodes, needed or not.
     preserve = frozenset(
         [*function.control_returns]
-        + [node.name for node in function.nodes.values() if _is_stateful(node)]
+        + [node.name for node in function.nodes.values() if is_stateful(node)]
     )
     inner = OptimizeTarget(
         preserve, target.config, target.evaluate, portable=target.portable
     )
     return _as_function(function, run_passes(body, inner))
-
-
-def _is_stateful(node: Node) -> bool:
-    op_def = op_registry.find(node.op)
-    return op_def is None or op_def.is_stateful
 
 
 def _as_nodes(function: FunctionIR) -> dict[str, Node]:

@@ -42,7 +42,16 @@ _UNTOUCHABLE: Final = frozenset(
     ]
 )
 
+# The loops that functions make.
+LOOPS: Final = frozenset(["While", "StatelessWhile"])
+
 _PURE: dict[str, bool] = {}
+
+
+def is_stateful(node: Node) -> bool:
+    """Whether the node is run for more than its outputs; functions count as such."""
+    op_def = op_registry.find(node.op)
+    return op_def is None or op_def.is_stateful
 
 
 def is_pure(node: Node) -> bool:
