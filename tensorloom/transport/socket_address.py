@@ -16,7 +16,7 @@ def listen_locally() -> tuple[socket.socket, str]:
     """A listening socket that only this machine reaches, and its endpoint.
 
     It is an abstract socket: it has no file, so none is left behind by a task that was
-    killed. The name is random, and `peer_is_me` tells other users apart.
+    killed. The name is random, and the server refuses other users.
     """
     name = f"tensorloom-{os.getpid()}-{secrets.token_hex(12)}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
