@@ -57,6 +57,7 @@ class ClusterDirectory:
         addresses: Mapping[str, str],
         connect: Connect,
         wait_s: float,
+        is_open: bool = True,
     ) -> None:
         """Makes a directory.
 
@@ -65,9 +66,13 @@ class ClusterDirectory:
           addresses: of all tasks, by task name.
           connect: makes channels; the first call to a task uses it.
           wait_s: how long a new session waits for tasks that do not answer.
+          is_open: whether sessions may bring tasks that are not known.
         """
         self._own_task = own_task
         self._addresses = dict(addresses)
+        self._is_open = is_open
+        # Tasks that sessions have brought: others do not have to do with them.
+        self._guests: set[str] = set()
         self._connect = connect
         self._wait_s = wait_s
         self._lock = threading.Lock()
@@ -94,12 +99,12 @@ class ClusterDirectory:
         Raises:
           errors.UnavailableError: some did not answer in time; the message says what
             was found at each one's address.
+          errors.InvalidArgumentError, errors.PermissionDeniedError: the cluster that
+            the client makes cannot be had.
         """
-        if config.cluster_def is not None:
-            self._learn_from_client(ClusterSpec(config.cluster_def))
         wanted = [
             task
-            for task in sorted(self._addresses)
+            for task in sorted(self._cluster_of(config).addresses())
             if task != self._own_task and _passes(task, config.device_filters)
         ]
         workers = [self._worker(task) for task in wanted]
@@ -108,9 +113,13 @@ class ClusterDirectory:
         assert self._own is not None
         return [self._own, *workers]
 
-    def _learn_from_client(self, cluster: ClusterSpec) -> None:
-        """Takes the tasks of a session whose client makes the cluster."""
-        if self._own_task not in cluster.addresses():
+    def _cluster_of(self, config: SessionConfig) -> ClusterSpec:
+        """The tasks of a session: those of a cluster that its client makes, or ours."""
+        if config.cluster_def is None:
+            return self.cluster()
+        cluster = ClusterSpec(config.cluster_def)
+        tasks = cluster.addresses()
+        if self._own_task not in tasks:
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -118,9 +127,15 @@ class ClusterDirectory:
                 f"cluster_def: {cluster}. Start it with that name.",
             )
         self.learn(cluster)
+        strangers = sorted(tasks.keys() - self._addresses.keys())
+        if strangers:
+            raise self._stranger(strangers[0])
+        return cluster
 
     def learn(self, cluster: ClusterSpec) -> None:
-        """Takes tasks that are not known yet.
+        """Takes tasks that are not known yet, if the directory is open.
+
+        A step fails when it comes to one that was not taken; others go on.
 
         Raises:
           errors.InvalidArgumentError: one is known at another address, or one's address
@@ -130,14 +145,30 @@ class ClusterDirectory:
             host_port.parse(address)
         with self._lock:
             for task, address in cluster.addresses().items():
-                known = self._addresses.setdefault(task, address)
-                if known != address and task != self._own_task:
+                known = self._addresses.get(task)
+                if known is None:
+                    if self._is_open:
+                        self._addresses[task] = address
+                        self._guests.add(task)
+                elif known != address and task != self._own_task:
                     raise errors.InvalidArgumentError(
                         None,
                         None,
                         f"{self._own_task} is of another cluster, in which {task} is "
                         f"at {known} and not at {address}",
                     )
+
+    def _stranger(self, task: str) -> errors.OpError:
+        if self._is_open:
+            return errors.InvalidArgumentError(
+                None, None, f"{task} is not in the cluster of {self._own_task}"
+            )
+        return errors.PermissionDeniedError(
+            None,
+            None,
+            f"{self._own_task} connects only to the tasks that it was started with, "
+            f"as it does not run all ops for its clients; {task} is not one of them",
+        )
 
     def update(self, cluster: ClusterSpec) -> None:
         """Takes tasks that joined or moved; an empty address takes one out.
@@ -150,7 +181,10 @@ class ClusterDirectory:
             host_port.parse(address)
         with self._lock:
             for task, address in cluster.addresses().items():
-                if task == self._own_task or self._addresses.get(task) == address:
+                if task == self._own_task:
+                    continue
+                self._guests.discard(task)
+                if self._addresses.get(task) == address:
                     continue
                 if address:
                     self._addresses[task] = address
@@ -166,14 +200,18 @@ class ClusterDirectory:
         assert self._own is not None
         return self._own_task, self._own.devices()[0].incarnation
 
-    def _cluster_def(self) -> Any:
+    def _cluster_def(self, config: SessionConfig) -> Any:
+        if config.cluster_def is not None:
+            return config.cluster_def
         return self.cluster().as_cluster_def()
 
     def cluster(self) -> ClusterSpec:
-        """The tasks as they are known now."""
+        """The tasks as they are known now, without those of single sessions."""
         jobs: dict[str, dict[int, str]] = {}
         with self._lock:
             for task, address in self._addresses.items():
+                if task in self._guests:
+                    continue
                 name = device_name.parse(task)
                 assert name.job is not None
                 assert name.task is not None
@@ -193,9 +231,7 @@ class ClusterDirectory:
             if worker is None:
                 address = self._addresses.get(task)
                 if address is None:
-                    raise errors.InvalidArgumentError(
-                        None, None, f"{task} is not in the cluster of {self._own_task}"
-                    )
+                    raise self._stranger(task)
                 worker = self._remote[task] = RemoteWorker(
                     task,
                     self._connect(address),

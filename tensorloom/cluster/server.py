@@ -76,7 +76,8 @@ class Server:
           start: whether to answer at once.
           deny_ops: ops that are not run for clients: their names, patterns such as
             `*PyFunc*`, or `safe` for all that reach files, the network or Python.
-            Such a server cannot be stopped from outside either.
+            Such a server cannot be stopped from outside either, and connects to
+            no task that clients name: only to those of its cluster.
 
         Raises:
           TypeError, ValueError: an argument is not usable.
@@ -118,7 +119,11 @@ class Server:
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
         self._directory = ClusterDirectory(
-            self._task, cluster.addresses(), NegotiatedChannel, wait_limit_s()
+            self._task,
+            cluster.addresses(),
+            NegotiatedChannel,
+            wait_limit_s(),
+            self._policy.is_open,
         )
         self._worker = Worker(self._task, devices, self._directory)
         self._directory.set_own_worker(self._worker)

@@ -252,7 +252,7 @@ class WorkerInterface(Protocol):
         ...
 
     def deregister_graph(self, session: str, graph: RegisteredGraph) -> None:
-        """Drops a compiled graph; steps that run in it finish."""
+        """Drops a compiled graph of a session that is about to be deleted."""
         ...
 
     def abort_step(self, step_id: int, error: OpError) -> None:

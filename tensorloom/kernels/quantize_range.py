@@ -135,7 +135,8 @@ def quantized_value(
     steps = float(high - low + 1)
     span = np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0))
     scale = span / steps
-    lowest = _away(np.float64(minimum) / scale) * scale
+    short = np.float64(f32(scale))  # which decides how the minimum is rounded
+    lowest = _away(np.float64(minimum) / short) * short
     return f32(lowest + (number - low) * scale)
 
 

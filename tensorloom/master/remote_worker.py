@@ -59,7 +59,7 @@ class RemoteWorker:
         self,
         task: str,
         channel: Channel,
-        cluster: Callable[[], Any] | None = None,
+        cluster: Callable[[SessionConfig], Any] | None = None,
         origin: Callable[[], tuple[str, int]] | None = None,
         home: Home | None = None,
     ) -> None:
@@ -68,8 +68,8 @@ class RemoteWorker:
         Args:
           task: its name.
           channel: the way there.
-          cluster: gives the `ClusterDef` that our own tasks are told of with each
-            session, so that they know a task that joined later.
+          cluster: gives the `ClusterDef` of a session, which our own tasks are told
+            of, so that they know a task that joined later.
           origin: gives the task of the master, and its incarnation.
           home: the worker beside the master, which takes what comes with replies.
         """
@@ -156,7 +156,7 @@ class RemoteWorker:
         fields: dict[str, Any] = {}
         if self._is_tensorloom and self._cluster is not None:
             # TensorFlow's tasks would take it for a cluster of the session's own.
-            fields["server_def"] = {"cluster": self._cluster()}
+            fields["server_def"] = {"cluster": self._cluster(config)}
         if self._origin is not None:
             fields["master_task"], fields["master_incarnation"] = self._origin()
         self._call(
@@ -237,6 +237,8 @@ class RemoteWorker:
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Drops a registered graph on the task."""
+        if self._is_tensorloom:  # it drops them with their session
+            return
         method = worker_methods()["DeregisterGraph"]
         request = method.request(
             graph_handle=graph.handle,

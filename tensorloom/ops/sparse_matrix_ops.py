@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import HandleData
+from tensorloom.framework.shape_inference import HandleData, broadcast_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.ops.sparse_shape_functions import check_sparse
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
 
 _FLOATS: Final = "{float, double, complex64, complex128}"
+_EXPECTED: Final = "Expected a known rank of either 2 or 3."
+Dims = tuple[int | None, ...]
 
 # --- shape functions ---------------------------------------------------------
 
@@ -28,21 +31,49 @@ def _matrix(c: InferenceContext, index: int) -> TensorShape:
     return UNKNOWN if data is None else data.shape
 
 
+def _told(size: int | None) -> int:
+    """As TensorFlow writes a rank or size that is not known."""
+    return -1 if size is None else size
+
+
 def _holds(c: InferenceContext, shape: TensorShape, attr: str) -> TensorShape:
     c.set_output_handle_data(0, HandleData(c.attrs[attr], shape))
     return TensorShape.of(())
 
 
 def _of_sparse_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank(0, 2)
-    c.with_rank(1, 1)
-    c.with_rank(2, 1)
-    return _holds(c, c.input_value_as_shape(2), "T")
+    check_sparse(c, 0)
+    indices, values = c.input_shape(0).dims_tuple, c.input_shape(1).dims_tuple
+    counts = (indices and indices[0], values and values[0])
+    if None not in counts and counts[0] != counts[1]:
+        c.fail(
+            f"Number of elements in index ({counts[0]}) and values ({counts[1]}) "
+            "do not match."
+        )
+    shape = c.input_value_as_shape(2)
+    rank = None if indices is None else indices[1]
+    if rank is not None:
+        shape = c.with_rank(shape, rank)
+    elif shape.rank is not None:
+        c.fail(f"Shape must be rank -1 but is rank {shape.rank}")
+    if shape.rank not in (2, 3):
+        c.fail(f"Invalid rank: {_told(shape.rank)}.  {_EXPECTED}")
+    return _holds(c, shape, "T")
 
 
 def _of_dense_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank(1, 2)
-    return _holds(c, c.with_rank_at_least(0, 2), "T")
+    dense, indices = c.input_shape(0), c.input_shape(1).dims_tuple
+    if dense.rank not in (2, 3):
+        c.fail(f"Invalid rank of dense: {_told(dense.rank)}.  {_EXPECTED}")
+    if indices is None or len(indices) != 2:
+        rank = None if indices is None else len(indices)
+        c.fail(f"indices must be a matrix; but its rank is not 2: {_told(rank)}")
+    if indices[1] != dense.rank:
+        c.fail(
+            "indices.shape[1] must match rank of dense; saw: "
+            f"{_told(indices[1])} vs. {dense.rank}"
+        )
+    return _holds(c, dense, "T")
 
 
 def _dense_shape(c: InferenceContext) -> TensorShape:
@@ -60,7 +91,8 @@ def _sparse_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _components_shape(c: InferenceContext) -> list[TensorShape]:
     dims = _matrix(c, 0).dims_tuple
-    c.with_rank(1, 0)
+    if c.input_shape(1).rank not in (None, 0):
+        c.fail("index must be a scalar.")
     rows = None if dims is None or dims[-2] is None else dims[-2] + 1
     return [TensorShape.of((rows,)), TensorShape.of((None,)), TensorShape.of((None,))]
 
@@ -77,33 +109,46 @@ def _transpose_shape(c: InferenceContext) -> TensorShape:
     return _holds(c, TensorShape.of((*dims[:-2], dims[-1], dims[-2])), "type")
 
 
-def _product(c: InferenceContext, a: TensorShape, b: TensorShape) -> TensorShape:
-    """The shape of a product, after the transpositions of its factors."""
-    first, second = a.dims_tuple, b.dims_tuple
-    if first is None or second is None:
-        return UNKNOWN
-    rows, inner = first[-2:]
-    if c.attrs["transpose_a"] or c.attrs["adjoint_a"]:
-        rows, inner = inner, rows
-    inner_b, columns = second[-2:]
-    if c.attrs["transpose_b"] or c.attrs["adjoint_b"]:
-        inner_b, columns = columns, inner_b
-    c.merge_dim(inner, inner_b)
-    batch = c.merge(TensorShape.of(first[:-2]), TensorShape.of(second[:-2]))
-    assert batch.dims_tuple is not None
-    return TensorShape.of((*batch.dims_tuple, rows, columns))
-
-
-def _dense_product_shape(c: InferenceContext) -> TensorShape:
-    shape = _product(c, _matrix(c, 0), c.with_rank_at_least(1, 2))
-    dims = shape.dims_tuple
-    if dims is None or not c.attrs["transpose_output"]:
+def _factor(c: InferenceContext, shape: TensorShape, side: str) -> TensorShape:
+    """A factor of a product after its transposition."""
+    adjoint, transpose = c.attrs[f"adjoint_{side}"], c.attrs[f"transpose_{side}"]
+    if adjoint and transpose:
+        c.fail(f"Only one of adjoint_{side} and transpose_{side} may be true.")
+    dims = c.with_rank_at_most(c.with_rank_at_least(shape, 2), 3).dims_tuple
+    if dims is None or not (adjoint or transpose):
         return shape
     return TensorShape.of((*dims[:-2], dims[-1], dims[-2]))
 
 
+def _dense_product_shape(c: InferenceContext) -> TensorShape:
+    first = _factor(c, _matrix(c, 0), "a").dims_tuple
+    second = _factor(c, c.input_shape(1), "b").dims_tuple
+    if first is None:
+        return UNKNOWN
+    batch: Dims | None = first[:-2]
+    columns: Dims = (None,)
+    if second is not None:
+        batch = c.merge(TensorShape.of(batch), TensorShape.of(second[:-2])).dims_tuple
+        c.merge_dim(first[-1], second[-2])
+        columns = second[-1:]
+    assert batch is not None
+    rows = first[-2:-1]
+    if c.attrs["transpose_output"]:
+        rows, columns = columns, rows
+    return TensorShape.of((*batch, *rows, *columns))
+
+
 def _sparse_product_shape(c: InferenceContext) -> TensorShape:
-    return _holds(c, _product(c, _matrix(c, 0), _matrix(c, 1)), "type")
+    first = _factor(c, _matrix(c, 0), "a").dims_tuple
+    second = _factor(c, _matrix(c, 1), "b").dims_tuple
+    if first is None or second is None:
+        return _holds(c, UNKNOWN, "type")
+    c.merge_dim(first[-1], second[-2])
+    batch = broadcast_shapes(
+        c, TensorShape.of(first[:-2]), TensorShape.of(second[:-2])
+    ).dims_tuple
+    assert batch is not None
+    return _holds(c, TensorShape.of((*batch, first[-2], second[-1])), "type")
 
 
 # --- ops ---------------------------------------------------------------------

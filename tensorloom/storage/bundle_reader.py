@@ -12,13 +12,12 @@ import math
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.storage import filesystem, slices, variants
+from tensorloom.storage import byte_rows, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name, index_name, kept_name
 from tensorloom.storage.bundle_writer import key_text, length_bytes
 from tensorloom.storage.coding import decode_varint
@@ -42,8 +41,8 @@ _MAX_RANK = 254  # TensorFlow's
 
 # The bits that tell whether an entry begins with a dtype of a byte and a shape whose
 # length is a byte, and those of an entry that does.
-_SIMPLE = np.array([255, 128, 255, 128], np.uint8)
-_SIMPLE_HEAD = np.array([8, 0, 18, 0], np.uint8)
+_SIMPLE = np.uint32(0x80FF80FF)
+_SIMPLE_HEAD = np.uint32(0x00120008)
 
 
 def empty_array(shape: Shape, dtype: DType) -> Any:
@@ -76,7 +75,11 @@ class BundleReader:
 
     def _from_blocks(self, part: Callable[[Block], list[bytes]]) -> list[bytes]:
         """A part of all entries but the header, which comes first."""
-        return list(chain.from_iterable(map(part, self._blocks)))[1:]
+        found: list[bytes] = []
+        for block in self._blocks:
+            found += part(block)
+        del found[:1]
+        return found
 
     def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
         """The header, whose key is empty."""
@@ -242,20 +245,20 @@ class BundleReader:
           None if an entry is not of that kind.
         """
 
-        def heads(size: int) -> Any:
-            parts = [block.heads(size) for block in self._blocks]
+        def of_entries(part: Callable[[Block], Any]) -> Any:
+            parts = [part(block) for block in self._blocks]
             return np.concatenate(parts)[first + 1 :]  # without the header
 
-        sizes = np.concatenate([block.sizes for block in self._blocks])[first + 1 :]
-        starts = heads(4)
-        ends = starts[:, 3] + 4
-        if (starts & _SIMPLE != _SIMPLE_HEAD).any() or (ends > sizes).any():
+        words = of_entries(lambda block: block.words())
+        ends = (words >> 24) + 4
+        if (words & _SIMPLE != _SIMPLE_HEAD).any() or (
+            ends > of_entries(lambda block: block.sizes)
+        ).any():
             return None
         longest = int(ends.max(initial=4))
-        result = heads(longest)
-        result *= np.arange(longest, dtype=np.uint8) < ends[:, None]
-        found: list[bytes] = result.view(f"V{longest}")[:, 0].tolist()
-        return found
+        result = of_entries(lambda block: block.heads(longest))
+        result &= ~byte_rows.from_column(ends, longest)
+        return byte_rows.as_list(result)
 
     # --- values ----------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tensorloom.storage.filesystem import open_file
 DEFAULT_BLOCK: Final = 256 * 1024
 
 # A byte of the deflate format stands for 1032 bytes at most.
-_MOST_INFLATION: Final = 1032
+MOST_INFLATION: Final = 1032
 
 # zlib's window size: with a zlib header, and with a gzip header.
 _WINDOWS: Final = {b"ZLIB": zlib.MAX_WBITS, b"GZIP": zlib.MAX_WBITS | 16}
@@ -70,7 +70,7 @@ class ByteStream:
     def most(self) -> int | None:
         """No more bytes than this can come out, if that is known without reading."""
         size = self._file_size()
-        ratio = 1 if self._inflate is None else _MOST_INFLATION
+        ratio = 1 if self._inflate is None else MOST_INFLATION
         return None if size is None else size * ratio
 
     def _file_size(self) -> int | None:
@@ -89,6 +89,27 @@ class ByteStream:
         if self._inflate is None:
             return self._read_file()
         return self._read_inflated()
+
+    def holds(self, count: int) -> bool:
+        """Whether a compressed file goes on for so many bytes.
+
+        They are inflated and forgotten; the stream stays where it is.
+
+        Raises:
+          errors.DataLossError: what is compressed is corrupted or cut off before.
+          errors.OpError: the file cannot be read.
+        """
+        with as_file_errors(self.name):
+            place = self._file.tell()
+        state = self._inflate.copy(), self._rest, self._begun
+        try:
+            while count > 0 and (block := self.read_block()):
+                count -= len(block)
+        finally:
+            self._inflate, self._rest, self._begun = state
+            with as_file_errors(self.name):
+                self._file.seek(place)
+        return count <= 0
 
     def read(self, count: int) -> bytes:
         """`count` bytes of a plain file, fewer at its end only."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,12 +11,15 @@ from tensorloom.storage import filesystem, mirror
 from tensorloom.storage.bundle_files import index_name
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1
+from tensorloom.storage.local_filesystem import LocalFileSystem
 
 T = TypeVar("T")
 Reader = BundleReader | CheckpointReaderV1
 
 # How often a checkpoint may be replaced while it is opened.
 _REPLACED_TRIES = 20
+# The shards that a reader holds open; more could be all that a process may open.
+_MOST_HELD = 128
 # Errors of the first site that the mirror may not have.
 _LOST = (
     errors.NotFoundError,
@@ -51,14 +55,62 @@ def open_checkpoint(prefix: str) -> Reader:
         raise not_found(prefix) from None
 
 
-def open_anywhere(prefix: str) -> Reader:
-    """As `open_checkpoint`; a copy's if the checkpoint is lost and has a mirror."""
-    try:
+class _HeldBundle(BundleReader):
+    """A bundle that stays as it was when it was opened, whatever gets its name later.
+
+    Files that are open outlive their names on a local disk. In a store, and where
+    there are very many shards, a read after the replacement fails.
+    """
+
+    def hold(self) -> bool:
+        """Opens the shards. False when they may be those of another bundle by now."""
+        local = isinstance(filesystem.filesystem_of(self.prefix), LocalFileSystem)
+        if not local or self.shards > _MOST_HELD:
+            return True
+        for number in range(self.shards):
+            # What is missing is told when it is read; the others can be.
+            with contextlib.suppress(errors.OpError):
+                self._shard(number)
+        return not self.is_replaced()
+
+    def read(self, key: bytes, part: Any = None) -> Any:
+        """As a bundle's."""
+        try:
+            return super().read(key, part)
+        except (errors.DataLossError, errors.NotFoundError) as error:
+            if key not in self or not self.is_replaced():
+                raise
+            raise type(error)(
+                None,
+                None,
+                f"{error.message}; the checkpoint was replaced or removed after it "
+                "was opened: open it again",
+            ) from None
+
+
+def _open_held(prefix: str) -> Reader:
+    """As `open_checkpoint`, and it stays readable when it is replaced."""
+    if not filesystem.exists(index_name(prefix)):
         return open_checkpoint(prefix)
+    for _ in range(_REPLACED_TRIES):
+        reader = _HeldBundle(prefix)
+        if reader.hold():
+            break
+        reader.close()
+    return reader
+
+
+def open_anywhere(prefix: str) -> Reader:
+    """The reader of a checkpoint; a copy's if it is lost and has a mirror.
+
+    It gives what the checkpoint held when it was opened, though it be replaced.
+    """
+    try:
+        return _open_held(prefix)
     except _LOST:
         for other in mirror.copies_of(prefix):
             try:
-                return open_checkpoint(other)
+                return _open_held(other)
             except _LOST:
                 continue
         raise

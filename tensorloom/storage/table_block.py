@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.storage import byte_rows
 from tensorloom.storage.coding import decode_varint
 
 _FEW = 64  # entries, for which arrays do not pay
@@ -42,8 +43,8 @@ class Block:
         self._data = data
         self.keys: list[bytes]
         restarts = np.frombuffer(data, "<u4", count, end).astype(np.int64)
-        starts = _even_starts(data, restarts, end)
-        if starts is None or not self._read_arrays(starts):
+        starts, run = _even_starts(data, restarts, end)
+        if starts is None or not self._read_arrays(starts, run):
             self._read_each(end)
 
     def value(self, index: int) -> bytes:
@@ -66,9 +67,11 @@ class Block:
 
         Behind a value that is shorter stands whatever comes after it.
         """
-        data = self._data + bytes(size)  # no window reaches past it
-        windows: Any = np.ndarray((len(data) - size + 1,), f"V{size}", data, 0, (1,))
-        return windows[self._places].view(np.uint8).reshape(-1, size)
+        return byte_rows.rows(self._data, self._places, size)
+
+    def words(self) -> Any:
+        """The first four bytes of all values, as `heads` has them: uint32 [entries]."""
+        return byte_rows.words(self._data, self._places)
 
     def _read_each(self, end: int) -> None:
         """Reads any entries, one after the other."""
@@ -91,56 +94,56 @@ class Block:
         self.sizes = np.array(sizes, np.int64)
         self.in_order = all(map(operator.lt, self.keys, self.keys[1:]))
 
-    def _read_arrays(self, starts: Any) -> bool:
+    def _read_arrays(self, starts: Any, run: int) -> bool:
         """Reads all entries at once, where their three numbers have a byte each.
 
         A checkpoint may have many thousands. False if they are not of that kind.
+
+        Args:
+          run: how many entries there are from restart to restart.
         """
         data: Any = np.frombuffer(self._data, np.uint8)
         shared, unshared, sizes = (data[starts + i] for i in range(3))
         lengths = shared + unshared
         width = int(lengths.max())
         if (
-            (shared | unshared | sizes).max() > 127
-            or shared[0]
+            not width
+            or (shared | unshared | sizes).max() > 127
+            or shared[::run].any()
             or (shared[1:] > lengths[:-1]).any()
             or not data[starts + 2 + unshared].all()  # NumPy's strings drop last zeros
             or len(starts) * width > _MOST
         ):
             return False
-        # Where the bytes of a key stand, were none of them shared; a shared one stands
-        # where it does for the nearest key before that has it as its own, and that is
-        # the greatest of their places, as later entries stand further behind.
-        columns = np.arange(width, dtype=np.uint8)[:, None]
-        places = (shared <= columns) * (starts + 3 - shared).astype(np.int32)
-        step, longest = 1, _longest_run(shared != 0)
-        while step <= longest:
-            np.maximum(places[:, step:], places[:, :-step], out=places[:, step:])
+        # A key's own bytes, in their columns. A shared one is that of the nearest key
+        # before that has it as its own: those of 1, 2, 4 ... keys before are tried.
+        letters = byte_rows.rows(self._data, starts + 3 - shared, width)
+        missing = ~byte_rows.from_column(shared, width)
+        letters &= ~missing
+        flat, lost, step = letters.ravel(), missing.ravel(), width
+        while step < run * width:
+            flat[step:] |= flat[:-step] & lost[step:]
+            lost[step:] &= lost[:-step]
             step *= 2
-        letters = data.take(places + columns, mode="clip") * (columns < lengths)
-        keys = np.ascontiguousarray(letters.T).view(f"S{width}")[:, 0]
+        letters &= ~byte_rows.from_column(lengths, width)
+        keys = letters.view(f"S{width}")[:, 0]
         self.keys, self.in_order = keys.tolist(), bool((keys[1:] > keys[:-1]).all())
         self._places, self.sizes = starts + 3 + unshared, sizes.astype(np.int64)
         return True
 
 
-def _longest_run(flags: Any) -> int:
-    """How many true ones follow each other at most."""
-    gaps = np.flatnonzero(np.concatenate([[True], ~flags, [True]]))
-    return int(np.diff(gaps).max()) - 1
-
-
-def _even_starts(data: bytes, restarts: Any, end: int) -> Any:
+def _even_starts(data: bytes, restarts: Any, end: int) -> tuple[Any, int]:
     """Where the entries start, if there are equally many from restart to restart.
 
     Those between all restarts are walked together. The three numbers are taken for a
     byte each.
 
     Returns:
-      int64 [entries]; None if there are few, or they do not reach just to the end.
+      int64 [entries], None if there are few or they do not reach just to the end; and
+      how many there are from restart to restart.
     """
     if len(restarts) < 2 or end > 1 << 24 or restarts[0] or (restarts > end).any():
-        return None
+        return None, 0
     jumps = np.frombuffer(data, np.uint8, end).astype(np.uint16)
     jumps = jumps[1:-1] + jumps[2:] + 3
     at, rows = restarts[:-1], []
@@ -153,8 +156,8 @@ def _even_starts(data: bytes, restarts: Any, end: int) -> Any:
             tail.append(last)
             last += int(jumps[last])
     except IndexError:
-        return None
-    if last != end or (at != restarts[1:]).any():
-        return None
-    starts = np.concatenate([np.stack(rows, 1).ravel(), tail]).astype(np.int64)
-    return starts if len(starts) >= _FEW else None
+        return None, 0
+    if last != end or (at != restarts[1:]).any() or len(tail) > len(rows):
+        return None, 0
+    starts = np.concatenate([np.array(rows).T.ravel(), np.array(tail, np.int64)])
+    return (starts if len(starts) >= _FEW else None), len(rows)

@@ -19,7 +19,12 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.storage.byte_stream import DEFAULT_BLOCK, ByteStream, compression_of
+from tensorloom.storage.byte_stream import (
+    DEFAULT_BLOCK,
+    MOST_INFLATION,
+    ByteStream,
+    compression_of,
+)
 from tensorloom.storage.crc32c import mask
 from tensorloom.storage.file_errors import (
     as_file_errors,
@@ -33,6 +38,11 @@ _CRC: Final = struct.Struct("<I")
 # A record above it cannot be a proto; in a compressed file nothing else would bound
 # the memory that a few bytes can ask for.
 MAX_COMPRESSED_RECORD: Final = 2**31 - 1
+# A record of a compressed file that claims more than this, and more than so many times
+# the file, is inflated once to see whether it is there before it is kept: a damaged
+# length takes no more memory.
+_TRUSTED: Final = 1 << 25
+_TRUSTED_INFLATION: Final = 8
 _MASK_DELTA: Final = 0xA282EAD8
 FRAME: Final = 16  # bytes around each record
 _WRITE_BLOCK: Final = 1 << 18
@@ -109,6 +119,9 @@ class RecordReader:
         """
         if self._left is not None and needed > len(self._data) + self._left:
             needed = len(self._data) + self._left + 1  # the end will show
+        elif self._left is None and not self._is_there(needed - len(self._data)):
+            self._failure = self._lost("truncated", self._offset)
+            return True
         parts, size = [self._data], len(self._data)
         while size < needed:
             block = self._stream.read_block()
@@ -127,6 +140,13 @@ class RecordReader:
         if size == had or size < needed:
             self._failure = self._lost("truncated", self._offset)
         return True
+
+    def _is_there(self, count: int) -> bool:
+        """Whether bytes that were promised come, as far as it costs memory."""
+        trusted = _TRUSTED
+        if self._most is not None:
+            trusted = max(trusted, self._most // MOST_INFLATION * _TRUSTED_INFLATION)
+        return count <= trusted or self._stream.holds(count)
 
     def _lost(self, what: str, offset: int) -> errors.DataLossError:
         return data_loss(self._name, offset, f"{what} record at {offset}")

@@ -57,12 +57,7 @@ class CheckpointReader:
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shape of every tensor, by name."""
-        return dict(self._names_and_shapes())
-
-    def _names_and_shapes(self) -> list[tuple[str, list[int]]]:
-        """In the order of the names, as UTF-8 keeps that of the tables' keys."""
-        names = _texts(self._reader.names)
-        return list(zip(names, self._reader.shape_lists(), strict=True))
+        return dict(_names_and_shapes(self._reader))
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtype of every tensor, by name."""
@@ -93,9 +88,29 @@ class CheckpointReader:
         )
 
 
-def sorted_shapes(reader: CheckpointReader) -> list[tuple[str, list[int]]]:
-    """Name and shape of every tensor, sorted by name."""
-    return reader._names_and_shapes()
+def _names_and_shapes(reader: checkpoints.Reader) -> list[tuple[str, list[int]]]:
+    """In the order of the names, as UTF-8 keeps that of the tables' keys."""
+    return list(zip(_texts(reader.names), reader.shape_lists(), strict=True))
+
+
+def sorted_shapes(filepattern: Any) -> list[tuple[str, list[int]]]:
+    """Name and shape of every tensor of a checkpoint, sorted by name.
+
+    Raises:
+      As `NewCheckpointReader`.
+    """
+    return checkpoints.with_checkpoint(_found(filepattern), _names_and_shapes)
+
+
+def _found(filepattern: Any) -> str:
+    path = filesystem.path_text(filepattern)
+    directory = filesystem.parent(path) or "."
+    if not filesystem.is_directory(directory) and not mirror.copies_of(path):
+        raise invalid_argument(
+            "Unsuccessful TensorSliceReader constructor: Failed to get matching files "
+            f"on {path}: Not found: {directory}; No such file or directory"
+        )
+    return path
 
 
 @export("train.NewCheckpointReader")
@@ -107,11 +122,4 @@ def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
       InvalidArgumentError: its directory is not there.
       DataLossError: its index is damaged.
     """
-    path = filesystem.path_text(filepattern)
-    directory = filesystem.parent(path) or "."
-    if not filesystem.is_directory(directory) and not mirror.copies_of(path):
-        raise invalid_argument(
-            "Unsuccessful TensorSliceReader constructor: Failed to get matching files "
-            f"on {path}: Not found: {directory}; No such file or directory"
-        )
-    return CheckpointReader(path)
+    return CheckpointReader(_found(filepattern))

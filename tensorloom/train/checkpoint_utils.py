@@ -30,6 +30,16 @@ def _checkpoint_prefix(ckpt_dir_or_file: Any) -> Any:
     return ckpt_dir_or_file
 
 
+def _existing_prefix(ckpt_dir_or_file: Any) -> Any:
+    prefix = _checkpoint_prefix(ckpt_dir_or_file)
+    if prefix is None:
+        raise ValueError(
+            "Couldn't find 'checkpoint' file or checkpoints in given directory "
+            f"{ckpt_dir_or_file}"
+        )
+    return prefix
+
+
 @export("train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     """The reader of a checkpoint, or of the newest of a directory.
@@ -37,13 +47,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     Raises:
       ValueError: the directory has none.
     """
-    prefix = _checkpoint_prefix(ckpt_dir_or_file)
-    if prefix is None:
-        raise ValueError(
-            "Couldn't find 'checkpoint' file or checkpoints in given directory "
-            f"{ckpt_dir_or_file}"
-        )
-    return NewCheckpointReader(prefix)
+    return NewCheckpointReader(_existing_prefix(ckpt_dir_or_file))
 
 
 @export("train.load_variable")
@@ -55,7 +59,7 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
 @export("train.list_variables")
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     """Name and shape of every variable of a checkpoint, sorted by name."""
-    return sorted_shapes(load_checkpoint(ckpt_dir_or_file))
+    return sorted_shapes(_existing_prefix(ckpt_dir_or_file))
 
 
 def wait_for_new_checkpoint(

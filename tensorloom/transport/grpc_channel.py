@@ -227,6 +227,9 @@ class GrpcChannel:
 
     # --- for `liveness` --------------------------------------------------------------
 
+    def close_unused(self) -> None:
+        """There is one connection for all calls."""
+
     def under_way(self) -> set[Hashable]:
         """The calls that somebody waits for."""
         return set(self._under_way)

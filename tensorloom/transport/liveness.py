@@ -4,6 +4,8 @@ A task that was killed hangs up, and its callers hear of it at once. One that wa
 stopped, or whose network was cut, says nothing. So whoever has waited for a task for a
 while asks it for a sign of life; one that gives none within the limit is lost, and the
 calls that wait for it fail.
+
+Connections that a burst of calls has left behind are closed on the same rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Final, Protocol
 from weakref import WeakSet
 
@@ -20,6 +22,8 @@ from tensorloom.framework import threads
 #: How long a task may be silent, in seconds; 0: for ever, as TensorFlow's tasks.
 TIMEOUT_VARIABLE: Final = "TENSORLOOM_TASK_TIMEOUT_S"
 _DEFAULT_TIMEOUT_S: Final = 60.0
+# Channels are looked at so often, or more often if the limit is short.
+_PERIOD_S: Final = 5.0
 
 
 def task_timeout_s() -> float:
@@ -46,6 +50,10 @@ class Watched(Protocol):
         """Fails the calls that are under way."""
         ...
 
+    def close_unused(self) -> None:
+        """Closes connections that no call has needed for a while."""
+        ...
+
 
 class _Watch:
     """One thread for all that is watched."""
@@ -58,8 +66,6 @@ class _Watch:
     def add(self, watched: Watched) -> None:
         """Watches as long as the object lives."""
         limit_s = task_timeout_s()
-        if limit_s <= 0:
-            return
         with self._lock:
             self._watched.add(watched)
             if self._is_running:
@@ -70,34 +76,49 @@ class _Watch:
         ).start()
 
     def _run(self, limit_s: float) -> None:
-        seen: dict[int, set[Hashable]] = {}
-        asked: set[int] = set()
+        asks = _Asks(limit_s) if limit_s > 0 else None
+        period_s = min(limit_s / 4, _PERIOD_S) if limit_s > 0 else _PERIOD_S
         while True:
-            time.sleep(min(limit_s / 4, 5.0))
+            time.sleep(period_s)
             with self._lock:
                 watched = list(self._watched)
                 if not watched:
                     self._is_running = False
                     return
-            now = {id(one): one.under_way() for one in watched}
             for one in watched:
-                waits = not now[id(one)].isdisjoint(seen.get(id(one), ()))
-                if waits and id(one) not in asked:
-                    asked.add(id(one))
-                    threads.start(lambda w=one: _ask(w, limit_s, asked))  # type: ignore[misc]
-            seen = now
+                one.close_unused()
+            if asks is not None:
+                asks.look(watched)
             del watched, one
 
 
-def _ask(watched: Watched, limit_s: float, asked: set[int]) -> None:
-    suspects = watched.under_way()
-    try:
-        if not watched.gives_sign_of_life(limit_s / 2) and (
-            not suspects.isdisjoint(watched.under_way())
-        ):
-            watched.lose(f"it has not answered for {limit_s:g} s")
-    finally:
-        asked.discard(id(watched))
+class _Asks:
+    """Asks the tasks that somebody has waited for since the last look."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._seen: dict[int, set[Hashable]] = {}
+        self._asked: set[int] = set()
+
+    def look(self, watched: Sequence[Watched]) -> None:
+        """Looks at the calls under way."""
+        now = {id(one): one.under_way() for one in watched}
+        for one in watched:
+            waits = not now[id(one)].isdisjoint(self._seen.get(id(one), ()))
+            if waits and id(one) not in self._asked:
+                self._asked.add(id(one))
+                threads.start(lambda w=one: self._ask(w))  # type: ignore[misc]
+        self._seen = now
+
+    def _ask(self, watched: Watched) -> None:
+        suspects = watched.under_way()
+        try:
+            if not watched.gives_sign_of_life(self._limit_s / 2) and (
+                not suspects.isdisjoint(watched.under_way())
+            ):
+                watched.lose(f"it has not answered for {self._limit_s:g} s")
+        finally:
+            self._asked.discard(id(watched))
 
 
 watch: Final = _Watch()

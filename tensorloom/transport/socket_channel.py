@@ -82,6 +82,7 @@ class SocketChannel:
         self._endpoint = endpoint
         self._task = task
         self._token = token
+        # The last one given back is the next one taken.
         self._idle: list[AnyConnection] = []
         self._lock = threading.Lock()
         self._tensors: TensorSubscriber | None = None
@@ -376,6 +377,7 @@ class SocketChannel:
         with self._lock:
             # One that was hung up may still have given its reply.
             if not self._is_closed and not connection.lost:
+                connection.idle_since = time.monotonic()
                 self._idle.append(connection)
                 return
         connection.close()
@@ -395,6 +397,18 @@ class SocketChannel:
         )
 
     # --- for `liveness` --------------------------------------------------------------
+
+    def close_unused(self) -> None:
+        """Closes what calls at one time have left; one is kept for the next call.
+
+        Each connection costs the task a thread.
+        """
+        before = time.monotonic() - threads.IDLE_SECONDS
+        with self._lock:
+            unused = [c for c in self._idle[:-1] if c.idle_since < before]
+            del self._idle[: len(unused)]  # the longest unused come first
+        for connection in unused:
+            connection.close()
 
     def under_way(self) -> set[Hashable]:
         """The connections that somebody waits at."""

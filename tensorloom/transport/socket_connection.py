@@ -23,6 +23,7 @@ class Connection:
     __slots__ = (
         "_is_closed",
         "ends",
+        "idle_since",
         "is_local",
         "lost",
         "on_hangup",
@@ -56,6 +57,8 @@ class Connection:
             raise
         self.socket.settimeout(None)
         self._is_closed = False
+        #: When it was last given back, on the clock `time.monotonic`.
+        self.idle_since = 0.0
         #: Whether the other side is on this host.
         self.is_local = self.socket.family == socket.AF_UNIX
         #: Why the connection was given up, if it was.

@@ -64,6 +64,8 @@ class StreamConnection:
         """
         #: Why the connection was given up, if it was.
         self.lost = ""
+        #: When it was last given back, on the clock `time.monotonic`.
+        self.idle_since = 0.0
         # Called when the task hangs up while somebody waits for it elsewhere.
         self._on_hangup: Callable[[], None] | None = None
         self._used = time.monotonic()

@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,77 @@ def test_workers_check_too() -> None:
     finally:
         master.stop()
         worker.stop()
+
+
+def test_no_client_names_the_tasks() -> None:
+    """A task with a policy connects to those of its own cluster alone."""
+    ports = free_ports(3)
+    own = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{ports[1]}"]}
+    bait = socket.create_server(("localhost", ports[2]))
+    bait.settimeout(0)
+    more = {**own, "worker": [*own["worker"], f"localhost:{ports[2]}"]}
+    servers = [tf.train.Server(own, job, 0, deny_ops=[SAFE]) for job in own]
+    ps, worker = servers
+    try:
+        made = tf.train.ClusterSpec(more).as_cluster_def()
+        config = tf.ConfigProto(cluster_def=made)
+        with (
+            tf.Session(worker.target, config=config) as sess,
+            pytest.raises(tf.errors.PermissionDeniedError, match="worker.*task:1"),
+        ):
+            sess.run(tf.constant(1))
+        # One that names the tasks as they are is heard.
+        made = tf.train.ClusterSpec(own).as_cluster_def()
+        with tf.Session(worker.target, config=tf.ConfigProto(cluster_def=made)) as sess:
+            assert sess.run(tf.constant(1)) == 1
+        address = ps.target.removeprefix("grpc://")
+        with closing(GrpcChannel(address)) as channel:
+            method = worker_methods()["CreateWorkerSession"]
+            cluster_def = tf.train.ClusterSpec(more).as_cluster_def()
+            request = method.request(session_handle="s")
+            request.server_def.cluster.MergeFrom(cluster_def)
+            channel.call(method, request, 60)
+        assert sum_on_two_tasks(worker.target) == 9.0
+        with pytest.raises(BlockingIOError):
+            bait.accept()
+    finally:
+        bait.close()
+        for server in servers:
+            server.stop()
+
+
+def test_a_step_comes_to_a_task_that_is_not_connected_to() -> None:
+    """The other tasks may know it: the step says why it fails, and others go on."""
+    ports = free_ports(3)
+    own = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{ports[1]}"]}
+    joined = {"ps": own["ps"], "worker": {1: f"localhost:{ports[2]}"}}
+    with ExitStack() as stack:
+
+        def start(spec: Any, job: str, index: int, **how: Any) -> tf.train.Server:
+            server = tf.train.Server(spec, job, index, **how)
+            stack.callback(server.stop)
+            return server
+
+        ps = start(own, "ps", 0, deny_ops=["Tanh"])
+        first, second = start(own, "worker", 0), start(joined, "worker", 1)
+        graph = tf.Graph()
+        with graph.as_default():
+            with tf.device("/job:ps/task:0"):
+                one = tf.get_variable("one", [], initializer=tf.ones_initializer())
+            with tf.device("/job:worker/task:1"):
+                two = one + 1.0
+        with tf.Session(second.target, graph=graph) as sess:
+            sess.run(one.initializer)
+            assert sess.run(two) == 2.0  # what it calls for comes with the reply
+        first.update_cluster({"worker": joined["worker"]})
+        with tf.Session(first.target, graph=graph) as sess:
+            assert sess.run(one) == 1.0
+            with pytest.raises(tf.errors.PermissionDeniedError, match="worker.*task:1"):
+                sess.run(two)
+            assert sess.run(one) == 1.0
+            ps.update_cluster({"worker": joined["worker"]})  # its own program may
+            assert sess.run(two) == 2.0
+        assert sum_on_two_tasks(first.target) == 9.0
 
 
 def test_the_safe_preset_has_all_ops_with_files() -> None:

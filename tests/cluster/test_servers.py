@@ -146,6 +146,26 @@ def test_a_cluster_that_the_client_makes() -> None:
             server.stop()
 
 
+def test_the_tasks_of_one_session_are_not_those_of_others() -> None:
+    """A client names a task that is not there: others do not wait for it."""
+    with cluster(worker=1, ps=1) as servers:
+        first = servers["worker"][0]
+        spec = first.server_def.cluster
+        more = {job.name: dict(job.tasks) for job in spec.job}
+        more["worker"][1] = f"localhost:{free_ports(1)[0]}"
+        made = tf.train.ClusterSpec(more).as_cluster_def()
+        config = tf.ConfigProto(cluster_def=made, operation_timeout_in_ms=300)
+        with (
+            tf.Session(first.target, config=config) as sess,
+            pytest.raises(tf.errors.UnavailableError, match="/task:1"),
+        ):
+            sess.run(tf.constant(1))
+        with tf.Session(first.target) as sess:
+            assert sess.run(tf.constant(3)) == 3
+            tasks = {device.name.split("/")[1] for device in sess.list_devices()}
+            assert tasks == {"job:ps", "job:worker"}
+
+
 def test_per_session_threads_are_refused() -> None:
     with cluster(worker=1) as servers:
         config = tf.ConfigProto(use_per_session_threads=True)

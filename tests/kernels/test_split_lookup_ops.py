@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import tensorloom as tf
 from tensorloom.kernels.host import split_lookup_ops
-from tensorloom.kernels.host.string_index import NotIndexed, StringIndex
+from tensorloom.kernels.host.key_tables import NotIndexed
+from tensorloom.kernels.host.string_index import StringIndex
 from tensorloom.kernels.host.string_spans import (
     PADDING,
     Spans,

@@ -64,6 +64,7 @@ def read(data: bytes) -> Entries | None:
         for head, value in zip(heads, result.values, strict=True):
             assert len(head) == size
             assert head[: len(value)] == value[:size]
+    assert (result.words().view("u1").reshape(-1, 4) == result.heads(4)).all()
     return keys, result.values
 
 
@@ -117,6 +118,30 @@ def test_damaged_blocks_read_as_they_do_one_by_one(
     data[at] = byte
     damaged = bytes(data[cut:])
     assert read(damaged) == one_by_one(damaged)
+
+
+@pytest.mark.parametrize(
+    ("entry", "count"),
+    [
+        pytest.param(b"\0\0\1x", 96, id="no keys"),
+        pytest.param(b"\0\1\0x", 96, id="equal keys"),
+    ],
+)
+def test_many_equal_entries(entry: bytes, count: int) -> None:
+    restarts = range(0, count * len(entry), 16 * len(entry))
+    end = struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts))
+    data = entry * count + end
+    assert read(data) == one_by_one(data)
+    assert not Block(data).in_order
+
+
+def test_more_entries_behind_the_last_restart_than_behind_others() -> None:
+    rows = {b"k%03d" % i: b"v" for i in range(200)}
+    data = block(rows)
+    (count,) = struct.unpack("<I", data[-4:])
+    restarts = struct.unpack(f"<{count}I", data[-4 - 4 * count : -4])[:-3]
+    data = data[: -4 - 4 * count] + struct.pack(f"<{count - 2}I", *restarts, count - 3)
+    assert read(data) == one_by_one(data) == (sorted(rows), [b"v"] * 200)
 
 
 def test_keys_out_of_order_are_noticed() -> None:

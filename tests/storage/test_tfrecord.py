@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import struct
 import tracemalloc
 import zlib
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
+from tensorloom.storage import tfrecord
 from tensorloom.storage.crc32c import masked_crc32c
 from tensorloom.storage.tfrecord import Deflation, RecordReader, RecordWriter
 
@@ -230,3 +232,34 @@ def test_a_lying_length_in_a_bomb_is_not_unpacked(kind: bytes, tmp_path: Path) -
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 23
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_a_lying_length_that_might_be_true_takes_no_memory(
+    kind: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file could hold it: it is inflated to see, and nothing is kept."""
+    monkeypatch.setattr(tfrecord, "_TRUSTED", 1 << 20)
+    size = struct.pack("<Q", 20 << 20)
+    header = size + struct.pack("<I", masked_crc32c(size))
+    packer = zlib.compressobj(9, wbits=31 if kind == b"GZIP" else 15)
+    data = packer.compress(ONE_RECORD + header + bytes(19 << 20))
+    data += packer.compress(random.Random(0).randbytes(1 << 16)) + packer.flush()
+    (tmp_path / "r").write_bytes(data)
+    tracemalloc.start()
+    found, message = _read(tmp_path / "r", kind)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [b"abc"]
+    assert "truncated record at 19" in message
+    assert peak < 1 << 23
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_a_large_record_that_compresses_well(
+    kind: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tfrecord, "_TRUSTED", 1 << 20)
+    records = [b"a", bytes(4 << 20), b"b"]
+    _write(tmp_path / "r", records, kind)
+    assert list(RecordReader(str(tmp_path / "r"), kind)) == records

@@ -18,10 +18,14 @@ class Task:
         self._calls = calls
         self.asked = threading.Event()
         self.lost = threading.Event()
+        self.tidied = threading.Event()
         self.reason = ""
 
     def under_way(self) -> set[Hashable]:
         return set(self._calls)
+
+    def close_unused(self) -> None:
+        self.tidied.set()
 
     def gives_sign_of_life(self, timeout_s: float) -> bool:
         self.asked.set()
@@ -65,7 +69,10 @@ def test_calls_that_have_ended_meanwhile(watch: liveness._Watch) -> None:
 
 
 def test_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked; what nobody uses is closed all the same."""
     monkeypatch.setenv(liveness.TIMEOUT_VARIABLE, "0")
+    monkeypatch.setattr(liveness, "_PERIOD_S", 0.02)
     watch, task = liveness._Watch(), Task(False, {1})
     watch.add(task)
+    assert task.tidied.wait(60)
     assert not task.asked.wait(0.2)

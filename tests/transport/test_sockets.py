@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, threads
 from tensorloom.transport import (
     frames,
     packing,
@@ -309,6 +309,22 @@ def test_connections_that_were_closed_while_idle(service: Service) -> None:
     with pytest.raises(NotConnected):
         channel.call_values(RUN, b"", [])
     channel.close()
+
+
+def test_what_calls_at_one_time_leave(channel: SocketChannel) -> None:
+    """Their connections are closed when they were not used for a while, but one."""
+    replies = [channel.begin_values(RUN, b"", []) for _ in range(4)]
+    for reply in replies:
+        reply.take()
+    channel.close_unused()
+    assert len(channel._idle) == 4  # they may be wanted at once
+    last = channel._idle[-1]
+    for connection in channel._idle:
+        connection.idle_since -= 2 * threads.IDLE_SECONDS
+    channel.close_unused()
+    assert channel._idle == [last]
+    channel.call_values(RUN, b"", [])
+    assert channel._idle == [last]
 
 
 def test_a_reply_that_came_before_it_was_given_up(channel: SocketChannel) -> None:

@@ -209,7 +209,8 @@ def deserialize_iterator(c: OpKernelConstruction) -> Compute:
     """Brings an iterator to a saved position."""
 
     def compute(context: OpKernelContext, handle: Any, state: Any) -> None:
-        if isinstance(state, np.ndarray) and state.size == 1:
+        # Newer TensorFlows keep a list: a part for each dataset of the pipeline.
+        if isinstance(state, np.ndarray) and state.size:
             state = state.reshape(-1)[0]
         if isinstance(state, OpaqueVariant):
             raise errors.InvalidArgumentError(

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
+from tensorloom.kernels.host.key_tables import NotIndexed, NumberIndex
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
-from tensorloom.kernels.host.string_index import MOST_BYTES, NotIndexed, StringIndex
+from tensorloom.kernels.host.string_index import MOST_BYTES, StringIndex
+from tensorloom.kernels.host.string_spans import Spans, spans_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
-    from tensorloom.kernels.host.string_spans import Spans
+
+
+# For so few a dictionary is as fast.
+_FEW_KEYS = 64
 
 
 class LookupTable(Resource):
@@ -151,8 +156,21 @@ class HashTable(LookupTable):
     initialized_once = True
     # An index is made when words for a fourth of its cost have been asked for.
     _asked = 0
-    _index: StringIndex | None = None
+    _index: Any = None  # a StringIndex or a NumberIndex
     _index_values: Any = None
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """As the base class; many keys are found by an index, without dictionary."""
+        if keys.size < _FEW_KEYS or default.ndim or not self.ready:
+            return super().find(keys, default)
+        index = self._index or self._make_index(keys.size)
+        if index is None:
+            return super().find(keys, default)
+        flat = keys.reshape(-1)
+        if isinstance(index, NumberIndex):
+            return self._values_at(index.find(flat), default).reshape(keys.shape)
+        words = spans_of(flat.tolist())
+        return self._of_words(index, words, default).reshape(keys.shape)
 
     def find_words(self, words: Spans, default: Any) -> Any:
         """As `find`, of words that are not strings yet; None where they have to be."""
@@ -160,15 +178,20 @@ class HashTable(LookupTable):
         if default.shape or self.value_shape:
             return None
         index = self._index or self._make_index(len(words.starts))
-        if index is None:
-            return None
-        places = index.find(words)
+        return None if index is None else self._of_words(index, words, default)
+
+    def _of_words(self, index: StringIndex, words: Spans, default: Any) -> Any:
+        found = self._values_at(index.find(words), default)
+        if words.longest > MOST_BYTES:
+            self._find_long(words, found)
+        return found
+
+    def _values_at(self, places: Any, default: Any) -> Any:
+        """The values of keys; `default` for the place behind the last one."""
         found = self._index_values.take(places)
         missing = places == len(self._items)
         if missing.any():
             found[missing] = default
-            if words.longest > MOST_BYTES:
-                self._find_long(words, found)
         return found
 
     def _find_long(self, words: Spans, found: Any) -> None:
@@ -179,19 +202,26 @@ class HashTable(LookupTable):
             if value is not None:
                 found[i] = value
 
-    def _make_index(self, asked: int) -> StringIndex | None:
+    def _make_index(self, asked: int) -> Any:
         self._asked += asked
         if self._asked < len(self._items) // 4:
             return None
         self._asked = -(1 << 62)  # once is enough, should there be no index
         try:
-            index = StringIndex(list(self._items))
+            index = self._index_of(list(self._items))
         except NotIndexed:
             return None
         values = np.empty(len(self._items) + 1, self.value_dtype.as_numpy_dtype)
         values[:-1] = list(self._items.values())
         self._index_values, self._index = values, index
         return index
+
+    def _index_of(self, keys: list[Any]) -> StringIndex | NumberIndex:
+        if self.key_dtype == dtypes.string:
+            return StringIndex(keys)
+        if self.key_dtype.is_integer:
+            return NumberIndex(np.array(keys, np.int64))
+        raise NotIndexed
 
     def initialize(self, keys: Any, values: Any) -> None:
         """Fills it; again with the same contents is harmless.

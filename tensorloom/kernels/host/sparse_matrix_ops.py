@@ -44,7 +44,10 @@ class CSRSparseMatrix:
 def _csr(
     shape: Sequence[int], rows: _Array, columns: _Array, values: _Array
 ) -> CSRSparseMatrix:
-    """From elements in the order of their rows, which count through all matrices."""
+    """From elements in the order of their rows, which count through all matrices.
+
+    Rows in another order only tell how many elements each row has.
+    """
     total = int(np.prod(shape[:-1], dtype=np.int64))
     check_memory((total + 1,), dtypes.int64, _HOST)
     splits = splits_of(np.bincount(rows, minlength=total))
@@ -81,10 +84,10 @@ def _of_elements(indices: _Array, values: _Array, shape: list[int]) -> CSRSparse
     rank = len(shape)
     if rank not in (2, 3):
         raise invalid_argument(f"A sparse matrix must have rank 2 or 3, but not {rank}")
-    if indices.ndim != 2 or indices.shape != (len(values), rank):
+    if values.ndim != 1 or indices.shape != (len(values), rank):
         raise invalid_argument(
-            f"indices must have shape [{len(values)},{rank}], got "
-            f"{shape_text(indices.shape)}"
+            f"values must have shape [N] and indices [N,{rank}], got "
+            f"{shape_text(values.shape)} and {shape_text(indices.shape)}"
         )
     if min(shape) < 0 or max(shape) > np.iinfo(np.int32).max:
         raise invalid_argument(f"Dimensions must be of 0 to 2^31 - 1, got {shape}")
@@ -95,8 +98,7 @@ def _of_elements(indices: _Array, values: _Array, shape: list[int]) -> CSRSparse
     rows = indices[:, -2]
     if rank == 3:
         rows = rows + indices[:, 0] * shape[1]
-    if (rows[1:] < rows[:-1]).any():
-        raise invalid_argument("indices must be in the order of the dimensions")
+    # As in TensorFlow, indices are taken to be in the order of the dimensions.
     return _csr(shape, rows, indices[:, -1], values)
 
 

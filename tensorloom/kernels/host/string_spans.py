@@ -33,6 +33,13 @@ class Spans:
         return int(self.lengths.max()) if len(self.lengths) else 0
 
 
+def spans_of(words: list[bytes]) -> Spans:
+    """Words that are strings already, each a text of its own."""
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    blob = b"".join([*words, bytes(PADDING)])
+    return Spans(blob, lengths.cumsum() - lengths, lengths, np.ones_like(lengths))
+
+
 def words_at(blob: bytes) -> NDArray[np.uint64]:
     """A view with the eight bytes from every position, as a number."""
     return np.ndarray(len(blob) - 7, np.dtype("<u8"), blob, strides=(1,))

@@ -1,0 +1,51 @@
+"""Pieces of a file's bytes as rows of one array, where each may have its own length."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+
+def rows(data: bytes, places: Any, width: int) -> Any:
+    """The bytes from each place on: uint8 [places, width], an array of its own.
+
+    Behind the end of the data are zeros.
+    """
+    data += bytes(width)  # no window reaches past it
+    kind = f"V{width}"
+    windows: Any = np.ndarray((len(data) - width + 1,), kind, data, 0, (1,))
+    found: Any = windows[places].view(np.uint8)
+    return found.reshape(-1, width)
+
+
+def words(data: bytes, places: Any) -> Any:
+    """The four bytes from each place on: uint32 [places], the first byte the lowest."""
+    data += bytes(4)
+    windows: Any = np.ndarray((len(data) - 3,), "<u4", data, 0, (1,))
+    return windows[places]
+
+
+def from_column(columns: Any, width: int) -> Any:
+    """Masks of 255 from a row's column on, 0 before: uint8 [columns, width].
+
+    Args:
+      columns: integers [columns], from 0 to `width`.
+    """
+    masks: Any = _masks(width)[columns].view(np.uint8)
+    return masks.reshape(-1, width)
+
+
+@functools.lru_cache(maxsize=16)
+def _masks(width: int) -> Any:
+    """The mask from each column on: void [width + 1]."""
+    columns = np.arange(width + 1)
+    every = np.where(columns[:width] >= columns[:, None], np.uint8(255), np.uint8(0))
+    return every.view(f"V{width}")[:, 0]
+
+
+def as_list(array: Any) -> list[bytes]:
+    """The rows."""
+    found: list[bytes] = array.view(f"V{array.shape[1]}")[:, 0].tolist()
+    return found
