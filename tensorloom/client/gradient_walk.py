@@ -25,6 +25,7 @@ from tensorloom.client.gradient_zeros import BACKPROPAGATABLE, takes_zeros, zero
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
 from tensorloom.framework.gradient_registry import (
     find_gradient,
     get_gradient_function,
@@ -35,12 +36,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
 
-# Their gradient functions add inputs to the op that is being differentiated.
-_GROWING_OPS = frozenset(["While", "StatelessWhile"])
-
 _PARTITIONED_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
-
-_BRANCHING_OPS = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +240,7 @@ class GradientWalk:
     def _call(
         self, op: Operation, function: Any, arguments: Sequence[Any]
     ) -> Sequence[Any]:
-        if op._type in _BRANCHING_OPS or op._type in _GROWING_OPS:
+        if op._type in BRANCHES or op._type in LOOPS:
             wanted = [t._op in self._pending for t in self._inputs(op)]
             op.__dict__["_wanted_inputs"] = wanted
             op.__dict__["_is_gated"] = self._options.gate or self._options.counts_gates
@@ -255,7 +251,8 @@ class GradientWalk:
             gradients: Sequence[Any] = (
                 result if isinstance(result, (list, tuple)) else [result]
             )
-            if op._type not in _GROWING_OPS and len(gradients) != len(op._inputs):
+            # The gradient function of a loop adds inputs to it.
+            if op._type not in LOOPS and len(gradients) != len(op._inputs):
                 raise ValueError(
                     f"Num gradients {len(gradients)} generated for op {op.node_def} "
                     f"do not match num inputs {len(op._inputs)}"
@@ -321,9 +318,9 @@ def _differentiated(
     Branches and loops are walked through for those outputs alone that the ys depend
     on: zeros for the others would become NaN at a logarithm of zero.
     """
-    if op._type in _BRANCHING_OPS:
+    if op._type in BRANCHES:
         return ()
-    if op._type in _GROWING_OPS:
+    if op._type in LOOPS:
         from tensorloom.client import loop_dependencies, while_gradient
 
         body = while_gradient.loop_graphs(op)[1]

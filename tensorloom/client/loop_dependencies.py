@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
+
 if TYPE_CHECKING:
     from tensorloom.client.func_graph import FuncGraph
     from tensorloom.framework.operation import Operation
     from tensorloom.framework.tensor import Tensor
-
-_LOOPS = frozenset(["While", "StatelessWhile"])
-_BRANCHES = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
 
 
 def variables_behind(body: FuncGraph, results: Iterable[int]) -> set[int]:
@@ -77,9 +76,9 @@ class _BackwardWalk:
 def _inputs_behind(tensor: Tensor) -> Sequence[Tensor]:
     """The inputs of the tensor's op that it depends on."""
     op = tensor.op
-    if op.type in _LOOPS:
+    if op.type in LOOPS:
         return _of_loop(op, tensor.value_index)
-    if op.type in _BRANCHES:
+    if op.type in BRANCHES:
         return _of_branches(op, tensor.value_index)
     return op._inputs
 

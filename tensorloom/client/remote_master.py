@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors, graph_def, run_metadata
+from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     StepContext,
@@ -39,18 +40,17 @@ _GRACE_S = 1.5
 _FINDING_OUT_S = 5.0
 
 
-# What TensorFlow's masters take apart where they are asked to; they run what is left
-# whole on one task, whatever devices its nodes ask for. Ours need no asking.
-_FUNCTIONAL = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")
-
-
 def _message_of(graph: GraphIR) -> Any:
-    """The graph as a master of either kind reads it."""
+    """The graph as a master of either kind reads it.
+
+    TensorFlow's take loops and branches apart where they are asked to; they run what is
+    left whole on one task, whatever devices its nodes ask for. Ours need no asking.
+    """
     proto = graph_def.to_proto(graph)
     bodies = [function.node_def for function in proto.library.function]
     for nodes in (proto.node, *bodies):
         for node in nodes:
-            if node.op in _FUNCTIONAL:
+            if node.op in LOOPS or node.op in BRANCHES:
                 node.attr["_lower_using_switch_merge"].b = True
     return proto
 

@@ -8,13 +8,15 @@ or a branch is marked as `{{node while/NAME}}`, one in a function that a kernel 
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tensorloom.framework.errors import OpError
     from tensorloom.framework.graph import Graph, Operation
@@ -26,7 +28,9 @@ _MARK = re.compile(r"\{\{(?:function_)?node (?:([^{}\s]+) )?([^{}\s]+)\}\}")
 def with_operation(error: OpError, graph: Graph) -> OpError:
     """The same kind of error with its operation and source lines.
 
-    The operation is the one of `graph`: the loop, for a node in a loop's body.
+    An operation in the body of a loop or branch has the name of the mark: TensorFlow,
+    which builds the body into the graph, knows it under such a name. Of what a function
+    is called for, the error has the call.
     The error itself when it knows its operation already or names no node of `graph`.
     """
     if error.op is not None:
@@ -34,17 +38,25 @@ def with_operation(error: OpError, graph: Graph) -> OpError:
     first: Operation | None = None
     origin: tuple[str, Operation] | None = None
 
+    def find(name: str) -> Node | None:
+        op = graph._by_name.get(name)
+        return None if op is None else graph.to_node(op)
+
     def describe(match: re.Match[str]) -> str:
         nonlocal first, origin
         function, name = match[1], match[2]
         if function is not None:
-            made_by = _in_function(graph._functions, function, name)
+            body = graph._functions.get(function)
+            way = [] if body is None else _way(body.nodes.get, graph._functions, name)
             where = f" in function {function}"
         else:
-            op, made_by = _in_graph(graph, name)
-            if op is None:
+            way = _way(find, graph._functions, name)
+            if not way:
                 return match[0]
-            first, where = first or op, ""
+            first, where = first or _operation_at(way), ""
+        made_by: Operation | None = next(
+            (node.source for node in reversed(way) if node.source is not None), None
+        )
         if made_by is not None:
             origin = origin or (name, made_by)
         line = made_by.source_line() if made_by is not None else None
@@ -60,40 +72,33 @@ def with_operation(error: OpError, graph: Graph) -> OpError:
     return error
 
 
-def _in_graph(graph: Graph, path: str) -> tuple[Operation | None, Operation | None]:
-    """(the operation of the graph, the one at the path, which may be in its body)."""
+def _way(
+    find: Callable[[str], Node | None], functions: Mapping[str, FunctionIR], path: str
+) -> list[Node]:
+    """The node that `path` begins with, the one in its body that goes on, and so on."""
     for head, rest in _splits(path):
-        op = graph._by_name.get(head)
-        if op is not None:
-            inner = _in_callees(graph._functions, graph.to_node(op), rest)
-            return op, inner or op
-    return None, None
+        node = find(head)
+        if node is None:
+            continue
+        bodies = [functions[n] for n in names_of(node) if rest and n in functions]
+        inner = (_way(body.nodes.get, functions, rest) for body in bodies)
+        return [node, *next(filter(None, inner), [])]
+    return []
 
 
-def _in_callees(
-    functions: Mapping[str, FunctionIR], node: Node, path: str
-) -> Operation | None:
-    """What the node calls is searched for the path."""
-    if not path:
-        return None
-    for name in names_of(node):
-        found = _in_function(functions, name, path)
-        if found is not None:
-            return found
-    return None
-
-
-def _in_function(
-    functions: Mapping[str, FunctionIR], name: str, path: str
-) -> Operation | None:
-    function = functions.get(name)
-    if function is None:
-        return None
-    for head, rest in _splits(path):
-        node = function.nodes.get(head)
-        if node is not None:
-            return _in_callees(functions, node, rest) or node.source
-    return None
+def _operation_at(way: Sequence[Node]) -> Operation:
+    """The last operation on a way through the bodies of loops and branches alone."""
+    end = 0
+    while end + 1 < len(way) and (
+        (way[end].op in LOOPS or way[end].op in BRANCHES)
+        and way[end + 1].source is not None
+    ):
+        end += 1
+    op: Operation = way[end].source
+    if end:
+        op = copy.copy(op)
+        op._name = "/".join(node.name for node in way[: end + 1])
+    return op
 
 
 def _splits(path: str) -> list[tuple[str, str]]:

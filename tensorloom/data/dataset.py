@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.data import nest, specs, transformations
+from tensorloom.data import nest, option_nodes, specs, transformations
 from tensorloom.data.iterators import Iterator
 from tensorloom.data.one_shot import make_factory
 from tensorloom.data.options import Options
@@ -322,48 +322,9 @@ class Dataset:
 
     def _with_options_applied(self) -> Tensor:
         """The variant tensor behind the nodes that options ask for."""
-        options = self.options()
-        variant = self._variant_tensor
-        structure = self._flat_structure
-        threading = options.experimental_threading
-        for op, name in (
-            ("MaxIntraOpParallelismDataset", "max_intra_op_parallelism"),
-            ("PrivateThreadPoolDataset", "private_threadpool_size"),
-        ):
-            number = getattr(threading, name)
-            if number is not None:
-                argument = name.replace("private_threadpool_size", "num_threads")
-                inputs: dict[str, Any] = {
-                    "input_dataset": variant,
-                    argument: transformations.int64(number, argument),
-                }
-                variant = apply_op(op, **inputs, **structure)
-        return self._optimized(variant, options, structure)
-
-    def _optimized(
-        self, variant: Tensor, options: Options, structure: dict[str, Any]
-    ) -> Tensor:
-        optimization = options.experimental_optimization
-        chosen = options.static_optimizations()
-        if chosen:
-            variant = apply_op(
-                "OptimizeDataset",
-                input_dataset=variant,
-                optimizations=transformations.tensor(
-                    chosen, dtypes.string, "optimizations"
-                ),
-                optimization_configs=optimization.static_optimization_configs(),
-                **structure,
-            )
-        if optimization.autotune is not False:
-            variant = apply_op(
-                "ModelDataset",
-                input_dataset=variant,
-                algorithm=optimization.autotune_algorithm or 0,
-                cpu_budget=optimization.autotune_cpu_budget or 0,
-                **structure,
-            )
-        return variant
+        return option_nodes.applied(
+            self.options(), self._variant_tensor, self._flat_structure
+        )
 
     # --- iterators ---------------------------------------------------------------
 
@@ -478,57 +439,3 @@ def from_variant(variant: Tensor, structure: Any) -> Dataset:
 def to_variant(dataset: Dataset) -> Tensor:
     """The variant tensor of a dataset."""
     return dataset._variant_tensor
-
-
-# --- functions of both names ----------------------------------------------------
-
-
-@export("data.make_one_shot_iterator")
-def make_one_shot_iterator(dataset: Dataset) -> Iterator:
-    """`dataset.make_one_shot_iterator()`."""
-    return dataset.make_one_shot_iterator()
-
-
-@export("data.make_initializable_iterator")
-def make_initializable_iterator(
-    dataset: Dataset, shared_name: str | None = None
-) -> Iterator:
-    """`dataset.make_initializable_iterator()`."""
-    return dataset.make_initializable_iterator(shared_name)
-
-
-@export("data.experimental.get_structure")
-def get_structure(dataset_or_iterator: Any) -> Any:
-    """The specs of an element.
-
-    Raises:
-      TypeError: the argument is no dataset or iterator.
-    """
-    try:
-        return dataset_or_iterator.element_spec
-    except AttributeError:
-        raise TypeError(
-            "`dataset_or_iterator` must be a Dataset or Iterator object, but got "
-            f"{type(dataset_or_iterator)}."
-        ) from None
-
-
-@export("data.get_output_classes")
-def get_output_classes(dataset_or_iterator: Any) -> Any:
-    """The class of each component."""
-    structure = get_structure(dataset_or_iterator)
-    return nest.map_structure(lambda s: s.legacy_classes, structure)
-
-
-@export("data.get_output_shapes")
-def get_output_shapes(dataset_or_iterator: Any) -> Any:
-    """The shape of each component."""
-    structure = get_structure(dataset_or_iterator)
-    return nest.map_structure(lambda s: s.legacy_shapes, structure)
-
-
-@export("data.get_output_types")
-def get_output_types(dataset_or_iterator: Any) -> Any:
-    """The dtype of each component."""
-    structure = get_structure(dataset_or_iterator)
-    return nest.map_structure(lambda s: s.legacy_types, structure)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +21,6 @@ from tensorloom.framework.graph import (
     Graph,
     GraphKeys,
     Tensor,
-    add_to_collection,
-    get_collection_ref,
-    get_default_graph,
     name_scope,
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
@@ -33,10 +28,10 @@ from tensorloom.framework.tensor_shape import TensorShape, as_shape
 from tensorloom.framework.trackable import Trackable
 from tensorloom.layers.connections import Connections
 from tensorloom.layers.input_spec import check_inputs
+from tensorloom.layers.layer_names import snake_case, unique_layer_name
+from tensorloom.layers.losses import LossesAndUpdates, add_new
 from tensorloom.ops import array_ops, init_ops, math_ops
 
-_Uids = dict[str, int]
-_layer_names: weakref.WeakKeyDictionary[Graph, _Uids] = weakref.WeakKeyDictionary()
 _KNOWN_OPTIONS = {
     "activity_regularizer",
     "autocast",
@@ -48,28 +43,8 @@ _KNOWN_OPTIONS = {
 }
 
 
-def _outer_graph() -> Graph:
-    graph: Any = get_default_graph()
-    while getattr(graph, "outer_graph", None) is not None:
-        graph = graph.outer_graph
-    return graph  # type: ignore[no-any-return]
-
-
-def snake_case(name: str) -> str:
-    """`LSTMCell` -> `lstm_cell`."""
-    parted = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    parted = re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
-    return parted if parted[0] != "_" else f"private{parted}"
-
-
-def _unique_layer_name(base: str) -> str:
-    uids = _layer_names.setdefault(_outer_graph(), {})
-    uids[base] = uids.get(base, 0) + 1
-    return f"{base}_{uids[base]}"
-
-
 @export("layers.Layer")
-class Layer(Connections, Module):
+class Layer(Connections, LossesAndUpdates, Module):
     """Base of layers. Subclasses make variables in `build` and compute in `call`.
 
     Args:
@@ -91,6 +66,7 @@ class Layer(Connections, Module):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
+        LossesAndUpdates.__init__(self)
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         for option in kwargs:
@@ -106,8 +82,6 @@ class Layer(Connections, Module):
         self._initial_weights = kwargs.get("weights")
         self._trainable_weights: list[Any] = []
         self._non_trainable_weights: list[Any] = []
-        self._updates: list[Any] = []
-        self._losses: list[Any] = []
         self._name, self._base_name = self._names(name)
         self._current_scope: VariableScope | None = None
         self._always_reuse_scope: Any = None
@@ -119,9 +93,9 @@ class Layer(Connections, Module):
     def _names(self, name: Any) -> tuple[str, str]:
         base = snake_case(type(self).__name__)
         if isinstance(name, VariableScope):
-            return _unique_layer_name(base), name.name
+            return unique_layer_name(base), name.name
         if not name:
-            return _unique_layer_name(base), base
+            return unique_layer_name(base), base
         return name, name
 
     # --- what it is ---------------------------------------------------------------
@@ -356,50 +330,6 @@ class Layer(Connections, Module):
                 )
             variable.load(value)
 
-    # --- losses and updates -------------------------------------------------------
-
-    @property
-    def losses(self) -> list[Any]:
-        """Losses added by this layer."""
-        return list(self._losses)
-
-    @property
-    def updates(self) -> list[Any]:
-        """Update operations added by this layer."""
-        return list(self._updates) if self.trainable or self.stateful else []
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Adds losses (tensors, or functions that give one) of this layer."""
-        del inputs
-        added = []
-        for loss in nest.flatten(losses):
-            tensor = loss() if callable(loss) else loss
-            if tensor is not None:
-                added.append(tensor)
-        self._losses += added
-        _add_new(added, GraphKeys.REGULARIZATION_LOSSES)
-
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Adds operations that should run with each training step."""
-        del inputs
-        self._updates += [u for u in nest.flatten(updates) if u is not None]
-
-    def add_metric(self, value: Any, aggregation: Any = None, name: Any = None) -> None:
-        """Metrics belong to models of another library.
-
-        Raises:
-          ValueError: always.
-        """
-        raise ValueError("tf.layers layers have no metrics; use tf.metrics.")
-
-    def get_losses_for(self, inputs: Any) -> list[Any]:
-        """Losses that depend on the inputs; on no input, for None."""
-        return _dependent(self.losses, inputs)
-
-    def get_updates_for(self, inputs: Any) -> list[Any]:
-        """Updates that depend on the inputs; on no input, for None."""
-        return _dependent(self.updates, inputs)
-
     # --- calling ------------------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
@@ -447,7 +377,7 @@ class Layer(Connections, Module):
                         f"Tensors, not None (layer: {self.name})."
                     )
                 self._regularize_activity(outputs)
-        _add_new(self.updates, GraphKeys.UPDATE_OPS)
+        add_new(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
     def _scope_to_enter(self) -> Any:
@@ -528,36 +458,3 @@ def _is_among(variable: Any, ids: set[int]) -> bool:
 
 def _unique(variables: Sequence[Any]) -> list[Any]:
     return list({id(v): v for v in variables}.values())
-
-
-def _add_new(elements: Sequence[Any], key: str) -> None:
-    present = {id(e) for e in get_collection_ref(key)}
-    for element in elements:
-        if id(element) not in present:
-            add_to_collection(key, element)
-
-
-def _dependent(results: Sequence[Any], inputs: Any) -> list[Any]:
-    """Those of the results that depend on inputs (on no placeholder, for None)."""
-    if inputs is None:
-        return [r for r in results if not _reaches(r, lambda t: _is_fed(t))]
-    wanted = {id(t) for t in nest.flatten(inputs)}
-    return [r for r in results if _reaches(r, lambda t: id(t) in wanted)]
-
-
-def _is_fed(tensor: Tensor) -> bool:
-    return tensor.op.type in ("Placeholder", "PlaceholderWithDefault")
-
-
-def _reaches(result: Any, is_start: Callable[[Tensor], bool]) -> bool:
-    """Whether a tensor of that kind lies on the way to the result."""
-    operation = getattr(result, "op", result)
-    pending, seen = [operation], {id(operation)}
-    while pending:
-        for tensor in pending.pop().inputs:
-            if is_start(tensor):
-                return True
-            if id(tensor.op) not in seen:
-                seen.add(id(tensor.op))
-                pending.append(tensor.op)
-    return False

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.functional_op_types import LOOPS
 from tensorloom.framework.graph_ir import sort_topologically
 from tensorloom.framework.waiting_ops import may_wait, waits_of
-from tensorloom.master.optimize.node_facts import LOOPS
 from tensorloom.master.task_spans import functions_of, skipped_inputs
 
 if TYPE_CHECKING:

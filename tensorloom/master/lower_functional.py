@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.functional_op_types import LOOPS
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 from tensorloom.framework.waiting_ops import may_wait
 from tensorloom.master.entangled_bodies import entangled_nodes
-from tensorloom.master.optimize.node_facts import LOOPS, is_stateful
+from tensorloom.master.optimize.node_facts import is_stateful
 from tensorloom.master.task_spans import (
     TaskSpans,
     functions_of,

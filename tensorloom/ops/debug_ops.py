@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import unchanged_shape, unknown_shapes
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.shape_inference import (
+    scalar_shape,
+    unchanged_shape,
+    unknown_shapes,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
-    from tensorloom.framework.shape_inference import InferenceContext
-
-
-def _one_number(c: InferenceContext) -> TensorShape:
-    return TensorShape.of((1,))
-
-
-def _summary(c: InferenceContext) -> TensorShape:
-    rank = c.input_shape(0).rank
-    return TensorShape.of((None if rank is None else 14 + rank,))
 
 
 def _identity_grad(op: Operation, grad: Tensor) -> Tensor:
@@ -89,7 +82,7 @@ register_op(
     inputs=["input: T"],
     outputs=["output: int64"],
     attrs=[*_WATCH, _GATED],
-    shape_fn=_one_number,
+    shape_fn=scalar_shape,
     gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="How many elements are NaN.",
@@ -106,7 +99,7 @@ register_op(
         "mute_if_healthy: bool = false",
         _GATED,
     ],
-    shape_fn=_summary,
+    shape_fn=unknown_shapes,
     gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="Counts, extremes and moments of a tensor.",

@@ -228,6 +228,10 @@ def _distorted_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_value(boxes[2], 4)
     if c.num_inputs > 2:
         c.with_rank(2, 0)
+    if c.num_inputs > 3:
+        seed = c.with_rank(3, 1).dims_tuple
+        assert seed is not None
+        c.with_value(seed[0], 2)
     vector = TensorShape.of((3,))
     return [vector, vector, TensorShape.of((1, 1, 4))]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import format_shape
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -23,12 +24,18 @@ def _shape(c: InferenceContext) -> TensorShape:
     assert index is not None
     assert seed is not None
     assert most is not None
-    if not seed or seed[-1] not in (None, 3):
-        c.fail(f"Seed must have shape [3] or [n, 3] but got {list(seed)}.")
+    if not seed or seed[-1] != 3:
+        told = format_shape(TensorShape.of(seed)).replace("?", "-1")
+        c.fail(f"Seed must have shape [3] or [n, 3] but got {told}.")
+    if index and len(seed) == 2 and index != seed[:1]:
+        told = [format_shape(TensorShape.of(dims)) for dims in (seed, index)]
+        c.fail(
+            f"Seed has shape {told[0]} but must have shape {told[1][:-1]}, 3]. "
+            f"since index had shape {told[1]}."
+        )
     batch: tuple[int | None, ...] = ()
     for dims in (index, seed[:-1], most):
-        if dims:
-            batch = (c.merge_dim(batch[0], dims[0]),) if batch else dims
+        batch = batch or dims  # whether they agree is known when the op runs
     return TensorShape.of(batch)
 
 

@@ -22,7 +22,8 @@ _VALUE_SHAPE = "value_shape: shape = []"
 
 
 def _table_shape(c: InferenceContext) -> TensorShape:
-    if c.op_name == "HashTableV2":  # says nothing of its values
+    # These say nothing of their values.
+    if c.op_name in ("HashTableV2", "AnonymousHashTable"):
         return SCALAR
     value_shape = c.attrs.get("value_shape", SCALAR)
     c.set_output_handle_data(0, HandleData(c.attrs["value_dtype"], value_shape))

@@ -13,18 +13,20 @@ def rows(data: bytes, places: Any, width: int) -> Any:
 
     Behind the end of the data are zeros.
     """
-    data += bytes(width)  # no window reaches past it
-    kind = f"V{width}"
-    windows: Any = np.ndarray((len(data) - width + 1,), kind, data, 0, (1,))
-    found: Any = windows[places].view(np.uint8)
+    found: Any = _windows(data, places, width, f"V{width}").view(np.uint8)
     return found.reshape(-1, width)
 
 
 def words(data: bytes, places: Any) -> Any:
     """The four bytes from each place on: uint32 [places], the first byte the lowest."""
-    data += bytes(4)
-    windows: Any = np.ndarray((len(data) - 3,), "<u4", data, 0, (1,))
-    return windows[places]
+    return _windows(data, places, 4, "<u4")
+
+
+def _windows(data: bytes, places: Any, width: int, kind: str) -> Any:
+    if int(places.max(initial=0)) + width > len(data):
+        data += bytes(width)
+    every: Any = np.ndarray((len(data) - width + 1,), kind, data, 0, (1,))
+    return every[places]
 
 
 def from_column(columns: Any, width: int) -> Any:

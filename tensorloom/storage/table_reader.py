@@ -115,16 +115,16 @@ class TableReader:
     def _block(self, offset: int, size: int) -> bytes:
         if offset + size + TRAILER_SIZE > self._size - FOOTER_SIZE:
             raise data_loss(self._path, offset, "truncated block read")
-        data = self._read(offset, size + TRAILER_SIZE)
-        (stored,) = struct.unpack_from("<I", data, size + 1)
-        if mask(crc32c(data[: size + 1])) != stored:
+        data = self._read(offset, size)
+        kind, stored = struct.unpack("<BI", self._read(offset + size, TRAILER_SIZE))
+        if mask(crc32c(bytes([kind]), crc32c(data))) != stored:
             raise data_loss(self._path, offset, "block checksum mismatch")
-        if data[size] == _RAW:
-            return data[:size]
-        if data[size] != _SNAPPY:
+        if kind == _RAW:
+            return data
+        if kind != _SNAPPY:
             raise data_loss(self._path, offset, "bad block type")
         try:
-            return snappy.decompress(data[:size])
+            return snappy.decompress(data)
         except IndexError as error:
             raise data_loss(
                 self._path, offset, f"corrupted compressed block contents: {error}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 import tensorloom as tf
+from tests.cluster.clusters import over_the_network
 
 
 def _fail(value: Any) -> Any:
@@ -46,23 +48,36 @@ def _nested() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("make", "op_name", "node_name"),
+    ("make", "node_name"),
     [
-        (_cond, "cond", "cond/CheckNumerics"),
-        (_while, "while", "while/CheckNumerics"),
-        (_case, "case/cond", "case/cond/CheckNumerics"),
-        (_map, "map/while", "map/while/CheckNumerics"),
-        (_scan, "scan/while", "scan/while/CheckNumerics"),
-        (_nested, "while", "while/cond/CheckNumerics"),
+        (_cond, "cond/CheckNumerics"),
+        (_while, "while/CheckNumerics"),
+        (_case, "case/cond/CheckNumerics"),
+        (_map, "map/while/CheckNumerics"),
+        (_scan, "scan/while/CheckNumerics"),
+        (_nested, "while/cond/CheckNumerics"),
     ],
 )
-def test_a_body_of_control_flow(make: Any, op_name: str, node_name: str) -> None:
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_a_body_of_control_flow(
+    make: Any, node_name: str, is_remote: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fetched = make()
-    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
-        sess.run(fetched)
+    over_the_network(monkeypatch)
+    with ExitStack() as stack:
+        target = ""
+        if is_remote:
+            server = tf.train.Server.create_local_server()
+            stack.callback(server.stop)
+            target = server.target
+        sess = stack.enter_context(tf.Session(target))
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            sess.run(fetched)
     error = caught.value
     assert f"[[node {node_name} (defined at {__file__}:{_LINE})" in error.message
-    assert error.op.name == op_name
+    assert error.op.name == error.node_def.name == node_name
+    assert error.op.type == error.node_def.op == "CheckNumerics"
+    assert error.op.traceback[-1][:2] == (__file__, _LINE)
     trace = str(error).partition(f"Original stack trace for {node_name!r}:")[2]
     assert f'File "{__file__}", line {_LINE}, in _fail' in trace
 

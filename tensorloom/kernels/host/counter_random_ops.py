@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _Array = NDArray[Any]
 _PHILOX: Final = 1
+_THREEFRY: Final = 2
 _AUTOMATIC: Final = 3
 _MASK64: Final = 2**64 - 1
 _STATE_WORDS: Final = 3  # two of counter, one of key
@@ -180,16 +181,34 @@ def _check_algorithm(number: int) -> None:
 # --- with a state ----------------------------------------------------------------
 
 
-@host_kernel([op for op in _BY_OP if op.startswith("Stateful")], large=True)
+_WITH_ALGORITHM: Final = (
+    "StatefulUniform",
+    "StatefulStandardNormalV2",
+    "StatefulTruncatedNormal",
+    "StatefulUniformInt",
+    "StatefulUniformFullInt",
+)
+
+
+@host_kernel(_WITH_ALGORITHM, large=True)
 def fill_stateful(c: OpKernelConstruction) -> Compute:
     """Values of the op's distribution; the state moves on."""
     fill = _filler(c)
 
-    def compute(variable: Variable, *inputs: Any) -> _Array:
-        if c.op != "StatefulStandardNormal":
-            _check_scalar_algorithm(inputs[0])
-            inputs = inputs[1:]
+    def compute(variable: Variable, algorithm: Any, *inputs: Any) -> _Array:
+        _check_scalar_algorithm(algorithm)
         return fill(lambda count: _advance(variable, count)[1], *inputs)
+
+    return compute
+
+
+@host_kernel("StatefulStandardNormal", large=True)
+def fill_of_whole_state(c: OpKernelConstruction) -> Compute:
+    """Normal values; the state begins with the number of its algorithm."""
+    fill = _filler(c)
+
+    def compute(variable: Variable, shape: _Array) -> _Array:
+        return fill(lambda count: _advance(variable, count, begin=1)[1], shape)
 
     return compute
 
@@ -200,8 +219,14 @@ def _check_scalar_algorithm(number: Any) -> None:
     _check_algorithm(int(number))
 
 
-def _advance(variable: Variable, outputs: int) -> tuple[_Array, Stream]:
-    """The state before it moved on by so many outputs, and its stream."""
+def _advance(
+    variable: Variable, outputs: int, begin: int = 0
+) -> tuple[_Array, Stream]:
+    """The state before it moved on by so many outputs, and its stream.
+
+    begin: where the words of the stream are; those before name the algorithm.
+    """
+    words = slice(begin, begin + _STATE_WORDS)
     with variable.lock:
         held = variable.value
         if held is None:
@@ -209,16 +234,18 @@ def _advance(variable: Variable, outputs: int) -> tuple[_Array, Stream]:
         state = to_host(held)
         if state.dtype != np.int64:
             raise _invalid("dtype of RNG state variable must be int64")
-        if state.ndim != 1 or len(state) < _STATE_WORDS:
+        if state.ndim != 1 or len(state) < words.stop:
             raise _invalid(
                 "RNG state must have one and only one dimension and at least "
-                f"{_STATE_WORDS} elements, has shape {list(state.shape)}"
+                f"{words.stop} elements, has shape {list(state.shape)}"
             )
-        low, high, key = (int(word) & _MASK64 for word in state[:_STATE_WORDS])
+        for number in state[:begin]:
+            _check_algorithm(int(number))
+        low, high, key = (int(word) & _MASK64 for word in state[words])
         stream = Stream(key, low | high << 64)
         end = stream.skip(outputs * SAMPLES_PER_OUTPUT).start
         moved = state.copy()
-        moved.view(np.uint64)[:2] = end & _MASK64, end >> 64
+        moved.view(np.uint64)[begin : begin + 2] = end & _MASK64, end >> 64
         variable.value = (
             moved if is_host(held) else to_tensor(moved, held.device, copy=True)
         )
@@ -241,6 +268,10 @@ def rng_read_and_skip(c: OpKernelConstruction) -> Compute:
     """The state, which then moves on; in three words even if it has only two."""
 
     def compute(variable: Variable, algorithm: Any, delta: Any) -> _Array:
+        if np.ndim(algorithm) == 0 and int(algorithm) == _THREEFRY:
+            raise errors.UnimplementedError(
+                None, None, "Non-XLA devices don't support the ThreeFry algorithm."
+            )
         _check_scalar_algorithm(algorithm)
         state: _Array = _advance(variable, int(delta))[0]
         return np.pad(state, (0, max(0, 3 - len(state))))

@@ -23,8 +23,17 @@ def _identity(c: OpKernelConstruction) -> Compute:
     return lambda value: value
 
 
+def _check_name(name: bytes) -> None:
+    """A watched tensor has a name: "node" or "node:0"."""
+    if not name or name.count(b":") > 1:
+        raise errors.InvalidArgumentError(
+            None, None, f'Failed to parse tensor name: "{name.decode()}"'
+        )
+
+
 @host_kernel("DebugNanCount", large=True)
 def _nan_count(c: OpKernelConstruction) -> Compute:
+    _check_name(c["tensor_name"])
     floating = c["T"].is_floating
 
     def compute(value: Any) -> Any:
@@ -35,19 +44,19 @@ def _nan_count(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("DebugNumericSummary", large=True)
 def _numeric_summary(c: OpKernelConstruction) -> Compute:
-    low, high, mute = c["lower_bound"], c["upper_bound"], c["mute_if_healthy"]
+    _check_name(c["tensor_name"])
+    # Muted or not (`mute_if_healthy`) only tells whether a debugger hears of it.
+    low, high = c["lower_bound"], c["upper_bound"]
     number = float(c["T"].as_datatype_enum)
 
     def compute(value: Any) -> Any:
         flat = np.asarray(value).reshape(-1).astype(np.float64)
-        nan = np.isnan(flat)
+        nan, finite = np.isnan(flat), flat[np.isfinite(flat)]
         below, above = flat <= low, flat >= high
         rest = flat[~nan & ~below & ~above]
-        if mute and len(rest) == len(flat):
-            return np.zeros(0)
         moments = [np.inf, -np.inf, np.nan, np.nan]
-        if len(rest):
-            moments = [rest.min(), rest.max(), rest.mean(), rest.var()]
+        if len(finite):
+            moments = [finite.min(), finite.max(), finite.mean(), finite.var()]
         counts = [
             flat.size,
             nan.sum(),

@@ -54,7 +54,7 @@ def _places(low: Any, high: Any, old: int, new: int) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class Axis:
     """Where the pixels of the crops lie along one axis; all arrays [boxes, new]."""
 
     inside: Any  # whether the place is in the image
@@ -62,17 +62,25 @@ class _Axis:
     high: Any  # the pixel after it
     share: Any  # how far it is from the one before, float32
 
+    def __getitem__(self, boxes: slice) -> Axis:
+        """Those of some of the boxes."""
+        parts = (self.inside, self.low, self.high, self.share)
+        return Axis(*(part[boxes] for part in parts))
 
-def _axis(low: Any, high: Any, old: int, new: int) -> _Axis:
+
+def _axis(low: Any, high: Any, old: int, new: int) -> Axis:
     places = _places(low, high, old, new)
     inside = (places >= 0) & (places <= old - 1)
     safe = np.where(inside, places, _F(0))
     floor = np.floor(safe)
     first, last = floor.astype(np.int64), np.ceil(safe).astype(np.int64)
-    return _Axis(inside, first, last, safe - floor)
+    return Axis(inside, first, last, safe - floor)
 
 
-def _axes(boxes: Any, image: tuple[int, ...], crop: tuple[int, ...]) -> tuple[Any, Any]:
+def crop_axes(
+    boxes: Any, image: tuple[int, ...], crop: tuple[int, ...]
+) -> tuple[Axis, Axis]:
+    """Rows and columns of crops of some shape in an image of another, both NHWC."""
     rows = _axis(boxes[:, 0], boxes[:, 2], image[1], crop[1])
     columns = _axis(boxes[:, 1], boxes[:, 3], image[2], crop[2])
     return rows, columns
@@ -83,8 +91,39 @@ def _nearest(places: Any, old: int) -> Any:
     return np.clip(np.floor(places + _F(0.5)).astype(np.int64), 0, old - 1)
 
 
+def nearest_places(
+    indices: Any, rows: Axis, columns: Axis, shape: tuple[int, ...]
+) -> Any:
+    """Which pixel of all in images of a shape is the nearest, int64 [boxes, h, w]."""
+    y = _nearest(rows.low + rows.share, shape[1])
+    x = _nearest(columns.low + columns.share, shape[2])
+    begins = (indices.astype(np.int64)[:, None] * shape[1] + y) * shape[2]
+    return begins[:, :, None] + x[:, None, :]
+
+
+def crops_shape(
+    image: Any, boxes: Any, indices: Any, crop_size: Any
+) -> tuple[int, int, int, int]:
+    """The shape of the crops.
+
+    Raises:
+      InvalidArgumentError, OutOfRangeError: the inputs do not fit together.
+    """
+    _check_image(image)
+    _check_boxes(boxes, indices)
+    if np.shape(crop_size) != (2,):
+        raise invalid_argument(
+            f"crop_size must have two elements{shape_text(np.shape(crop_size))}"
+        )
+    height, width = (int(size) for size in crop_size)
+    if height <= 0 or width <= 0:
+        raise invalid_argument("crop dimensions must be positive")
+    _check_indices(indices, len(image))
+    return len(boxes), height, width, image.shape[3]
+
+
 def _corner_places(
-    image: Any, indices: Any, rows: _Axis, columns: _Axis
+    image: Any, indices: Any, rows: Axis, columns: Axis
 ) -> tuple[Any, ...]:
     """Which pixels of all are upper left, upper right and so on, [boxes, h, w]."""
     begins = indices.astype(np.int64)[:, None] * image.shape[1]
@@ -95,7 +134,7 @@ def _corner_places(
     )
 
 
-def _corners(image: Any, indices: Any, rows: _Axis, columns: _Axis) -> list[Any]:
+def _corners(image: Any, indices: Any, rows: Axis, columns: Axis) -> list[Any]:
     """(upper left, upper right, lower left, lower right) [boxes, h, w, channels]."""
     pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
     places = _corner_places(image, indices, rows, columns)
@@ -114,21 +153,11 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
     cut = _cut_nearest if nearest else _cut_bilinear
 
     def compute(image: Any, boxes: Any, indices: Any, crop_size: Any) -> Any:
-        _check_image(image)
-        _check_boxes(boxes, indices)
-        if np.shape(crop_size) != (2,):
-            raise invalid_argument(
-                f"crop_size must have two elements{shape_text(np.shape(crop_size))}"
-            )
-        height, width = (int(size) for size in crop_size)
-        if height <= 0 or width <= 0:
-            raise invalid_argument("crop dimensions must be positive")
-        _check_indices(indices, len(image))
-        shape = (len(boxes), height, width, image.shape[3])
+        shape = crops_shape(image, boxes, indices, crop_size)
         check_shape(shape, dtypes.float32, c.device)
         crops = np.empty(shape, np.float32)
         if crops.size:
-            rows, columns = _axes(boxes, image.shape, shape)
+            rows, columns = crop_axes(boxes, image.shape, shape)
             cut(image, indices, rows, columns, crops)
             inside = rows.inside[:, :, None] & columns.inside[:, None, :]
             if not inside.all():
@@ -139,7 +168,7 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
 
 
 def _cut_bilinear(
-    image: Any, indices: Any, rows: _Axis, columns: _Axis, crops: Any
+    image: Any, indices: Any, rows: Axis, columns: Axis, crops: Any
 ) -> None:
     """Mixes four pixels for each of `crops`, with TensorFlow's rounding."""
     pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
@@ -186,7 +215,7 @@ def _mix(low: Any, high: Any, share: Any) -> None:
 
 
 def _cut_nearest(
-    image: Any, indices: Any, rows: _Axis, columns: _Axis, crops: Any
+    image: Any, indices: Any, rows: Axis, columns: Axis, crops: Any
 ) -> None:
     y = _nearest(rows.low + rows.share, image.shape[1])
     x = _nearest(columns.low + columns.share, image.shape[2])
@@ -205,6 +234,29 @@ def _check_grads(grads: Any, boxes: Any) -> None:
         raise invalid_argument("boxes and grads have incompatible shape")
 
 
+def image_shape(
+    grads: Any, boxes: Any, indices: Any, image_size: Any
+) -> tuple[int, ...]:
+    """The shape of the images that were cut.
+
+    Raises:
+      InvalidArgumentError, OutOfRangeError: the inputs do not fit together.
+    """
+    _check_boxes(boxes, indices)
+    _check_grads(grads, boxes)
+    if np.shape(image_size) != (4,):
+        raise invalid_argument(
+            f"image_size must have 4 elements{shape_text(np.shape(image_size))}"
+        )
+    shape = tuple(int(size) for size in image_size)
+    if shape[1] <= 0 or shape[2] <= 0:
+        raise invalid_argument("image dimensions must be positive")
+    if grads.shape[3] != shape[3]:
+        raise invalid_argument("image_size and grads are incompatible")
+    _check_indices(indices, shape[0])
+    return shape
+
+
 @host_kernel("CropAndResizeGradImage", large=True)
 def crop_and_resize_grad_image(c: OpKernelConstruction) -> Compute:
     """Each crop pixel's gradient goes to the pixels it came from."""
@@ -212,20 +264,9 @@ def crop_and_resize_grad_image(c: OpKernelConstruction) -> Compute:
     nearest = c["method"] == b"nearest"
 
     def compute(grads: Any, boxes: Any, indices: Any, image_size: Any) -> Any:
-        _check_boxes(boxes, indices)
-        _check_grads(grads, boxes)
-        if np.shape(image_size) != (4,):
-            raise invalid_argument(
-                f"image_size must have 4 elements{shape_text(np.shape(image_size))}"
-            )
-        shape = tuple(int(size) for size in image_size)
-        if shape[1] <= 0 or shape[2] <= 0:
-            raise invalid_argument("image dimensions must be positive")
-        if grads.shape[3] != shape[3]:
-            raise invalid_argument("image_size and grads are incompatible")
+        shape = image_shape(grads, boxes, indices, image_size)
         check_shape(shape, c["T"], c.device)
-        _check_indices(indices, shape[0])
-        rows, columns = _axes(boxes, shape, grads.shape)
+        rows, columns = crop_axes(boxes, shape, grads.shape)
         total = np.zeros((shape[0] * shape[1] * shape[2], shape[3]), dtype)
         inside = rows.inside[:, :, None] & columns.inside[:, None, :]
         for y, x, part in _shares(grads, rows, columns, shape, nearest):
@@ -237,7 +278,7 @@ def crop_and_resize_grad_image(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _shares(grads: Any, rows: _Axis, columns: _Axis, shape: Any, nearest: bool) -> Any:
+def _shares(grads: Any, rows: Axis, columns: Axis, shape: Any, nearest: bool) -> Any:
     """(rows, columns, gradient) of the pixels that each crop pixel was made of."""
     if nearest:
         y = _nearest(rows.low + rows.share, shape[1])
@@ -263,7 +304,7 @@ def crop_and_resize_grad_boxes(c: OpKernelConstruction) -> Compute:
         if grads.shape[3] != image.shape[3]:
             raise invalid_argument("image, grads depth differ")
         _check_indices(indices, len(image))
-        rows, columns = _axes(boxes, image.shape, grads.shape)
+        rows, columns = crop_axes(boxes, image.shape, grads.shape)
         upper_left, upper_right, lower_left, lower_right = _corners(
             image, indices, rows, columns
         )

@@ -106,7 +106,8 @@ def _area(old: int, new: int, align: bool, centers: bool) -> Taps:
     return np.clip(taps, 0, old - 1), weights.astype(np.float32)
 
 
-_WEIGHTS: dict[str, _Weights] = {
+#: What each op makes of two sizes of an axis and its flags.
+WEIGHTS: dict[str, _Weights] = {
     "ResizeBilinear": _linear,
     "ResizeNearestNeighbor": _nearest,
     "ResizeBicubic": _cubic,
@@ -230,7 +231,7 @@ def _mix(image: Any, plan: tuple[Any, ...], out: Any) -> None:
 @host_kernel(["ResizeBicubic", "ResizeArea"], large=True)
 def resize(c: OpKernelConstruction) -> Compute:
     """Weighted sums along both axes, float32."""
-    weights = _WEIGHTS[c.op]
+    weights = WEIGHTS[c.op]
     align, centers = c["align_corners"], c.get("half_pixel_centers", False)
     check_flags(align, centers)
 
@@ -323,7 +324,7 @@ def _rounds(positions: Any) -> list[Any]:
 
 
 def _transposed(c: OpKernelConstruction, grads: Any, height: int, width: int) -> Any:
-    weights = _WEIGHTS[c.op[:-4]]
+    weights = WEIGHTS[c.op[:-4]]
     align, centers = c["align_corners"], c["half_pixel_centers"]
     rows = weights(height, grads.shape[1], align, centers)
     columns = weights(width, grads.shape[2], align, centers)

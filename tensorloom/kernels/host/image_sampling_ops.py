@@ -203,16 +203,14 @@ def _pixel_boxes(boxes: Any, width: int, height: int) -> list[_Rectangle]:
 
 
 def _check_limits(limits: _Limits, share: float) -> None:
+    # In which order they are is not checked: see `_random_crop`.
     low, high = limits.area
-    if not (0 < low <= 1 and 0 < high <= 1 and low <= high):
-        raise invalid_argument(
-            "Min and max area range must be in (0, 1] and in order, got "
-            f"{low:g}, {high:g}"
-        )
+    if not (0 < low <= 1 and 0 < high <= 1):
+        raise invalid_argument(f"Area range must be in (0, 1], got {low:g}, {high:g}")
     low, high = limits.aspect
-    if not (0 < low <= high):
+    if not (low > 0 and high > 0):
         raise invalid_argument(
-            f"Aspect ratio range must be positive and in order, got {low:g}, {high:g}"
+            f"Aspect ratio range must be positive, got {low:g}, {high:g}"
         )
     if limits.attempts <= 0:
         raise invalid_argument(f"Max attempts must be positive: {limits.attempts}")

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.called_functions import names_called
+from tensorloom.framework.functional_op_types import LOOPS
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.master.optimize.node_facts import CONTROL_FLOW, LOOPS, is_stateful
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_stateful
 
 if TYPE_CHECKING:
     from tensorloom.master.optimize.target import OptimizeTarget

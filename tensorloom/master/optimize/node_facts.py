@@ -42,9 +42,6 @@ _UNTOUCHABLE: Final = frozenset(
     ]
 )
 
-# The loops that functions make.
-LOOPS: Final = frozenset(["While", "StatelessWhile"])
-
 _PURE: dict[str, bool] = {}
 
 

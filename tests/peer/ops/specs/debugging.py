@@ -72,43 +72,45 @@ _spec(
 
 
 def _kept(d: Draw) -> Program:
-    """A handle is made and used in one step: its text is the session's own."""
+    """The text of a handle is its session's own, and is used in later steps."""
     p = Program(differentiate=False)
-    old = d.op != "GetSessionHandleV2"
-    value = p.feed(d.array(d.shape(0, 2)))
-    if not old:
-        p.run(p.op(d.op, value))
-        return p
-    handle = p.op("GetSessionHandle", value)
-    read = p.op("GetSessionTensor", handle, dtype=d.dtype)
-    drop = p.op("DeleteSessionTensor", handle, control=[read])
-    p.run(read[0], drop)
+    handle = p.op(d.op, p.feed(d.array(d.shape(0, 2))))
+    p.run(handle)
     return p
 
 
-def _unknown(d: Draw) -> Program:
+def _texts(arrays: list[Any]) -> list[Any]:
+    return [np.shape(one) for one in arrays]
+
+
+spec(
+    "GetSessionHandle GetSessionHandleV2",
+    _kept,
+    attr="T",
+    types=["float32", "int64", "string", "bool"],
+    gradient=False,
+    canonical=_texts,
+    mutate=("dtype",),
+)
+
+
+def _unknown(d: Draw, text: bytes = b"nothing;x:0;/cpu:0") -> Program:
     p = Program(differentiate=False)
-    handle = p.feed(np.array(b"nothing;x:0;/cpu:0", object))
+    handle = p.feed(np.array(text, object))
     if d.op == "DeleteSessionTensor":
-        p.run(p.op(d.op, handle))
+        used = p.op(d.op, handle)
     else:
-        p.run(p.op("GetSessionTensor", handle, dtype=d.dtype))
-    return p
-
-
-def _another_type(d: Draw) -> Program:
-    p = Program(differentiate=False)
-    handle = p.op("GetSessionHandle", np.float64(1))
-    p.run(p.op("GetSessionTensor", handle, dtype="int8"))
+        used = p.op(d.op, handle, dtype=d.dtype)
+    p.run(used)
+    p.run(used)
     return p
 
 
 spec(
-    "GetSessionHandle GetSessionHandleV2 GetSessionTensor DeleteSessionTensor",
-    _kept,
+    "GetSessionTensor DeleteSessionTensor",
+    _unknown,
     attr="dtype",
-    types=["float32", "int64", "string", "bool"],
+    types=["float32", "string"],
     gradient=False,
-    mutate=("dtype",),
-    bad=(_unknown, _another_type),
+    bad=(lambda d: _unknown(d, b""), lambda d: _unknown(d, b"no parts")),
 )

@@ -84,26 +84,3 @@ _spec(
         lambda d: _dense(d, value_shape=(2, -1)),
     ),
 )
-
-
-def _old_dense(d: Draw, keys: Any = (5, 7), empty: Any = -1, **attrs: Any) -> Program:
-    p = Program(differentiate=False)
-    attrs = {"value_dtype": "float32", **_WIDE, **attrs}
-    table = p.op(d.op, p.const(empty, "int64"), **attrs)
-    known = np.array(keys, np.int64)
-    p.run(p.op("LookupTableInsert", table, known, _row(d, len(known), 2)))
-    wanted = np.array([7, 1, 5, 9], np.int64)
-    p.run(p.op("LookupTableFind", table, wanted, _row(d, 2)))
-    p.run(p.op("LookupTableSize", table))
-    return p
-
-
-_spec(
-    "MutableDenseHashTable",
-    _old_dense,
-    bad=(
-        lambda d: _old_dense(d, (5, -1)),
-        lambda d: _old_dense(d, initial_num_buckets=3),
-        lambda d: _old_dense(d, max_load_factor=2.0),
-    ),
-)
