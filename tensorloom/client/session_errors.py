@@ -3,7 +3,9 @@
 The runtime marks the node that failed as `[[{{node NAME}}]]`. Here the mark becomes
 the user's source line, and the error gets the operation. A node in the body of a loop
 or a branch is marked as `{{node while/NAME}}`, one in a function that a kernel called
-(a dataset's map function) as `{{function_node FUNCTION NAME}}`.
+(a dataset's map function) as `{{function_node FUNCTION NAME}}`. TensorFlow's servers
+mark a node in a body as `{{node NAME}}`, newer ones with `{{function_node FUNCTION}}`
+before it.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ from tensorloom.framework.called_functions import names_of
 from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tensorloom.framework.errors import OpError
     from tensorloom.framework.graph import Graph, Operation
     from tensorloom.framework.graph_ir import FunctionIR, Node
 
-_MARK = re.compile(r"\{\{(?:function_)?node (?:([^{}\s]+) )?([^{}\s]+)\}\}")
+_MARK = re.compile(
+    r"(?:\{\{function_node (?P<body>[^{}\s]+)\}\})?"
+    r"\{\{(?:function_)?node (?:(?P<function>[^{}\s]+) )?(?P<name>[^{}\s]+)\}\}"
+)
 
 
 def with_operation(error: OpError, graph: Graph) -> OpError:
@@ -44,13 +49,16 @@ def with_operation(error: OpError, graph: Graph) -> OpError:
 
     def describe(match: re.Match[str]) -> str:
         nonlocal first, origin
-        function, name = match[1], match[2]
+        function, name = match["function"], match["name"]
         if function is not None:
             body = graph._functions.get(function)
             way = [] if body is None else _way(body.nodes.get, graph._functions, name)
             where = f" in function {function}"
         else:
-            way = _way(find, graph._functions, name)
+            way = [] if match["body"] else _way(find, graph._functions, name)
+            if not way:
+                way = _way_in_bodies(graph, match["body"], name)
+                name = _path(way)
             if not way:
                 return match[0]
             first, where = first or _operation_at(way), ""
@@ -97,8 +105,39 @@ def _operation_at(way: Sequence[Node]) -> Operation:
     op: Operation = way[end].source
     if end:
         op = copy.copy(op)
-        op._name = "/".join(node.name for node in way[: end + 1])
+        op._name = _path(way[: end + 1])
     return op
+
+
+def _path(way: Sequence[Node]) -> str:
+    return "/".join(node.name for node in way)
+
+
+def _way_in_bodies(graph: Graph, function: str | None, name: str) -> list[Node]:
+    """The way to the only node of that name in the body of a loop or branch.
+
+    Args:
+      graph: around the bodies.
+      function: the body, if it is known.
+      name: in the body.
+    """
+    functions = graph._functions
+
+    def ways(node: Node) -> Iterator[list[Node]]:
+        if node.op not in LOOPS and node.op not in BRANCHES:
+            return
+        for called in names_of(node):
+            body = functions.get(called)
+            if body is None:
+                continue
+            if name in body.nodes and function in (None, called):
+                yield [node, body.nodes[name]]
+            for inner in body.nodes.values():
+                for way in ways(inner):
+                    yield [node, *way]
+
+    found = [way for node in graph.nodes_since(0) for way in ways(node)]
+    return found[0] if len(found) == 1 else []
 
 
 def _splits(path: str) -> list[tuple[str, str]]:

@@ -33,6 +33,9 @@ def _shape(c: InferenceContext) -> TensorShape:
             f"Seed has shape {told[0]} but must have shape {told[1][:-1]}, 3]. "
             f"since index had shape {told[1]}."
         )
+    if index and most and most[0] not in (None, 0, 1) and index != most:
+        told = [format_shape(TensorShape.of(dims)) for dims in (most, index)]
+        c.fail(f"Max index has shape {told[0]} but must have shape {told[1]}.")
     batch: tuple[int | None, ...] = ()
     for dims in (index, seed[:-1], most):
         batch = batch or dims  # whether they agree is known when the op runs

@@ -99,7 +99,8 @@ class FileIO:
         """`n` bytes, or all that is left."""
         reader = self._open_reader()
         with as_file_errors(self._name):
-            return self._value(reader.read(n))
+            # Not every store takes a negative number.
+            return self._value(reader.read() if n < 0 else reader.read(n))
 
     def seek(
         self, offset: int | None = None, whence: int = 0, position: int | None = None

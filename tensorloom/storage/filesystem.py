@@ -155,6 +155,12 @@ def copy_contents(
 
 # --- schemes -------------------------------------------------------------------------
 
+# Schemes whose paths name the server, as in hdfs://host:8020/run: each has its own file
+# system. In other schemes a bucket, or nothing, stands there.
+_WITH_SERVER = frozenset(
+    ("hdfs", "webhdfs", "ftp", "sftp", "ssh", "smb", "abfs", "abfss")
+)
+
 _lock = threading.Lock()
 _factories: dict[str, Callable[[], Any]] = {}
 _found: dict[str, FileSystem] = {}
@@ -198,12 +204,15 @@ def filesystem_of(path: Path) -> FileSystem:
     Raises:
       UnimplementedError: the scheme is unknown, or its package is not installed.
     """
-    scheme = scheme_of(path)
-    found = _found.get(scheme)
+    scheme = key = scheme_of(path)
+    if scheme in _WITH_SERVER and scheme not in _factories:
+        text = path_text(path)
+        key = text[: len(scheme) + 3] + text[len(scheme) + 3 :].partition("/")[0]
+    found = _found.get(key)
     if found is None:
         found = _find(scheme, path_text(path))
         with _lock:
-            _found[scheme] = found
+            _found[key] = found
     return found
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from tensorloom.framework import errors
 from tensorloom.storage.file_errors import file_error
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
 from tensorloom.storage.leftovers import temporary_name
+from tensorloom.storage.store_writing import (
+    Renamed,
+    Upload,
+    WrittenObject,
+    move,
+    store_errors,
+)
 
 # What to install for a scheme whose package is missing.
 _EXTRAS = {
@@ -32,89 +37,30 @@ _READ_ONLY = frozenset(("http", "https", "data", "zip", "tar"))
 
 
 def find_fsspec(scheme: str, path: str) -> Any:
-    """fsspec's file system for a scheme, with its settings from the environment.
+    """fsspec's file system for a path, with its settings from the environment.
+
+    Args:
+      scheme: of the path.
+      path: may name a server, with a port and a user, in the schemes that have one.
 
     Raises:
       UnimplementedError: fsspec knows no such scheme, or its package is missing.
+      UnknownError: the file system cannot be made.
     """
     import fsspec
 
     unknown = f"File system scheme '{scheme}' not implemented (file: '{path}')"
     try:
-        return fsspec.filesystem(scheme)
+        kind = fsspec.get_filesystem_class(scheme)
+        return kind(**kind._get_kwargs_from_urls(path))
     except ImportError as error:
         extra = _EXTRAS.get(scheme)
         hint = f": pip install 'tensorloom[{extra}]'" if extra else f": {error}"
         raise errors.UnimplementedError(None, None, unknown + hint) from None
     except ValueError:
         raise errors.UnimplementedError(None, None, unknown) from None
-
-
-@contextlib.contextmanager
-def _store_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except errors.OpError:
-        raise
-    except NotImplementedError:
-        raise errors.UnimplementedError(
-            None, None, f"{path}; the store does not support this"
-        ) from None
-    except Exception as error:
-        # The clients of stores have their own classes; none may reach the caller.
-        raise file_error(path, error) from error
-
-
-class _Upload(StagedFile):
-    """An object of a store where it appears when its upload is completed."""
-
-    def __init__(self, files: Any, inner: str, path: str) -> None:
-        self._path = path
-        self._published = False
-        with _store_errors(path):
-            self.file = files.open(inner, "wb")
-
-    def seal(self) -> None:
-        pass
-
-    def publish(self) -> None:
-        with _store_errors(self._path):
-            self.file.close()
-        self._published = True
-
-    def discard(self) -> None:
-        if not self._published:
-            file: Any = self.file
-            with contextlib.suppress(Exception):
-                file.discard()
-            # Closing would complete the upload.
-            file.closed = True
-
-
-class _Renamed(StagedFile):
-    """A file under another name, of a store that renames."""
-
-    def __init__(self, files: Any, inner: str, path: str) -> None:
-        self._files = files
-        self._path = path
-        self._inner = inner
-        self._beside = temporary_name(inner)
-        with _store_errors(path):
-            self.file = files.open(self._beside, "wb")
-
-    def seal(self) -> None:
-        with _store_errors(self._path):
-            self.file.close()
-
-    def publish(self) -> None:
-        with _store_errors(self._path):
-            self._files.mv(self._beside, self._inner)
-
-    def discard(self) -> None:
-        with contextlib.suppress(Exception):
-            self.file.close()
-        with contextlib.suppress(Exception):
-            self._files.rm_file(self._beside)
+    except (OSError, TypeError) as error:  # no server, or one of its libraries
+        raise file_error(path, error) from None
 
 
 class FsspecFileSystem(FileSystem):
@@ -138,8 +84,11 @@ class FsspecFileSystem(FileSystem):
             if self.exists(path):
                 raise errors.AlreadyExistsError(None, None, f"{path}; File exists")
             mode = "wb"
-        with _store_errors(path):
-            return self._files.open(self._inner(path), mode)  # type: ignore[no-any-return]
+        inner = self._inner(path)
+        if mode != "rb" and self._scheme in _PUBLISHED_ON_CLOSE:
+            return cast("BinaryIO", WrittenObject(self._files, inner, path, "a" in mode))
+        with store_errors(path):
+            return cast("BinaryIO", self._files.open(inner, mode))
 
     def _check_writable(self, path: str) -> None:
         if self._scheme in _READ_ONLY:
@@ -150,7 +99,7 @@ class FsspecFileSystem(FileSystem):
     def stage(self, path: str) -> StagedFile:
         """An upload that ends when it is published, or a file to be renamed."""
         self._check_writable(path)
-        kind = _Upload if self._scheme in _PUBLISHED_ON_CLOSE else _Renamed
+        kind = Upload if self._scheme in _PUBLISHED_ON_CLOSE else Renamed
         return kind(self._files, self._inner(path), path)
 
     def stat(self, path: str) -> FileStatistics:
@@ -158,7 +107,7 @@ class FsspecFileSystem(FileSystem):
         inner = self._inner(path)
         if not inner.strip("/"):
             return FileStatistics(0, 0, True)
-        with _store_errors(path):
+        with store_errors(path):
             # Another process may have written since the store was last listed.
             self._files.invalidate_cache(self._files._parent(inner))
             info = self._files.info(inner)
@@ -170,7 +119,7 @@ class FsspecFileSystem(FileSystem):
     def list_directory(self, path: str) -> list[str]:
         """The names in a directory, sorted."""
         inner = self._inner(path)
-        with _store_errors(path):
+        with store_errors(path):
             self._files.invalidate_cache(inner)
             names = list(self._files.ls(inner, detail=False))
         own = inner.strip("/")
@@ -181,32 +130,40 @@ class FsspecFileSystem(FileSystem):
         """Makes one directory; many stores have none, and do nothing."""
         if self.exists(path):
             raise errors.AlreadyExistsError(None, None, f"{path}; File exists")
-        with _store_errors(path):
+        with store_errors(path):
             self._files.mkdir(self._inner(path), create_parents=False)
 
     def make_directories(self, path: str) -> None:
         """Makes a directory and those above it."""
         if self._inner(path).strip("/"):
-            with _store_errors(path):
+            with store_errors(path):
                 self._files.makedirs(self._inner(path), exist_ok=True)
 
     def remove(self, path: str) -> None:
         """Removes a file."""
         if self.stat(path).is_directory:
             raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
-        with _store_errors(path):
+        with store_errors(path):
             self._files.rm_file(self._inner(path))
 
     def remove_directory(self, path: str) -> None:
         """Removes an empty directory."""
-        with _store_errors(path):
+        # Some stores would remove what is in it, and some do nothing.
+        if self.list_directory(path):
+            raise errors.FailedPreconditionError(
+                None, None, f"{path}; Directory not empty"
+            )
+        with store_errors(path):
             self._files.rmdir(self._inner(path))
+        if self.exists(path):
+            with store_errors(path):
+                self._files.rm(self._inner(path))
 
     def remove_tree(self, path: str) -> None:
         """Removes everything under a directory."""
         if not self.exists(path):
             raise errors.NotFoundError(None, None, f"{path}; No such file or directory")
-        with _store_errors(path):
+        with store_errors(path):
             self._files.rm(self._inner(path), recursive=True)
 
     def rename(self, source: str, destination: str) -> None:
@@ -216,10 +173,25 @@ class FsspecFileSystem(FileSystem):
             raise errors.FailedPreconditionError(
                 None, None, f"{source}; Is a directory"
             )
-        with _store_errors(source):
-            self._files.mv(
-                self._inner(source), self._inner(destination), recursive=directory
-            )
+        old, new = self._inner(source), self._inner(destination)
+        with store_errors(source):
+            if directory and self._scheme in _PUBLISHED_ON_CLOSE:
+                self._move_objects(old, new)
+            elif directory and self._renames_by_copies():
+                self._files.mv(old, new, recursive=True)
+            else:
+                move(self._files, old, new)
+
+    def _renames_by_copies(self) -> bool:
+        from fsspec import AbstractFileSystem
+
+        return type(self._files).mv is AbstractFileSystem.mv
+
+    def _move_objects(self, old: str, new: str) -> None:
+        """Gives all objects under a name another: there are no directories."""
+        for name in self._files.find(old):
+            self._files.cp_file(name, new + name[len(old) :])
+        self._files.rm(old, recursive=True)
 
     def copy(self, source: str, destination: str) -> None:
         """Copies within the store; the copy appears whole."""
@@ -227,14 +199,14 @@ class FsspecFileSystem(FileSystem):
             raise errors.InvalidArgumentError(
                 None, None, f"{destination}; Invalid argument"
             )
-        with _store_errors(source):
+        with store_errors(source):
             inner = self._inner(destination)
             if self._scheme in _PUBLISHED_ON_CLOSE:
                 self._files.cp_file(self._inner(source), inner)
                 return
             beside = temporary_name(inner)
             self._files.cp_file(self._inner(source), beside)
-            self._files.mv(beside, inner)
+            move(self._files, beside, inner)
 
 
 def _time(info: dict[str, Any]) -> int:
@@ -245,4 +217,4 @@ def _time(info: dict[str, Any]) -> int:
             return int(value * 1e9)
         if isinstance(value, datetime.datetime):
             return int(value.timestamp() * 1e9)
-    return 0
+    return int(info.get("modificationTime") or 0) * 1_000_000  # HDFS, in ms

@@ -17,6 +17,7 @@ from tensorloom.worker import dataflow, runtime
 from tensorloom.worker.dataflow_nodes import compile_items
 from tensorloom.worker.dataflow_program import Program
 from tensorloom.worker.emitter import Emitter, with_shapes
+from tensorloom.worker.held_reads import may_resize
 from tensorloom.worker.node_error import annotated
 
 if TYPE_CHECKING:
@@ -51,11 +52,13 @@ class DataflowPiece:
         self.traced_nodes: list[Node] = []
         self._emitters: dict[str, Emitter] = {}
         ordered = with_shapes(nodes)
+        resizes = may_resize(ordered, functions)
         for node in ordered:
             if node.device not in self._emitters:
                 place = device_named(node.device) if node.device else device
                 emitter = Emitter(place, resources, functions, kernels, traced)
                 emitter.traced_nodes = self.traced_nodes
+                emitter.may_resize = resizes
                 self._emitters[node.device] = emitter
         op_kernel.load_host_kernels()
         items, self.codes = compile_items(

@@ -60,7 +60,8 @@ def emit_identity(emitter: Emitter, scope: Scope, node: Node) -> None:
 
     TensorFlow's shares the variable's buffer, and programs rely on it: what runs after
     an assignment sees the new value through the `read` tensor that every variable has,
-    though that Identity itself is not ordered after the assignment.
+    though that Identity itself is not ordered after the assignment. An assignment of
+    another size leaves that buffer alone: see held_reads.py.
     """
     source = emitter.lookup(scope, node.inputs[0])
     if not source.is_ref or source.handle is None:
@@ -68,7 +69,8 @@ def emit_identity(emitter: Emitter, scope: Scope, node: Node) -> None:
         return
     name = emitter.new_name(scope)
     holder = emitter.use(scope, emitter.holder(source))
-    scope.write(f"{name} = initialized({holder})", node)
+    read = "held_read" if emitter.may_resize else "initialized"
+    scope.write(f"{name} = {read}({holder})", node)
     scope.values[node.name, 0] = Value(
         source.dtype.base_dtype,
         source.shape,
@@ -155,7 +157,8 @@ def _lendable(emitter: Emitter, scope: Scope, value: Value) -> str | None:
     ):
         return None
     if value.is_ref:
-        return emitter.use(scope, emitter.holder(value))
+        held = value.read_of is not None and emitter.may_resize
+        return None if held else emitter.use(scope, emitter.holder(value))
     return value.variable if value.tensor_name is not None else None
 
 

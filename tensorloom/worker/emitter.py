@@ -70,6 +70,7 @@ class Emitter:
         self.names["device"] = device
         self.uses_torch = False
         self.uses_context = False
+        self.may_resize = False  # a variable that an Identity may have read
         self.traced_nodes: list[Node] = []
         self.results: dict[int, tuple[Scope, str]] = {}  # fetch index -> expression
         self._strand_of_name: dict[str, Scope] = {}

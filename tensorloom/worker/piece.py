@@ -23,6 +23,7 @@ from tensorloom.worker import (
     torch_threads,
 )
 from tensorloom.worker.emitter import Emitter, with_shapes
+from tensorloom.worker.held_reads import may_resize
 from tensorloom.worker.node_error import CODES, annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
 
@@ -92,6 +93,7 @@ class Piece:
         self.resources = resources
         emitter = Emitter(device, resources, functions, kernels, traced)
         ordered = with_shapes(nodes)
+        emitter.may_resize = may_resize(ordered, functions)
         plan = strands.split(ordered, functions)
         self.strands = _emit_strands(emitter, plan)
         self.codes = [
@@ -216,6 +218,7 @@ def compile_callable(
 
         return dataflow_piece.compile_function(outer, function, host_results)
     emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
+    emitter.may_resize = outer.may_resize
     scope = Scope(functions=(name,))
     shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
     for index, (arg, dtype) in enumerate(

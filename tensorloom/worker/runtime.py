@@ -13,6 +13,7 @@ from tensorloom.framework.dtypes import memory_view
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.variable_value import lendable
+from tensorloom.worker.held_reads import HeldRead
 
 if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
@@ -64,6 +65,14 @@ def initialized(variable: Variable) -> Variable:
     if variable.settled() is None:
         raise uninitialized(variable)
     return variable
+
+
+def held_read(variable: Variable) -> HeldRead:
+    """The buffer behind a reference edge, in a piece that may replace it."""
+    value = variable.settled()
+    if value is None:
+        raise uninitialized(variable)
+    return HeldRead(variable, value)
 
 
 def read_host(variable: Variable) -> Any:
@@ -156,6 +165,7 @@ NAMES: dict[str, Any] = {
     "fetch_tensor": fetch_tensor,
     "fetch_shared": fetch_shared,
     "initialized": initialized,
+    "held_read": held_read,
     "read_host": read_host,
     "read_tensor": read_tensor,
     "lendable": lendable,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
+from tensorloom.client import session_errors
 from tests.cluster.clusters import over_the_network
 
 
@@ -113,3 +114,40 @@ def test_a_closed_queue() -> None:
         sess.run(queue.close())
         with pytest.raises(tf.errors.CancelledError, match="node fifo_queue_enqueue"):
             sess.run(enqueue)
+
+
+@pytest.mark.parametrize(
+    ("mark", "name"),
+    [
+        ("{{node middle}}", "while/middle"),
+        ("{{node deep}}", "while/cond/deep"),
+        ("{{node outside}}", "outside"),
+        ("{{node while/middle}}", "while/middle"),
+        ("{{node twice}}", None),  # in both branches
+        ("{{node unknown}}", None),
+    ],
+)
+def test_marks_of_servers_of_tensorflow(mark: str, name: str | None) -> None:
+    """They name a node as in its body; newer ones name the body as well."""
+
+    def body(i: Any, x: Any) -> Any:
+        x = tf.identity(x, name="middle")
+        found = tf.cond(
+            i > 1,
+            lambda: tf.identity(tf.identity(x, name="deep"), name="twice"),
+            lambda: tf.identity(x, name="twice"),
+        )
+        return i + 1, found
+
+    with tf.Graph().as_default() as graph:
+        start = tf.constant(1.0, name="outside")
+        tf.while_loop(lambda i, _: i < 3, body, [0, start])
+    error = tf.errors.InvalidArgumentError(None, None, f"bad\n\t [[{mark}]]")
+    found = session_errors.with_operation(error, graph).op
+    assert (found and found.name) == name
+    for function in graph._functions:
+        marked = f"bad\n\t [[{{{{function_node {function}}}}}{{{{node twice}}}}]]"
+        error = tf.errors.InvalidArgumentError(None, None, marked)
+        found = session_errors.with_operation(error, graph).op
+        is_branch = "true" in function or "false" in function
+        assert (found and found.name) == ("while/cond/twice" if is_branch else None)

@@ -295,7 +295,7 @@ def test_no_client_names_the_tasks() -> None:
         config = tf.ConfigProto(cluster_def=made)
         with (
             tf.Session(worker.target, config=config) as sess,
-            pytest.raises(tf.errors.PermissionDeniedError, match="worker.*task:1"),
+            pytest.raises(tf.errors.PermissionDeniedError, match=r"worker.*task:1"),
         ):
             sess.run(tf.constant(1))
         # One that names the tasks as they are is heard.
@@ -344,7 +344,7 @@ def test_a_step_comes_to_a_task_that_is_not_connected_to() -> None:
         first.update_cluster({"worker": joined["worker"]})
         with tf.Session(first.target, graph=graph) as sess:
             assert sess.run(one) == 1.0
-            with pytest.raises(tf.errors.PermissionDeniedError, match="worker.*task:1"):
+            with pytest.raises(tf.errors.PermissionDeniedError, match="not one of"):
                 sess.run(two)
             assert sess.run(one) == 1.0
             ps.update_cluster({"worker": joined["worker"]})  # its own program may

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.datasets.buffering import MemoryCache
-from tensorloom.kernels.host.datasets.shuffle import SeedGenerator
+from tensorloom.kernels.host.datasets.shuffle import FixedSeeds, SeedGenerator
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -33,10 +33,12 @@ def anonymous_random_seed_generator(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("AnonymousSeedGenerator", devices=("CPU",), large=True)
 def anonymous_seed_generator(c: OpKernelConstruction) -> Compute:
-    """A source of seeds, twice; the dataset knows by itself if it shuffles again."""
+    """A source of seeds, twice; always of the same ones if nothing is reshuffled."""
 
-    def compute(seed: Any, seed2: Any, _: Any) -> tuple[SeedGenerator, SeedGenerator]:
-        made = SeedGenerator(int(seed), int(seed2))
+    def compute(
+        seed: Any, seed2: Any, reshuffle: Any
+    ) -> tuple[SeedGenerator, SeedGenerator]:
+        made = (SeedGenerator if reshuffle else FixedSeeds)(int(seed), int(seed2))
         return made, made
 
     return compute

@@ -134,7 +134,7 @@ def _check(index: _Array, seed: _Array, most: _Array) -> list[int]:
         raise invalid_argument(
             f"Seed must have shape [3] or [n, 3] but got {shape_text(seed.shape)}."
         )
-    if index.ndim > 1 or most.ndim > 1:
+    if index.ndim > 1 or most.ndim > 1 or not index.size:
         raise invalid_argument("index and max_index must be scalars or vectors")
     counts = [n for shape in (index.shape, seed.shape[:-1], most.shape) for n in shape]
     if len(set(counts)) > 1:

@@ -201,11 +201,5 @@ def initialize_table_from_dataset(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("GetOptions", devices=("CPU",), large=True)
 def get_options(c: OpKernelConstruction) -> Compute:
-    """No options: those of a pipeline are hints, which are not kept."""
-    nothing = np.array(b"", object)
-
-    def compute(source: Any) -> Any:
-        as_dataset(source)
-        return nothing
-
-    return compute
+    """The serialized options of a pipeline."""
+    return lambda source: np.array(as_dataset(source).options, object)

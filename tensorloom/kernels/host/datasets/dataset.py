@@ -54,6 +54,7 @@ class Dataset:
 
     # TensorFlow's name of the kind, as it stands in messages.
     kind: ClassVar[str] = "Dataset"
+    own_options: bytes = b""  # a serialized tensorflow.data.Options
 
     def __init__(
         self, types: Sequence[DType], shapes: Sequence[TensorShape], *inputs: Dataset
@@ -70,6 +71,11 @@ class Dataset:
     def cardinality(self) -> int:
         """Number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
+
+    @property
+    def options(self) -> bytes:
+        """Those of the whole pipeline. Messages one behind the other are merged."""
+        return b"".join(one.options for one in self.inputs) + self.own_options
 
     def renewed(self) -> Dataset:
         """The same dataset as it was before anybody iterated over it."""

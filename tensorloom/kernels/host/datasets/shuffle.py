@@ -7,6 +7,7 @@ round first. Numbers and swaps are those of TensorFlow's `shuffle_dataset_op.cc`
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
+    UNKNOWN,
     Dataset,
     DatasetIterator,
     Element,
@@ -42,6 +44,16 @@ class SeedGenerator:
     def next(self) -> tuple[int, int]:
         """The seeds of the next iterator."""
         return self._words.next(), self._words.next()
+
+
+class FixedSeeds(SeedGenerator):
+    """Gives every iterator the same pair."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._seeds = seed, seed2
+
+    def next(self) -> tuple[int, int]:
+        return self._seeds
 
 
 class ShuffleDataset(Dataset):
@@ -225,6 +237,11 @@ def _buffer_size(value: Any) -> int:
     return int(value)
 
 
+def _buffer_size_of_2x(value: Any) -> int:
+    """As above; of TensorFlow 2: UNKNOWN asks for all elements."""
+    return sys.maxsize if value == UNKNOWN else _buffer_size(value)
+
+
 @dataset_kernel("ShuffleDataset")
 def shuffle_dataset(c: OpKernelConstruction) -> Compute:
     """A shuffled dataset; another order in each iteration unless told otherwise."""
@@ -254,7 +271,7 @@ def shuffle_dataset_v3(c: OpKernelConstruction) -> Compute:
         own = generator if isinstance(generator, SeedGenerator) else None
         return ShuffleDataset(
             as_dataset(source),
-            _buffer_size(buffer_size),
+            _buffer_size_of_2x(buffer_size),
             seeds,
             (own or SeedGenerator(*seeds)) if reshuffle else None,
         )
@@ -275,20 +292,38 @@ def shuffle_dataset_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@dataset_kernel("ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2")
+@dataset_kernel("ShuffleAndRepeatDataset")
 def shuffle_and_repeat_dataset(c: OpKernelConstruction) -> Compute:
     """Several shuffled rounds without a break between them."""
-    reshuffle = bool(c.get("reshuffle_each_iteration", False))
 
     def compute(
-        source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any, *_: Any
+        source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any
     ) -> Dataset:
         seeds, size = (int(seed), int(seed2)), _buffer_size(buffer_size)
+        return ShuffleDataset(as_dataset(source), size, seeds, None, int(count))
+
+    return compute
+
+
+@dataset_kernel("ShuffleAndRepeatDatasetV2")
+def shuffle_and_repeat_dataset_v2(c: OpKernelConstruction) -> Compute:
+    """ShuffleAndRepeatDataset that draws new seeds for each round."""
+    reshuffle = c["reshuffle_each_iteration"]
+
+    def compute(
+        source: Any,
+        buffer_size: Any,
+        seed: Any,
+        seed2: Any,
+        count: Any,
+        generator: Any,
+    ) -> Dataset:
+        seeds, size = (int(seed), int(seed2)), _buffer_size_of_2x(buffer_size)
         dataset = as_dataset(source)
-        if reshuffle:  # TensorFlow 2 draws new seeds for each round
-            generator = SeedGenerator(*seeds)
-            once = ShuffleDataset(dataset, size, seeds, generator)
-            return RepeatDataset(once, int(count))
-        return ShuffleDataset(dataset, size, seeds, None, int(count))
+        if not reshuffle:
+            return ShuffleDataset(dataset, size, seeds, None, int(count))
+        own = generator if isinstance(generator, SeedGenerator) else None
+        once = ShuffleDataset(dataset, size, seeds, own or SeedGenerator(*seeds))
+        return RepeatDataset(once, int(count))
 
     return compute

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -265,7 +267,8 @@ def list_dataset(c: OpKernelConstruction) -> Compute:
     return lambda *values: _ListDataset(
         types,
         shapes,
-        [values[i : i + width] for i in range(0, len(values), width)],
+        # Values that are too few for one more element are left out.
+        [values[i : i + width] for i in range(0, len(values) - width + 1, width)],
     )
 
 
@@ -318,7 +321,6 @@ class ElementDataset(Dataset):
 @dataset_kernel(
     "ModelDataset",
     "OptimizeDatasetV2",
-    "OptionsDataset",
     "FinalizeDataset",
     "PrivateThreadPoolDataset",
     "ExperimentalPrivateThreadPoolDataset",
@@ -342,6 +344,19 @@ def pass_through(c: OpKernelConstruction) -> Compute:
     if c.op.endswith("AutoShardDataset"):
         return lambda source, workers, index, *_: _auto_shard(source, workers, index)
     return lambda source, *_: as_dataset(source)
+
+
+@dataset_kernel("OptionsDataset")
+def options_dataset(c: OpKernelConstruction) -> Compute:
+    """The same dataset; its options are hints, kept for GetOptions alone."""
+    options = c["serialized_options"]
+
+    def compute(source: Any) -> Dataset:
+        dataset = copy.copy(as_dataset(source))
+        dataset.own_options += options
+        return dataset
+
+    return compute
 
 
 def _auto_shard(source: Any, workers: Any, index: Any) -> Dataset:
