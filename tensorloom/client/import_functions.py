@@ -6,9 +6,9 @@ may bring a different function under a name that is taken: it gets a new name he
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import function_def
 from tensorloom.framework.attr_value import NameAttrList
@@ -17,13 +17,30 @@ from tensorloom.framework.scopes import uid
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
 
+_CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
+
 
 class ImportedFunctions:
     """Which functions an import adds, and under which names."""
 
     def __init__(
-        self, imported: Mapping[str, FunctionIR], existing: Mapping[str, FunctionIR]
+        self,
+        imported: Mapping[str, FunctionIR],
+        gradients: Iterable[Any],
+        existing: Mapping[str, FunctionIR],
     ) -> None:
+        """Compares what is imported with what is there.
+
+        Args:
+          imported: the functions of the GraphDef, by name.
+          gradients: the `GradientDef`s of its library.
+          existing: the functions of the graph, by name.
+
+        Raises:
+          ValueError: a gradient's functions are not in the library, or a function has
+            several gradients.
+        """
+        _check_gradients(imported, gradients)
         self._names = {
             name: f"{name}_{uid()}"
             for name, function in imported.items()
@@ -31,6 +48,28 @@ class ImportedFunctions:
         }
         self._imported = imported
         self._existing = existing
+
+    def check_called(self, nodes: Iterable[Node]) -> None:
+        """The functions that nodes call can be called.
+
+        As in TensorFlow, those of branches and loops are looked at when they run.
+
+        Raises:
+          ValueError: one of them, or of those that they call, cannot.
+        """
+        if not any(function.problem for function in self._imported.values()):
+            return
+        seen: set[str] = set()
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            name = node.attrs["f"].name if node.op in _CALLS else node.op
+            function = self._imported.get(name)
+            if function is not None and name not in seen:
+                if function.problem:
+                    raise ValueError(function.problem)
+                seen.add(name)
+                waiting += function.nodes.values()
 
     def to_add(self) -> list[FunctionIR]:
         """The functions that the graph does not have, with their new names."""
@@ -63,6 +102,24 @@ class ImportedFunctions:
         if isinstance(value, list) and value and isinstance(value[0], NameAttrList):
             return [self._renamed_attr(v) for v in value]
         return value
+
+
+def _check_gradients(functions: Mapping[str, FunctionIR], gradients: Any) -> None:
+    known: dict[str, str] = {}
+    for item in gradients:
+        for name in (item.function_name, item.gradient_func):
+            if name not in functions:
+                raise ValueError(
+                    f"The library has a gradient of '{item.function_name}', and no "
+                    f"function '{name}'"
+                )
+        if known.setdefault(item.function_name, item.gradient_func) != (
+            item.gradient_func
+        ):
+            raise ValueError(
+                f"Function '{item.function_name}' has two gradients: "
+                f"'{known[item.function_name]}' and '{item.gradient_func}'"
+            )
 
 
 def _is_same(

@@ -54,7 +54,7 @@ def import_graph_def(
       The return elements; None when none were asked for.
 
     Raises:
-      TypeError: an argument is of the wrong kind.
+      TypeError: an argument is of the wrong kind, or a node's colocation groups are.
       ValueError: the graph is not well-formed, or a name of `input_map` or
         `return_elements` is not in it.
       errors.NotFoundError: an op is not known.
@@ -198,9 +198,13 @@ class _Importer:
             if not drop_unused_unknown(proto):
                 raise
             imported = graph_def.from_proto(proto, self.graph.functions)
-        names = [function.signature.name for function in proto.library.function]
         functions = ImportedFunctions(
-            {name: imported.functions[name] for name in names}, self.graph.functions
+            {
+                f.signature.name: imported.functions[f.signature.name]
+                for f in proto.library.function
+            },
+            proto.library.gradient,
+            self.graph.functions,
         )
         nodes = {
             name: functions.renamed_node(node)
@@ -208,6 +212,7 @@ class _Importer:
             if name in order
         }
         self.output_counts = {n.name: len(n.output_types) for n in nodes.values()}
+        functions.check_called(imported.nodes.values())
         self._check_colocation(nodes.values())
         for name in elements:
             self._check_element(name)
@@ -234,7 +239,7 @@ class _Importer:
             if not isinstance(groups, list) or not all(
                 isinstance(group, bytes) for group in groups
             ):
-                raise ValueError(
+                raise TypeError(
                     f"Node '{node.name}': attr '_class' is not a list of strings"
                 )
             for group in groups:

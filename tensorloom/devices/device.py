@@ -33,6 +33,8 @@ class Device:
         # Told apart from a device of the same name after a restart.
         self.incarnation = secrets.randbits(63) | 1
         self.physical_description = ""
+        #: Names of all devices of the task; the worker that has them says which.
+        self.task_devices: frozenset[str] = frozenset([self.name])
 
     @property
     def torch_device(self) -> torch.device | None:

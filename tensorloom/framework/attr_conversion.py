@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.tensor_shape import TensorShape, as_shape
+from tensorloom.framework.tensor_shape import MAX_RANK, TensorShape, as_shape
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -135,6 +135,10 @@ def _type(value: Any, attr: AttrDef) -> DType:
 def _shape(value: Any, attr: AttrDef) -> TensorShape:
     try:
         shape = as_shape(value)
+        if (shape.rank or 0) > MAX_RANK:
+            raise ValueError(
+                f"Shape {shape} has {shape.rank} dimensions, more than {MAX_RANK}"
+            )
         for dim in shape.dims_tuple or ():
             if dim is not None and dim > _LARGEST_DIM:
                 raise ValueError(f"Value out of range: {dim}")

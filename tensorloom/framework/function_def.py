@@ -176,6 +176,7 @@ def from_proto(
     ordered = sort_topologically(nodes, known=arg_names)
     attrs = attr_value.attrs_from_proto(proto.attr)
     arg_shapes = _arg_shapes(attrs, proto)
+    returns = tuple(reader.resolve(proto.ret[name]) for name in output_names)
     return FunctionIR(
         name=signature.name,
         arg_names=arg_names,
@@ -183,13 +184,26 @@ def from_proto(
         output_names=output_names,
         output_types=tuple(signature.output_types({})),
         nodes={node.name: node for node in ordered},
-        returns=tuple(reader.resolve(proto.ret[name]) for name in output_names),
+        returns=returns,
         control_returns=tuple(reader.known_node(name) for name in control_returns),
         attrs=attrs,
         gradient=gradient,
         is_stateful=signature.is_stateful,
         arg_shapes=arg_shapes,
+        problem=_problem_of_names(signature) or reader.problem_of_types(nodes, returns),
     )
+
+
+def _problem_of_names(signature: OpDef) -> str:
+    """Why a function of this signature cannot be called; "" if it can."""
+    for kind, args in (("argument", signature.inputs), ("output", signature.outputs)):
+        names = [arg.name for arg in args]
+        if "" in names:
+            return f"Function '{signature.name}': an {kind} has no name"
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            return f"Function '{signature.name}': duplicated {kind} name '{twice}'"
+    return ""
 
 
 def _arg_shapes(
@@ -228,7 +242,16 @@ class _BodyReader:
         signatures: Mapping[str, OpDef],
     ) -> None:
         self._name = signature.name
-        self._args = {arg.name for arg in signature.inputs}
+        self._signature = signature
+        self._args = dict(
+            zip(
+                (arg.name for arg in signature.inputs),
+                signature.input_types({}),
+                strict=True,
+            )
+        )
+        self._reader = node_def.NodeReader()
+        self._input_types: dict[str, list[DType]] = {}
         self._protos: dict[str, Any] = {}
         self._op_defs: dict[str, OpDef] = {}
         self._attrs: dict[str, dict[str, Any]] = {}
@@ -253,35 +276,70 @@ class _BodyReader:
                 f"Function '{self._name}', node '{proto.name}': Control dependencies "
                 "must come after regular dependencies"
             )
-        return node_def.from_proto(
+        node, self._input_types[proto.name] = self._reader.read(
             proto,
             self._op_defs[proto.name],
-            tuple(self.resolve(text) for text in data),
-            tuple(self.known_node(name) for name in controls),
+            tuple(self.resolve(text, proto.name) for text in data),
+            tuple(self.known_node(name, proto.name) for name in controls),
         )
+        return node
 
-    def known_node(self, name: str) -> str:
+    def problem_of_types(
+        self, nodes: Mapping[str, Node], returns: Iterable[tuple[str, int]]
+    ) -> str:
+        """Where a value is of another dtype than who takes it says; "" if nowhere."""
+
+        def dtype_of(producer: str, index: int) -> DType:
+            node = nodes.get(producer)
+            return self._args[producer] if node is None else node.output_types[index]
+
+        for name, wanted in self._input_types.items():
+            for index, edge in enumerate(nodes[name].inputs):
+                have = dtype_of(*edge)
+                if not wanted[index].is_compatible_with(have):
+                    return (
+                        f"Function '{self._name}', node '{name}': input {index} "
+                        f"expected type {wanted[index].name} != {have.name}, the type "
+                        f"of '{edge[0]}'"
+                    )
+        for arg, edge in zip(self._signature.outputs, returns, strict=True):
+            (want,), have = arg_types(arg, {}), dtype_of(*edge)
+            if want.base_dtype != have.base_dtype:
+                return (
+                    f"Function '{self._name}': invalid return type: output "
+                    f"'{arg.name}' is {want.name}, and '{edge[0]}' gives {have.name}"
+                )
+        return ""
+
+    def known_node(self, name: str, user: str = "") -> str:
         """The name, which must be a node's (or an argument's).
 
         Raises:
             InvalidArgumentError: it is not.
         """
         if name not in self._protos and name not in self._args:
-            raise invalid(f"Function '{self._name}': Unknown node '{name}'")
+            raise invalid(f"{self._place(user)}: Unknown node '{name}'")
         return name
 
-    def resolve(self, text: str) -> tuple[str, int]:
+    def _place(self, node: str) -> str:
+        return f"Function '{self._name}'" + (f", node '{node}'" if node else "")
+
+    def resolve(self, text: str, user: str = "") -> tuple[str, int]:
         """(producer, output index) of `argument` or `node:out:index`.
+
+        Args:
+            text: the reference.
+            user: the node that has it, for the message.
 
         Raises:
             InvalidArgumentError: there is no such tensor.
         """
-        if text in self._args:
-            return text, 0
         name, _, rest = text.partition(":")
+        if name in self._args and rest in ("", "0"):
+            return name, 0
         arg_name, _, index = rest.partition(":")
         if name not in self._protos:
-            raise invalid(f"Function '{self._name}': Unknown input '{text}'")
+            raise invalid(f"{self._place(user)}: Unknown input '{text}'")
         offset = 0
         for arg in self._op_defs[name].outputs:
             count = len(arg_types(arg, self._attrs_of(name)))
@@ -291,7 +349,7 @@ class _BodyReader:
                     return name, offset + position
             offset += count
         raise invalid(
-            f"Function '{self._name}': '{text}' is not an output of node '{name}' "
+            f"{self._place(user)}: '{text}' is not an output of node '{name}' "
             f"(op {self._protos[name].op})"
         )
 

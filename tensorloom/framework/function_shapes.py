@@ -29,6 +29,8 @@ def of_call(
     function = graph._functions.get(name)
     if function is None or len(function.arg_types) != len(arguments):
         return None
+    if function.problem:
+        return None
     if graph._call_depth >= _MAX_DEPTH:
         return None
     key = (name, tuple(map(_key, arguments)))

@@ -187,11 +187,12 @@ def functions_from_proto(
     functions = {}
     for function in library.function:
         name = function.signature.name
-        if name in functions:
+        if name not in functions:
+            functions[name] = function_def.from_proto(
+                function, signatures, gradients.get(name, "")
+            )
+        elif any(f.signature.name == name and f != function for f in library.function):
             raise invalid(f"Function '{name}' is not unique")
-        functions[name] = function_def.from_proto(
-            function, signatures, gradients.get(name, "")
-        )
     return functions
 
 

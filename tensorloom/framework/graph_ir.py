@@ -81,6 +81,9 @@ class FunctionIR:
     gradient: str = ""  # the gradient function's name, if one is registered
     is_stateful: bool = False
     arg_shapes: tuple[TensorShape, ...] | None = None
+    #: Why it cannot be called, if it cannot. As in TensorFlow, what nobody calls may be
+    #: wrong: graphs carry functions for other devices and other programs.
+    problem: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
+from tensorloom.framework.tensor_shape import MAX_RANK, SCALAR, UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_registry import OpDef, ShapeFn
 
 Dims = tuple[int | None, ...]
-# TensorFlow's limit: the rank of a tensor fits in a byte.
-_MAX_RANK: Final = 254
 _MOST_ELEMENTS: Final = 2**63 - 1
 
 
@@ -201,8 +199,8 @@ def unknown_of_rank(rank: int) -> TensorShape:
     Raises:
       ShapeError: there are more than TensorFlow's limit.
     """
-    if rank > _MAX_RANK:
-        raise ShapeError(f"A shape has at most {_MAX_RANK} dimensions, not {rank}")
+    if rank > MAX_RANK:
+        raise ShapeError(f"A shape has at most {MAX_RANK} dimensions, not {rank}")
     return TensorShape.of((None,) * rank)
 
 

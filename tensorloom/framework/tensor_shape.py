@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tensorloom.protos import tensor_shape_pb2
 
 __all__ = (
+    "MAX_RANK",
     "SCALAR",
     "UNKNOWN",
     "Dimension",
@@ -37,6 +38,9 @@ __all__ = (
 
 #: Sizes per axis (None: unknown size), or None for an unknown rank.
 Dims: TypeAlias = "tuple[int | None, ...] | None"
+
+#: TensorFlow's limit: the rank of a tensor fits in a byte.
+MAX_RANK: Final = 254
 
 
 @export("TensorShape")

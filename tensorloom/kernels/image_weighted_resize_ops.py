@@ -23,7 +23,8 @@ _TYPES: Final = frozenset(
         *(dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64),
     ]
 )
-# Elements of rows that are summed before their pixels are: they stay in the cache.
+# Elements of rows that are summed before their pixels are, and taps of these pixels:
+# they stay in the cache.
 _TOGETHER: Final = 1 << 18
 
 
@@ -93,7 +94,8 @@ def resize(c: OpKernelConstruction) -> Compute:
         if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
             return images.to(torch.float32, copy=True)
         result = torch.empty(result_shape, dtype=torch.float32)
-        together = min(height, max(1, _TOGETHER // (old_width * channels)))
+        longest = max(old_width * channels, old_width + 4 * width)
+        together = min(height, max(1, _TOGETHER // longest))
         rows, pixels = plan((old_height, old_width), (height, width), together)
         for image, resized in zip(images, result.flatten(1, 2), strict=True):
             matrix = image.to(torch.float32).reshape(old_height, -1)

@@ -403,6 +403,11 @@ def _channel_scales(value: torch.Tensor, low: Any, high: Any) -> torch.Tensor:
     return torch.from_numpy(scales).to(value.device)
 
 
+def _check_four_axes(value: torch.Tensor) -> None:
+    if value.dim() != 4:
+        raise invalid(f"Images must have 4 dimensions, not {value.dim()}")
+
+
 @kernel("RequantizePerChannel", host_inputs=_REQUESTED, host_outputs=_OUTPUT_RANGE)
 def _requantize_per_channel(c: OpKernelConstruction) -> Compute:
     target, source = c["out_type"], c["T"]
@@ -416,6 +421,9 @@ def _requantize_per_channel(c: OpKernelConstruction) -> Compute:
         value: torch.Tensor, low: Any, high: Any, new_low: Any, new_high: Any
     ) -> Any:
         new_low, new_high = scalar(new_low), scalar(new_high)
+        _check_four_axes(value)
+        if new_high <= 0 and is_signed(target):
+            raise invalid(f"requested_output_max must be positive, got {new_high:g}")
         scales = _channel_scales(value, low, high) / limits(source)[1]
         largest = float(max(abs(new_low), abs(new_high)))
         numbers = value.double() * scales * (top / largest if largest else 0.0)
@@ -435,6 +443,7 @@ def _requantization_range_per_channel(c: OpKernelConstruction) -> Compute:
     clip, source = c["clip_value_max"], c["T"]
 
     def compute(value: torch.Tensor, low: Any, high: Any) -> Any:
+        _check_four_axes(value)
         if not value.numel():
             return f32(0), f32(0)
         scales = _channel_scales(value, low, high) / limits(source)[1]

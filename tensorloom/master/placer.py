@@ -18,6 +18,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.device_name import DeviceName, parse_full
 from tensorloom.framework.graph_ir import PRODUCER_VERSION, GraphIR, Node
 from tensorloom.master.colocation import ColocationGroups, Group, parse_device
+from tensorloom.master.placed_bodies import placed_bodies
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import DeviceInfo
@@ -90,15 +91,34 @@ class Placer:
         if len(self._devices) > 1:
             self._groups.extend(nodes)
         if self._checks_all and self._misplaced is None:
-            known = self._satisfiable
-            for node in nodes:
-                if node.device not in known and not self._is_satisfiable(node):
-                    self._misplaced = node
-                    break
+            # Those of a group are for the group to decide.
+            self._misplaced = self._first_misplaced(
+                node for node in nodes if self._groups.group_of(node.name) is None
+            )
+
+    def _first_misplaced(self, nodes: Iterable[Node]) -> Node | None:
+        """The node that TensorFlow would name, if some have no device to go to.
+
+        What has one output and no inputs is placed after its consumers.
+        """
+        known, last = self._satisfiable, None
+        for node in nodes:
+            if node.device not in known and not self._is_satisfiable(node):
+                if node.inputs or len(node.output_types) != 1:
+                    return node
+                last = last or node
+        return last
+
+    def _check_bodies(self, graph: GraphIR) -> None:
+        for function in placed_bodies(graph):
+            node = self._first_misplaced(function.nodes.values())
+            if node is not None:
+                raise self._misplacement(node)
+
+    def _misplacement(self, node: Node) -> errors.OpError:
+        return self._error(node, parse_device(node.device, node.name), (node,))
 
     def _is_satisfiable(self, node: Node) -> bool:
-        if self._groups.group_of(node.name) is not None:
-            return True  # the group decides
         requested = parse_device(node.device, node.name)
         if self._soft:
             requested = DeviceName(requested.job, requested.replica, requested.task)
@@ -129,8 +149,8 @@ class Placer:
           errors.InvalidArgumentError: no device fits a node.
         """
         if self._misplaced is not None:
-            node = self._misplaced
-            raise self._error(node, parse_device(node.device, node.name), (node,))
+            raise self._misplacement(self._misplaced)
+        self._check_bodies(graph)
         if len(self._devices) == 1:
             placed = self._place_on_only_device(graph)
         else:
@@ -145,12 +165,11 @@ class Placer:
 
     def _place_on_only_device(self, graph: GraphIR) -> list[Node]:
         device = self._devices[0].name
-        checked = {"", device}
+        misplaced = self._first_misplaced(graph.nodes.values())
+        if misplaced is not None:
+            raise self._misplacement(misplaced)
         placed = []
         for n in graph.nodes.values():
-            if n.device not in checked:
-                self._choose(n, parse_device(n.device, n.name), (n,))
-                checked.add(n.device)
             if n.device != device:
                 n = Node(
                     n.name,

@@ -32,6 +32,16 @@ def _attr_shape(c: InferenceContext) -> TensorShape:
     return shape
 
 
+def _gathered_rows_shape(c: InferenceContext) -> TensorShape:
+    """The rows of `group_size` members that have as many as this one."""
+    shape = c.with_rank_at_least(0, 1)
+    if shape.dims_tuple is None:
+        return UNKNOWN
+    first = shape.dims_tuple[0]
+    rows = None if first is None else first * c.attrs["group_size"]
+    return TensorShape.of((rows, *shape.dims_tuple[1:]))
+
+
 def _gathered_shape(c: InferenceContext) -> TensorShape:
     """The rows of all members; how many is known at run time."""
     shape = c.input_shape(0)

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 
 
 def _declared_shapes(c: InferenceContext) -> Sequence[TensorShape]:
-    """What the `output_shapes` attr says, if it speaks of every output."""
-    shapes: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
-    if len(shapes) != c.num_outputs:
-        return unknown_shapes(c)
-    return shapes
+    """What the `output_shapes` attr says, if anything."""
+    declared: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
+    if declared and len(declared) != c.num_outputs:
+        c.fail(
+            "`output_shapes` must be the same length as num outputs "
+            f"({len(declared)} vs. {c.num_outputs}"
+        )
+    return declared or unknown_shapes(c)
 
 
 def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
@@ -39,15 +42,9 @@ def _while_shapes(c: InferenceContext) -> Sequence[TensorShape]:
         handle = c.handle_data(i)
         if handle is not None:
             c.set_output_handle_data(i, handle)
-    declared: Sequence[TensorShape] = c.attrs.get("output_shapes") or ()
-    if not declared:
+    if not c.attrs.get("output_shapes"):
         return [c.input_shape(i) for i in range(c.num_inputs)]
-    if len(declared) != c.num_outputs:
-        c.fail(
-            "`output_shapes` must be the same length as num outputs "
-            f"({len(declared)} vs. {c.num_outputs}"
-        )
-    return declared
+    return _declared_shapes(c)
 
 
 def _call_shapes(c: InferenceContext) -> Sequence[TensorShape]:

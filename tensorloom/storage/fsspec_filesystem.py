@@ -33,6 +33,8 @@ _EXTRAS = {
 _PUBLISHED_ON_CLOSE = frozenset(
     ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "r2")
 )
+# Where a flush, or going on behind the end, needs help: these, and fsspec's WebHDFS.
+_WRITTEN_WHOLE = _PUBLISHED_ON_CLOSE | {"webhdfs"}
 _READ_ONLY = frozenset(("http", "https", "data", "zip", "tar"))
 
 
@@ -84,11 +86,10 @@ class FsspecFileSystem(FileSystem):
             if self.exists(path):
                 raise errors.AlreadyExistsError(None, None, f"{path}; File exists")
             mode = "wb"
-        inner = self._inner(path)
-        if mode != "rb" and self._scheme in _PUBLISHED_ON_CLOSE:
-            return cast("BinaryIO", WrittenObject(self._files, inner, path, "a" in mode))
+        if mode != "rb" and self._scheme in _WRITTEN_WHOLE:
+            return cast("BinaryIO", WrittenObject(self, path, mode == "ab"))
         with store_errors(path):
-            return cast("BinaryIO", self._files.open(inner, mode))
+            return cast("BinaryIO", self._files.open(self._inner(path), mode))
 
     def _check_writable(self, path: str) -> None:
         if self._scheme in _READ_ONLY:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorloom.framework import errors
 from tensorloom.storage.file_errors import file_error
-from tensorloom.storage.filesystem import StagedFile
+from tensorloom.storage.filesystem import FileSystem, StagedFile
 from tensorloom.storage.leftovers import temporary_name
 
 _COPY_CHUNK = 1 << 22
@@ -115,31 +115,36 @@ class WrittenObject(io.RawIOBase):
     """An object that is written as if it were a file.
 
     Object stores have whole objects only. After a flush there is one of what was
-    written so far; what comes later is uploaded behind a copy of it, as TensorFlow's
+    written so far; what comes later is written behind a copy of it, as TensorFlow's
     own file systems do. Who flushes often pays for it.
 
     Args:
-      files: fsspec's file system.
-      inner: the object's name there.
-      path: its path, for errors.
+      store: the file system.
+      path: of the object.
       append: begin behind what is there.
     """
 
-    def __init__(self, files: Any, inner: str, path: str, append: bool) -> None:
-        self._files = files
-        self._inner = inner
+    def __init__(self, store: FileSystem, path: str, append: bool) -> None:
+        self._store = store
         self._path = path
         self._size = 0
-        self._upload: Any = None
-        with store_errors(path):
-            self._begin(append and files.exists(inner))
+        self._staged: StagedFile | None = None
+        self._staged = self._begin(append and store.exists(path))
 
-    def _begin(self, append: bool) -> None:
-        # The earlier object stays until the upload is completed.
-        self._upload = self._files.open(self._inner, "wb")
-        if append:
-            with self._files.open(self._inner, "rb") as old:
-                shutil.copyfileobj(old, self._upload, _COPY_CHUNK)
+    def _begin(self, append: bool) -> StagedFile:
+        # The earlier object stays until the new one is there.
+        staged = self._store.stage(self._path)
+        try:
+            if append:
+                with (
+                    self._store.open(self._path, "rb") as old,
+                    store_errors(self._path),
+                ):
+                    shutil.copyfileobj(old, staged.file, _COPY_CHUNK)
+        except BaseException:
+            staged.discard()
+            raise
+        return staged
 
     def writable(self) -> bool:
         """True."""
@@ -147,20 +152,25 @@ class WrittenObject(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         """Adds bytes at the end."""
+        if self._staged is None:
+            self._staged = self._begin(True)
         with store_errors(self._path):
-            if self._upload is None:
-                self._begin(True)
-            return int(self._upload.write(data))
+            return int(self._staged.file.write(data))
 
     def tell(self) -> int:
         """How many bytes there are."""
-        return self._size if self._upload is None else int(self._upload.tell())
+        return self._size if self._staged is None else int(self._staged.file.tell())
 
     def flush(self) -> None:
-        """Completes the upload, if something was written since the last time."""
+        """Makes the object, if something was written since the last time."""
         super().flush()
-        upload, self._upload = self._upload, None
-        if upload is not None:
-            with store_errors(self._path):
-                self._size = upload.tell()
-                upload.close()
+        if self._staged is None:
+            return
+        self._size = self.tell()
+        staged, self._staged = self._staged, None
+        try:
+            staged.seal()
+            staged.publish()
+        except BaseException:
+            staged.discard()
+            raise

@@ -38,12 +38,15 @@ def find_function(emitter: Emitter, name: str) -> FunctionIR:
 
     Raises:
       errors.NotFoundError: the library has none.
+      errors.InvalidArgumentError: it cannot be called.
     """
     function = emitter.functions.get(name)
     if function is None:
         raise errors.NotFoundError(
             None, None, f"Function {name} is not defined in the graph's library."
         )
+    if function.problem:
+        raise errors.InvalidArgumentError(None, None, function.problem)
     return function
 
 
@@ -149,6 +152,11 @@ def _is_recursive(scope: Scope, name: str) -> bool:
 
 def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
     """PartitionedCall and StatefulPartitionedCall: the body in line."""
+    name = node.attrs["f"].name
+    if name not in emitter.functions:  # another class than other calls give
+        raise errors.InvalidArgumentError(
+            None, None, f"Failed to find function '{name}' in the graph's library."
+        )
     executor_type = node.attrs.get("executor_type", b"")
     if executor_type not in EXECUTOR_TYPES:
         raise errors.NotFoundError(
@@ -158,7 +166,7 @@ def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
             f"{executor_type.decode(errors='replace')}",
         )
     inputs = emitter.inputs_of(scope, node)
-    emit_call(emitter, scope, node, node.attrs["f"].name, inputs)
+    emit_call(emitter, scope, node, name, inputs)
 
 
 def emit_function_op(emitter: Emitter, scope: Scope, node: Node) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from tensorloom.worker.values import Root, Scope, Value
 if TYPE_CHECKING:
     from typing import Any
 
+    from tensorloom.devices.device import Device
     from tensorloom.framework.graph_ir import Node
 
 
@@ -69,23 +71,34 @@ def _numbers(start: Any, limit: Any, delta: Any) -> Iterator[np.int32]:
 def emit_remote_call(emitter: Emitter, scope: Scope, node: Node) -> None:
     """The body in line: the devices of a process share its memory."""
     target, *inputs = emitter.inputs_of(scope, node)
-    check = emitter.bind(_check_target, "f")
+    check = emitter.bind(functools.partial(_check_target, emitter.device), "f")
     scope.write(f"{check}({emitter.host(scope, target)})", node)
     control_flow.emit_call(emitter, scope, node, node.attrs["f"].name, inputs)
 
 
-def _check_target(target: Any) -> None:
+def _check_target(device: Device, target: Any) -> None:
     if target.shape != ():
         raise errors.InvalidArgumentError(
             None, None, f"target must be a scalar, not {shape_text(target.shape)}"
         )
     name = target.item().decode(errors="replace")
     try:
-        device_name.parse(name)
+        # "CPU:0" is one of this task's devices, too.
+        parsed = device_name.parse(
+            f"/device:{name}" if ":" in name[1:] and name[:1] != "/" else name
+        )
     except ValueError:
         raise errors.InvalidArgumentError(
             None, None, f"Could not parse {name} into a device specification."
         ) from None
+    full = str(parsed.merged_with(device_name.parse(device.name)))
+    if full not in device.task_devices:
+        raise errors.InternalError(
+            None,
+            None,
+            f"Functions cannot be called on device {full}: a RemoteCall reaches the "
+            f"devices of its own task, {', '.join(sorted(device.task_devices))}",
+        )
 
 
 def emit_symbolic_gradient(emitter: Emitter, scope: Scope, node: Node) -> None:

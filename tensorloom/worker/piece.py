@@ -164,7 +164,13 @@ class Piece:
                     call()
 
 
-_IDLE_OPS = frozenset(["NoOp", "_Arg", "_Retval", "Const", "ControlTrigger"])
+# What computes nothing that could overflow.
+_IDLE_OPS = frozenset(
+    {
+        *("NoOp", "_Arg", "_Retval", "Const", "ControlTrigger", "Identity"),
+        *("VariableV2", "VarHandleOp", "ReadVariableOp", "_Send", "_Recv"),
+    }
+)
 
 
 def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:

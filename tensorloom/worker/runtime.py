@@ -62,7 +62,7 @@ def uninitialized(variable: Variable) -> errors.FailedPreconditionError:
 
 def initialized(variable: Variable) -> Variable:
     """The variable behind a reference edge, which must have a value."""
-    if variable.settled() is None:
+    if variable.value is None and variable.settled() is None:
         raise uninitialized(variable)
     return variable
 

@@ -57,6 +57,15 @@ class WorkerSession:
                 raise errors.CancelledError(None, None, "Session has been closed.")
             self._running.add(step)
 
+    def check_open(self) -> None:
+        """Checks that the session was not closed.
+
+        Raises:
+          errors.CancelledError: it was.
+        """
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+
     def end(self, step: Step) -> None:
         """Forgets a step."""
         with self._lock:
@@ -191,12 +200,15 @@ class RegisteredGraph:
             asked.metadata.partition_graphs.extend(self.parts.values())
         step = self._new_step(asked)
         timeout = options.timeout_s
-        limit = Deadline(step.cancellation, timeout) if timeout else _UNLIMITED
         self._session.begin(step)
         outer = asked.cancellation if asked is not None else None
         try:
-            with Following(outer, step.cancellation), limit:
+            if outer is None and not timeout:
                 results = run_pieces(pieces, self._by_index(feeds), step, metadata)
+            else:
+                limit = Deadline(step.cancellation, timeout) if timeout else _UNLIMITED
+                with Following(outer, step.cancellation), limit:
+                    results = run_pieces(pieces, self._by_index(feeds), step, metadata)
         except errors.OpError as error:
             if asked is not None and asked.step_id:
                 self._worker.steps.abort(asked.step_id, error)
@@ -207,6 +219,32 @@ class RegisteredGraph:
             step.rendezvous.unlink()
         return [results[index] for index in sorted(results)]
 
+    def run_apart(
+        self, feeds: Sequence[Any], step_id: int, rendezvous: StepRendezvous
+    ) -> list[Any]:
+        """Runs a part that gets no tensor and waits for nothing: nobody cancels it.
+
+        Args:
+          feeds: the values of its `_Arg`s.
+          step_id: of the step.
+          rendezvous: takes the tensors that it gives, see `StepTable.apart`.
+
+        Raises:
+          errors.OpError: as `run`.
+        """
+        if len(self._pieces) != 1:
+            context = StepContext(_NO_OPTIONS, step_id=step_id, rendezvous=rendezvous)
+            return self._run(feeds, context)
+        self._session.check_open()
+        self._prepare(rendezvous)
+        (piece,) = self._pieces
+        step = Step(self._session.resources, step_id, rendezvous)
+        try:
+            return piece.run(self._by_index(feeds), step.context(piece.device.name))
+        except errors.OpError as error:
+            self._worker.steps.tell_failure(self._targets, step_id, error)
+            raise
+
     def _new_step(self, asked: StepContext | None) -> Step:
         """The state of one run; shared with other tasks if the step has an id."""
         resources = self._session.resources
@@ -216,15 +254,18 @@ class RegisteredGraph:
             step = Step(resources, asked.step_id, asked.rendezvous)
         else:
             step = self._worker.steps.begin(asked.step_id, resources)
-        rendezvous = step.rendezvous
-        assert isinstance(rendezvous, StepRendezvous)
+        assert isinstance(step.rendezvous, StepRendezvous)
+        self._prepare(step.rendezvous)
+        return step
+
+    def _prepare(self, rendezvous: StepRendezvous) -> None:
+        """Tells the rendezvous of a step what the part sends and gets."""
         if self._sent_dtypes:
             rendezvous.dtypes.update(self._sent_dtypes)
         if self._pushes:
             rendezvous.pushes = True
         else:
             rendezvous.pull(self._remote_keys)
-        return step
 
     def _by_index(self, feeds: Sequence[Any]) -> Sequence[Any]:
         if self._spread is None:
@@ -293,6 +334,8 @@ class Worker:
         self.steps = StepTable(task, peers)
         self.local_devices = list(devices)
         self._by_name = {device.name: device for device in devices}
+        for device in devices:
+            device.task_devices = frozenset(self._by_name)
         self._shared = ResourceManager()
         self._sessions: dict[str, WorkerSession] = {}
         self._lock = threading.Lock()

@@ -316,8 +316,8 @@ class WorkerService:
         step_id, name, over = _of_caller(header)
         rendezvous = self._worker.steps.apart(step_id)
         carried = rendezvous.carry(name)
-        values = self._run_numbered(header, over, feeds, call, rendezvous)
-        return _with_carried(values, carried)
+        held = self._numbered(header, over, feeds, call)
+        return _with_carried(held.graph.run_apart(feeds, step_id, rendezvous), carried)
 
     def _run_linked(
         self, header: bytes, feeds: list[Any], call: ValueCall
@@ -329,14 +329,19 @@ class WorkerService:
         return _with_carried(values, carried)
 
     def _run_numbered(
-        self,
-        header: bytes,
-        over: bytes,
-        feeds: list[Any],
-        call: ValueCall,
-        rendezvous: StepRendezvous | None = None,
+        self, header: bytes, over: bytes, feeds: list[Any], call: ValueCall
     ) -> list[Any]:
-        handle, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+        held = self._numbered(header, over, feeds, call)
+        _, step_id = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
+        return self._run_held(
+            held, feeds, StepContext(_NO_OPTIONS, step_id=step_id), call
+        )
+
+    def _numbered(
+        self, header: bytes, over: bytes, feeds: list[Any], call: ValueCall
+    ) -> _HeldGraph:
+        """The graph that a call runs; `over` is cleaned up after the call."""
+        handle, _ = value_methods.RUN_GRAPH_HEADER.unpack_from(header)
         if over:
             ended = [number for (number,) in value_methods.STEP_ID.iter_unpack(over)]
             call.after_reply(lambda: self._clean_up(ended))
@@ -344,8 +349,7 @@ class WorkerService:
         if held is None:
             raise _no_graph(f"{handle:016x}")
         check_types(feeds, held.ends.feed_types)
-        step = StepContext(_NO_OPTIONS, step_id=step_id, rendezvous=rendezvous)
-        return self._run_held(held, feeds, step, call)
+        return held
 
     def _clean_up(self, step_ids: Sequence[int]) -> None:
         for step_id in step_ids:

@@ -114,6 +114,27 @@ def test_a_killed_task_fails_every_step_that_needs_it(
     close(*clients)
 
 
+def test_a_killed_member_of_a_collective(tasks: Processes) -> None:
+    """The others wait for a member on another task, and so do not for ever."""
+    attrs = {"merge_op": "Add", "final_op": "Id", "subdiv_offsets": [0]}
+    group = {"group_size": 2, "group_key": 1, "instance_key": 2}
+    with tf.Graph().as_default():
+        members = []
+        for i, device in enumerate(WORKERS):
+            with tf.device(device):
+                value = tf.constant([1.0 + i]) * 2
+                reduce = tf.raw_ops.CollectiveReduce
+                members.append(reduce(input=value, **group, **attrs))
+        session = tf.Session(tasks.target("worker", 0))
+    killing = threading.Timer(1.0, tasks.kill, ("worker", 1))
+    killing.start()
+    with pytest.raises(LOST, match="/job:worker/replica:0/task:1"):
+        session.run(members)
+    killing.join()
+    with suppress(tf.errors.OpError):
+        session.close()
+
+
 def test_a_stopped_task_fails_every_step_that_needs_it(tasks: Processes) -> None:
     clients = [Waiting(tasks.target("worker", i), PS, WORKERS[i]) for i in (0, 1)]
     tasks.send(signal.SIGSTOP, "ps")

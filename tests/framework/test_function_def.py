@@ -145,6 +145,8 @@ def test_a_polymorphic_function_is_unimplemented() -> None:
 def test_two_functions_of_one_name_are_refused() -> None:
     proto = _read(_body())
     proto.function.add().CopyFrom(proto.function[0])
+    assert list(graph_def.functions_from_proto(proto)) == ["f"]  # the same twice
+    proto.function[1].signature.is_stateful = True
     with pytest.raises(InvalidArgumentError, match="'f' is not unique"):
         graph_def.functions_from_proto(proto)
 

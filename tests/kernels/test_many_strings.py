@@ -10,7 +10,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.kernels.host import string_transform_ops
+from tensorloom.kernels.host import regex_ops
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.regular_expressions import is_never_empty
 from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
@@ -130,11 +130,13 @@ PLAIN_PATTERNS = [
     b"[]x]",
     b"[[:alpha:]]+.",
     b"\\\\",
+    b"(o)(w+)",
+    b"((.x)) *",
 ]
 
 
 @pytest.mark.parametrize("pattern", PLAIN_PATTERNS)
-@pytest.mark.parametrize("rewrite", [b"A", b"", b"\\\\n", b"g<0>"])
+@pytest.mark.parametrize("rewrite", [b"A", b"", b"\\\\n", b"g<0>", b"<\\0>", b"\n"])
 def test_replacing_by_a_template(
     pattern: bytes, rewrite: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,13 +149,13 @@ def test_replacing_by_a_template(
         return run(lambda x: static(input=x, pattern=pattern, rewrite=rewrite), texts)
 
     by_template = replaced().tolist()
-    monkeypatch.setattr(string_transform_ops, "is_never_empty", lambda pattern: False)
+    monkeypatch.setattr(regex_ops, "is_never_empty", lambda pattern: False)
     assert replaced().tolist() == by_template
 
 
 @pytest.mark.parametrize(
     "pattern",
-    [b"a*", b"a?", b"\\b", b"^a", b"a|", b"(a)", b"", b"x$", b"[a]*", b"a{0}"],
+    [b"a*", b"a?", b"\\b", b"^a", b"a|", b"(a)*", b"", b"x$", b"[a]*", b"a{0}", b"()"],
 )
 def test_patterns_that_may_match_nothing(pattern: bytes) -> None:
     assert not is_never_empty(pattern)

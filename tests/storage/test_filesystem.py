@@ -278,7 +278,7 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(scheme: str) -> Any:
         raise ImportError("Install s3fs to access S3")
 
-    monkeypatch.setattr(fsspec, "filesystem", fail)
+    monkeypatch.setattr(fsspec, "get_filesystem_class", fail)
     monkeypatch.delitem(filesystem._found, "s3", raising=False)
     with pytest.raises(tf.errors.UnimplementedError, match=r"tensorloom\[s3\]"):
         gfile.Exists("s3://bucket/a")

@@ -14,7 +14,7 @@ import pytest
 
 from tensorloom.framework import errors
 from tensorloom.protos.worker_pb2 import TaskInfo
-from tensorloom.transport import grpc_stream, stream_connection
+from tensorloom.transport import grpc_stream, read_ahead, stream_connection
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
@@ -146,7 +146,7 @@ def test_who_does_not_read_hears_of_a_hangup(task: Task) -> None:
 def test_who_comes_late_gets_the_reply(task: Task) -> None:
     reply = task.channel.begin_values(RUN, b"wait", [np.int64(4)])
     reply.watch(lambda: pytest.fail("it is there"))
-    time.sleep(2.5 * stream_connection._LATE_S)  # another thread reads ahead now
+    time.sleep(2.5 * read_ahead.LATE_S)  # another thread reads ahead now
     task.service.release.set()
     assert reply.take() == (b"wait", [8])
     assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
@@ -156,7 +156,7 @@ def test_a_late_reader_is_cancelled(task: Task) -> None:
     reply = task.channel.begin_values(RUN, b"wait", [])
     reply.watch(lambda: None)
     assert task.service.began.wait(60)
-    time.sleep(2.5 * stream_connection._LATE_S)
+    time.sleep(2.5 * read_ahead.LATE_S)
     threading.Timer(0.1, reply.cancel).start()
     with pytest.raises(errors.CancelledError):
         reply.take()

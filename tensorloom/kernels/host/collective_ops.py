@@ -406,8 +406,16 @@ def assign_group(c: OpKernelConstruction) -> Compute:
     """Size and key of a device's group."""
 
     def compute(assignment: Any, index: Any, base_key: Any) -> tuple[Any, Any]:
-        size, row = _row_of(np.asarray(assignment), int(index))
-        return np.int32(size), np.int32(int(base_key) + row)
+        groups = np.asarray(assignment)
+        if groups.ndim != 2:
+            raise _invalid("group_assignment must be a matrix")
+        if ((groups < 0) | (groups >= groups.size)).any():
+            raise _invalid("Devices of group_assignment must be in [0, their number)")
+        found = np.argwhere(groups == int(index))
+        if not len(found):
+            raise _invalid(f"Device {index} is in no group of the assignment")
+        # Of several the first, as in TensorFlow.
+        return np.int32(groups.shape[1]), np.int32(int(base_key) + found[0][0])
 
     return compute
 

@@ -91,17 +91,41 @@ def _without_damage(piece: str) -> str:
     return piece
 
 
-# Characters and classes one behind the other, some repeated by a plus.
-_PLAIN = re.compile(
-    r"""(?:(?: [^\\\[\]().*+?{}|^$] | \. | \\[dDsSwWnrtfv.\\*+?()\[\]{}|^$]
-           | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\[\]\\])*\] )\+?)+""",
+# A character or a class, how often it comes, and groups that begin or end there.
+_ATOM = re.compile(
+    r"""(?:\((?!\?))*
+        (?P<atom> [^\\\[\]().*+?{}|^$] | \. | \\[dDsSwWnrtfv.\\*+?()\[\]{}|^$]
+           | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\[\]\\])*\] )
+        (?P<times> [*+?]?)
+        (?:\)\+?)*""",
     re.DOTALL | re.VERBOSE,
 )
 
 
+@lru_cache(maxsize=1024)
+def _atoms(pattern: bytes) -> tuple[tuple[str, str], ...] | None:
+    """(atom, how often) of each atom; None unless they stand one behind the other."""
+    text, at, found = to_text(pattern), 0, []
+    while at < len(text):
+        match = _ATOM.match(text, at)
+        if match is None or text[match.end() : match.end() + 1] in ("*", "?", "{"):
+            return None
+        found.append((match["atom"], match["times"]))
+        at = match.end()
+    return tuple(found)
+
+
 def is_never_empty(pattern: bytes) -> bool:
     """Whether it is plain to see that a pattern matches no empty text."""
-    return _PLAIN.fullmatch(to_text(pattern)) is not None
+    return any(times in ("", "+") for _, times in _atoms(pattern) or ())
+
+
+def never_matches(pattern: bytes, char: str) -> bool:
+    """Whether it is plain to see that no match has a character in it."""
+    atoms = _atoms(pattern)
+    return atoms is not None and not any(
+        compile_pattern(to_bytes(atom)).fullmatch(char) for atom, _ in atoms
+    )
 
 
 def to_text(value: bytes) -> str:

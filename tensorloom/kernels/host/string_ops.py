@@ -39,13 +39,16 @@ def _string_join(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+# Bytes of the form 10xxxxxx continue a character.
+_CONTINUING = bytes(range(0x80, 0xC0))
+
+
 @host_kernel("StringLength", large=True)
 def _string_length(c: OpKernelConstruction) -> Compute:
     in_bytes = c["unit"] == b"BYTE"
 
     def length(text: bytes) -> int:
-        # Bytes of the form 10xxxxxx continue a character.
-        return sum(byte & 0xC0 != 0x80 for byte in text)
+        return len(text.translate(None, _CONTINUING))
 
     def compute(value: Any) -> Any:
         lengths = list(map(len if in_bytes else length, value.reshape(-1).tolist()))

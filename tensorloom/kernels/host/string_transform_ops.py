@@ -1,4 +1,4 @@
-"""Host kernels from strings to strings: case, strip, parts, patterns, joins."""
+"""Host kernels from strings to strings: case, strip, parts, joins."""
 
 from __future__ import annotations
 
@@ -13,17 +13,10 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
-from tensorloom.kernels.host.regular_expressions import (
-    compile_pattern,
-    is_damaged,
-    is_never_empty,
-    to_bytes,
-    to_text,
-)
+from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable
 
 
@@ -123,126 +116,6 @@ def _characters_part(text: bytes, start: int, size: int) -> bytes | None:
     start += len(at) if start < 0 else 0
     at.append(len(text))
     return text[at[start] : at[min(start + max(size, 0), len(at) - 1)]]
-
-
-# --- patterns --------------------------------------------------------------------
-
-
-def _replacer(
-    pattern: bytes, rewrite: bytes, everywhere: bool
-) -> Callable[[bytes], bytes]:
-    compiled = compile_pattern(pattern)
-    parts = _rewrite_parts(to_text(rewrite))
-    if parts is None or any(p > compiled.groups for p in parts if isinstance(p, int)):
-        # RE2 leaves the text as it is when it cannot make the new one.
-        return lambda text: text
-    pieces = parts
-    literal = "".join(map(str, pieces)) if {*map(type, pieces)} <= {str} else None
-    # In half the time that a call for each match takes.
-    template = None if literal is None else literal.replace("\\", r"\\")
-    if template is not None and not is_never_empty(pattern):
-        template = None
-
-    def replace(text: bytes) -> bytes:
-        last_end = -1
-
-        def new(match: re.Match[str]) -> str:
-            nonlocal last_end
-            # RE2 has no empty match right behind another one; Python has.
-            start, end = match.span()
-            if start == end == last_end:
-                return ""
-            last_end = end
-            if literal is not None:
-                return literal
-            return "".join(p if isinstance(p, str) else match[p] or "" for p in pieces)
-
-        decoded = to_text(text)
-        used = compile_pattern(pattern, True) if is_damaged(decoded) else compiled
-        by = new if template is None else template
-        return to_bytes(used.sub(by, decoded, count=int(not everywhere)))
-
-    return replace
-
-
-def _rewrite_parts(rewrite: str) -> list[str | int] | None:
-    """Texts and group numbers; None when an escape is neither digit nor backslash."""
-    parts: list[str | int] = []
-    at = 0
-    while at < len(rewrite):
-        if rewrite[at] != "\\":
-            end = rewrite.find("\\", at)
-            end = len(rewrite) if end < 0 else end
-            parts.append(rewrite[at:end])
-            at = end
-            continue
-        escaped = rewrite[at + 1 : at + 2]
-        if escaped == "\\":
-            parts.append("\\")
-        elif escaped in set("0123456789"):
-            parts.append(int(escaped))
-        else:
-            return None
-        at += 2
-    return parts
-
-
-@host_kernel("StaticRegexReplace", large=True)
-def static_regex_replace(c: OpKernelConstruction) -> Compute:
-    """Matches of a fixed pattern replaced."""
-    replace = _replacer(c["pattern"], c["rewrite"], c["replace_global"])
-    return lambda value: map_strings(replace, value)
-
-
-@host_kernel("RegexReplace", large=True)
-def regex_replace(c: OpKernelConstruction) -> Compute:
-    """Matches of a pattern replaced."""
-    everywhere = c["replace_global"]
-
-    def compute(value: Any, pattern: Any, rewrite: Any) -> Any:
-        _check_scalar("Pattern", pattern)
-        _check_scalar("Rewrite", rewrite)
-        replace = _replacer(pattern.item(), rewrite.item(), everywhere)
-        return map_strings(replace, value)
-
-    return compute
-
-
-def _check_scalar(what: str, value: Any) -> None:
-    if value.ndim:
-        raise invalid_argument(
-            f"{what} must be scalar, but received {shape_text(value.shape)}"
-        )
-
-
-def _full_match(pattern: bytes, value: Any) -> Any:
-    compiled = compile_pattern(pattern)
-
-    def matches(text: str) -> bool:
-        used = compile_pattern(pattern, True) if is_damaged(text) else compiled
-        return used.fullmatch(text) is not None
-
-    found = [matches(to_text(text)) for text in value.reshape(-1).tolist()]
-    return np.array(found, np.bool_).reshape(value.shape)[()]
-
-
-@host_kernel("StaticRegexFullMatch", large=True)
-def static_regex_full_match(c: OpKernelConstruction) -> Compute:
-    """Whether a fixed pattern matches."""
-    pattern = c["pattern"]
-    compile_pattern(pattern)
-    return lambda value: _full_match(pattern, value)
-
-
-@host_kernel("RegexFullMatch", large=True)
-def regex_full_match(c: OpKernelConstruction) -> Compute:
-    """Whether a pattern matches."""
-
-    def compute(value: Any, pattern: Any) -> Any:
-        _check_scalar("Pattern", pattern)
-        return _full_match(pattern.item(), value)
-
-    return compute
 
 
 # --- joins -----------------------------------------------------------------------
