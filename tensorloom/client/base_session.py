@@ -232,7 +232,9 @@ class BaseSession(SessionInterface):
         if run_metadata is not None:
             metadata_protos.check_type(run_metadata)
         step = StepContext(
-            metadata_protos.decode_options(options, self._default_options)
+            metadata_protos.decode_options(
+                options, self._default_options, self._decoded_config.thread_pools
+            )
         )
         result = run(feed_dict, step)
         if run_metadata is not None:

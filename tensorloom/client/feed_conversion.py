@@ -7,7 +7,7 @@ passes through it without a copy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -25,13 +25,15 @@ def feed_converter(tensor: Tensor) -> Converter:
     """A function from fed values to values of exactly the tensor's dtype.
 
     The function raises:
-      TypeError: the value is a Tensor, or a number that the dtype cannot hold.
+      TypeError: the value is a Tensor, a number that the dtype cannot hold, or no
+        handle where one is to be fed.
+      OverflowError: it is an integer that no dtype can hold.
       ValueError: it does not convert, or its shape does not fit.
       errors.InternalError: a string tensor is fed something that is no string.
     """
     dtype = tensor.dtype.base_dtype
     if dtype in (dtypes.resource, dtypes.variant):
-        return lambda value: _not_a_tensor(value, tensor)
+        return lambda value: _handle(_not_a_tensor(value, tensor), tensor)
     general = _general_converter(tensor)
     if dtype is dtypes.string or dtype.is_quantized:
         return general
@@ -148,6 +150,23 @@ def _not_a_tensor(value: Any, tensor: Tensor) -> Any:
     return value
 
 
+_NO_HANDLES: Final = (int, float, complex, str, bytes, list, tuple, dict, np.generic)
+
+
+def _handle(value: Any, tensor: Tensor) -> Any:
+    """What a step gave for a resource or variant, alone or in an array of objects."""
+    if (
+        value is None
+        or isinstance(value, _NO_HANDLES)
+        or (isinstance(value, np.ndarray) and value.dtype != object)
+    ):
+        raise TypeError(
+            f"The value {value!r} of type {type(value)} cannot be fed for {tensor}: "
+            "handles can be fed only as a fetch gave them."
+        )
+    return value
+
+
 def _holds(numpy_type: Any, value: int) -> bool:
     if numpy_type is object:
         return False
@@ -161,6 +180,8 @@ def _holds(numpy_type: Any, value: int) -> bool:
 
 
 def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError(f"Python int too large for {numpy_type}: {value}")
     raise TypeError(
         f"Type of feed value {value} with type {type(value)} is not compatible with "
         f"Tensor type {numpy_type}. Try explicitly setting the type of the feed "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.fetch_mapper import FetchPlan
 from tensorloom.client.run_plan import FeedPlan, fed_tensors
+from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.interfaces import StepSignature
 
 if TYPE_CHECKING:
@@ -19,12 +20,25 @@ class PartialRuns:
     def setup(
         self, session: BaseSession, fetches: FetchPlan, feeds: Sequence[Any]
     ) -> str:
-        """Announces a partial run; returns its handle."""
+        """Announces a partial run; returns its handle.
+
+        Raises:
+          InvalidArgumentError: a tensor is fed twice, or fed and fetched.
+        """
         fed = fed_tensors(session.graph, feeds)
         announced = set(fed)
+        for tensor in fed:
+            if fed.count(tensor) > 1:
+                raise InvalidArgumentError(
+                    None, None, f'Endpoint "{tensor.name}" fed more than once.'
+                )
+            if tensor in fetches.tensors:
+                raise InvalidArgumentError(
+                    None, None, f"{tensor.name} is both fed and fetched."
+                )
         signature = StepSignature(
             tuple(sorted(t.name for t in announced)),
-            tuple(sorted(t.name for t in fetches.tensors if t not in announced)),
+            tuple(sorted(t.name for t in fetches.tensors)),
             tuple(sorted(op.name for op in fetches.targets)),
         )
         handle = session._extend_graph()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import variable_def as variable_protos
+from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.initial_value import guard_initial_value
 from tensorloom.client.variables import Variable, validate_variable_policy
 from tensorloom.framework.graph import (
@@ -59,7 +60,10 @@ def check_variable_arguments(
 
 def check_outside_control_flow(initial_value: Tensor, name: str) -> None:
     """Raises ValueError for an initial value made inside a loop or conditional."""
-    if initial_value.op._get_control_flow_context() is not None:
+    graph = initial_value.graph
+    if initial_value.op._get_control_flow_context() is not None or (
+        isinstance(graph, FuncGraph) and graph.frame is not None
+    ):
         raise ValueError(
             f"Initializer for variable {name} is from inside a control-flow construct, "
             "such as a loop or conditional. When creating a variable inside a loop or "

@@ -24,7 +24,6 @@ def make_callable(
     """
     if feed_list is not None and not isinstance(feed_list, (list, tuple)):
         raise TypeError("`feed_list` must be a list or tuple.")
-    session._check_usable()
     FetchPlan(session.graph, fetches)  # errors of the fetches come here, not later
     if not feed_list:
         return _without_feeds(session, fetches, accept_options)

@@ -102,6 +102,10 @@ def _check_arguments(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if isinstance(parallel_iterations, float):
+        raise ValueError(
+            f"parallel_iterations must be a positive integer: {parallel_iterations}"
+        )
     if not loop_vars:
         raise ValueError("No loop variables provided")
 

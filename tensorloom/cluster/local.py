@@ -33,7 +33,7 @@ LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
 def make_local_master(target: str, config: SessionConfig) -> Master:
     """A master with one in-process worker that has this machine's devices."""
-    if config.intra_op_parallelism_threads and "torch" in sys.modules:
+    if config.intra_op_parallelism_threads > 0 and "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
     return Master(FixedWorkers([_LocalWorker(LOCAL_TASK, devices)]), environment())

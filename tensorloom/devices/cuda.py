@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.devices.device import Device, register_device_kind
+from tensorloom.framework import errors
 
 if TYPE_CHECKING:
     import torch
@@ -79,7 +80,13 @@ def make_gpus(task: str, count: int | None, options: Mapping[str, Any]) -> list[
     """
     sizes = [] if count == 0 else cuda_memory_sizes()
     visible = options.get("visible_device_list") or ""
-    order = [int(i) for i in visible.split(",") if i] or list(range(len(sizes)))
+    if not all(i.isascii() and i.isdigit() for i in visible.split(",") if i) and sizes:
+        raise errors.InvalidArgumentError(
+            None, None, f"visible_device_list '{visible}' is not a list of numbers"
+        )
+    order = [int(i) for i in visible.split(",") if i.isdigit()] or list(
+        range(len(sizes))
+    )
     order = [i for i in order if i < len(sizes)][:count]
     return [
         CudaDevice(task, index, cuda_index, sizes[cuda_index])

@@ -10,6 +10,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework import errors
+
 if TYPE_CHECKING:
     import torch
 
@@ -86,8 +88,15 @@ def make_devices(
     Args:
       task: e.g. `/job:localhost/replica:0/task:0`.
       device_count: the most devices of a kind, as in `ConfigProto.device_count`.
+
+    Raises:
+      errors.NotFoundError: there is to be no CPU.
     """
     wanted = device_count or {}
+    if wanted.get("CPU", 1) < 1:
+        raise errors.NotFoundError(
+            None, None, "No CPU devices are available: the session's device_count has 0"
+        )
     return [
         device
         for device_type, make in _KINDS.items()

@@ -158,7 +158,7 @@ class Graph(GraphScopes, GraphCollections):
         Args:
           op_type: a registered op, or a function of the graph.
           inputs: the flattened data inputs.
-          dtypes: output dtypes; taken from the op's definition when None.
+          dtypes: not used: the op's definition says them.
           input_types: the dtypes the inputs are taken as; only checked.
           name: a new name is made unique under the current scope; one that ends in
             `/` is taken as it is.
@@ -166,20 +166,21 @@ class Graph(GraphScopes, GraphCollections):
 
         Raises:
           TypeError: an input is not a Tensor.
-          ValueError: the shapes do not fit, or an attr is missing.
+          ValueError: the shapes do not fit, an attr is missing, or the inputs are not
+            those that the attrs say.
           RuntimeError: the graph is finalized.
         """
+        del dtypes, input_types, op_def, compute_shapes, compute_device
         for index, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"Input #{index} is not a tensor: {tensor}")
         definition = self._get_op_def(op_type)
         decoded = {k: _decoded(v) for k, v in (attrs or {}).items()}
+        given = [t._dtype for t in inputs]
+        complete = definition.complete_attrs(decoded, given)
+        _check_input_types(definition, definition.input_types(complete), given)
         return self.add_operation(
-            definition,
-            inputs,
-            definition.complete_attrs(decoded, [t._dtype for t in inputs]),
-            op_type if name is None else name,
-            dtypes,
+            definition, inputs, complete, op_type if name is None else name
         )
 
     def add_operation(
@@ -465,6 +466,22 @@ def join_context(op: Operation) -> None:
             context.check_use(op, tensor._op)
     if op._control_flow_context is not None:
         op._control_flow_context.AddOp(op)
+
+
+def _check_input_types(
+    op_def: OpDef, wanted: Sequence[DType], given: Sequence[DType]
+) -> None:
+    if len(wanted) != len(given):
+        raise ValueError(
+            f"Op {op_def.name} takes {len(wanted)} inputs with these attrs, and got "
+            f"{len(given)}"
+        )
+    for index, (want, have) in enumerate(zip(wanted, given, strict=True)):
+        if not want.is_compatible_with(have):
+            raise ValueError(
+                f"Input {index} of op {op_def.name} is {have.name}, and its attrs ask "
+                f"for {want.name}"
+            )
 
 
 def _with_shapes(node: Node) -> Node:

@@ -99,7 +99,7 @@ class StepContext:
     options: StepOptions
     metadata: StepMetadata = field(default_factory=StepMetadata)
     step_id: int = 0  # non-zero where several workers share the step
-    # Whoever asked for the step may cancel it.
+    # Of this step alone. Whoever asked for it may cancel it; so does an error.
     cancellation: CancellationManager | None = None
     # Where the tensors of a part go that gets none: others need not find it.
     rendezvous: Any = None

@@ -31,6 +31,7 @@ _MESSAGES: Final = {
     "summary.SummaryDescription": ("summary_pb2", "SummaryDescription"),
     "summary.TaggedRunMetadata": ("event_pb2", "TaggedRunMetadata"),
     "train.BytesList": ("feature_pb2", "BytesList"),
+    "train.ClusterDef": ("cluster_pb2", "ClusterDef"),
     "train.Example": ("example_pb2", "Example"),
     "train.Feature": ("feature_pb2", "Feature"),
     "train.FeatureList": ("feature_pb2", "FeatureList"),
@@ -38,8 +39,10 @@ _MESSAGES: Final = {
     "train.Features": ("feature_pb2", "Features"),
     "train.FloatList": ("feature_pb2", "FloatList"),
     "train.Int64List": ("feature_pb2", "Int64List"),
+    "train.JobDef": ("cluster_pb2", "JobDef"),
     "train.SaverDef": ("saver_pb2", "SaverDef"),
     "train.SequenceExample": ("example_pb2", "SequenceExample"),
+    "train.ServerDef": ("tensorflow_server_pb2", "ServerDef"),
 }
 
 

@@ -157,6 +157,10 @@ class ResourceManager:
                 raise _missing(container, resource.name, type(resource))
         resource.close()
 
+    def has_container(self, container: str) -> bool:
+        """Whether something was ever put into a container that is still there."""
+        return container in self._containers
+
     def cleanup(self, containers: Iterable[str] = ()) -> None:
         """Removes and closes all resources of the containers; of all when none."""
         wanted = list(containers)

@@ -24,18 +24,34 @@ def check_type(run_metadata: Any) -> None:
     run_metadata.ParseFromString  # noqa: B018 - the access is the check
 
 
-def decode_options(options: Any, default: StepOptions | None) -> StepOptions:
+def decode_options(
+    options: Any, default: StepOptions | None, pools: int = 0
+) -> StepOptions:
     """Decodes a `RunOptions`; without a timeout of its own the session's counts.
+
+    Args:
+      options: the message; nothing of it counts where it is None or empty.
+      default: of the session.
+      pools: how many thread pools the session's config has.
 
     Raises:
       AttributeError: it is no proto.
+      errors.InvalidArgumentError: it names a thread pool that the session has not.
       errors.UnimplementedError: it asks for tfdbg to watch tensors.
     """
+    from tensorloom.protos.config_pb2 import RunOptions
+
     timeout_s = default.timeout_s if default is not None else None
-    if options is None:
+    if not options and not hasattr(options, "SerializeToString"):
         return default or StepOptions()
-    options.SerializeToString  # noqa: B018 - the access is the check
+    if not isinstance(options, RunOptions):  # as TensorFlow: what its bytes say
+        options = RunOptions.FromString(options.SerializeToString())
     check_debug_options(options.debug_options)
+    # A pool of its own would be no faster here; -1 is the thread that calls.
+    if not -1 <= options.inter_op_thread_pool < max(1, pools):
+        raise errors.InvalidArgumentError(
+            None, None, f"Invalid inter_op_thread_pool: {options.inter_op_thread_pool}"
+        )
     if options.timeout_in_ms > 0:
         timeout_s = options.timeout_in_ms / 1000
     return StepOptions(

@@ -75,6 +75,8 @@ class SessionConfig:
     intra_op_parallelism_threads: int = 0
     inter_op_parallelism_threads: int = 0
     use_per_session_threads: bool = False
+    #: How many pools a step may choose from; all are the same threads here.
+    thread_pools: int = 0
     #: Whether variables are the session's own, not shared through the worker.
     isolate_session_state: bool = False
     #: Regular expressions of the devices that the session may see; empty: all.
@@ -119,6 +121,7 @@ def from_proto(config: Any) -> SessionConfig:
         intra_op_parallelism_threads=config.intra_op_parallelism_threads,
         inter_op_parallelism_threads=config.inter_op_parallelism_threads,
         use_per_session_threads=config.use_per_session_threads,
+        thread_pools=len(config.session_inter_op_thread_pool),
         # What a client makes a cluster for is its session's alone.
         isolate_session_state=config.isolate_session_state or makes_cluster,
         cluster_def=config.cluster_def if makes_cluster else None,

@@ -50,9 +50,18 @@ def part(
 
 def fused(c: OpKernelConstruction, op: str, *, host: bool = False) -> Compute:
     """`op`, then what the node's `fused_ops` name; these take the node's `args`."""
+    if not c["fused_ops"]:
+        raise errors.InvalidArgumentError(
+            None, None, f"Fused {op} must have at least one fused op."
+        )
     product = part(c, op, host=host)
     count = len(c.input_types) - c["num_args"]
     steps = [_step(c, name.decode(), host) for name in c["fused_ops"]]
+    if not steps[0][0]:
+        names = ",".join(name.decode() for name in c["fused_ops"])
+        raise errors.UnimplementedError(
+            None, None, f"Fusion is not implemented: [{names}]"
+        )
     if sum(taken for taken, _ in steps) != c["num_args"]:
         raise errors.InvalidArgumentError(
             None,

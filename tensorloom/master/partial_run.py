@@ -126,19 +126,24 @@ class PartialRun:
             if node.name in inside or node.name in self._done:
                 continue
             for edge in node.inputs:
-                if edge[0] in inside and not self._is_handle(edge):
+                if edge[0] in inside and (
+                    node.op == "_Retval" or not self._is_handle(edge)
+                ):
                     wanted[edge] = None
         return list(wanted)
 
     def _is_handle(self, edge: _Edge) -> bool:
-        """References and resources stay with their node, which later parts repeat."""
-        dtype = self._graph.nodes[edge[0]].output_types[edge[1]]
-        return dtype is dtypes.resource or (
-            dtype._is_ref_dtype and not self._feeds_result(edge)
-        )
+        """References and resources stay with their node, which later parts repeat.
 
-    def _feeds_result(self, edge: _Edge) -> bool:
-        return any(node.inputs[0] == edge for node in self._results.values())
+        So does the `read` of a variable: it shares the variable's memory, and who takes
+        it after an update finds the new value.
+        """
+        node = self._graph.nodes[edge[0]]
+        dtype = node.output_types[edge[1]]
+        if node.op == "Identity":
+            producer, index = node.inputs[0]
+            dtype = self._graph.nodes[producer].output_types[index]
+        return dtype is dtypes.resource or dtype._is_ref_dtype
 
     def _run(self, part: Sequence[Node], wanted: Sequence[_Edge]) -> None:
         if not part:
@@ -164,13 +169,14 @@ class PartialRun:
             for edge in node.inputs:
                 if edge[0] in inside:
                     inputs.append(edge)
-                elif edge in self._values:
+                elif edge in self._values and not self._is_handle(edge):
                     argument = arguments.get(edge)
                     if argument is None:
                         argument = _argument(edge, nodes, len(arguments), device)
                         arguments[edge] = argument
                     inputs.append((argument.name, 0))
                 else:
+                    edge = self._holder(edge)
                     self._repeat(edge[0], repeated)
                     inputs.append(edge)
             control = tuple(n for n in node.control_inputs if n in inside)
@@ -186,12 +192,24 @@ class PartialRun:
         )
         return graph, signature, list(arguments)
 
+    def _holder(self, edge: _Edge) -> _Edge:
+        """The variable that an update returned: an update must not be repeated."""
+        while True:
+            node = self._graph.nodes[edge[0]]
+            if not node.output_types[edge[1]]._is_ref_dtype or not node.inputs:
+                return edge
+            producer, index = node.inputs[0]
+            if not self._graph.nodes[producer].output_types[index]._is_ref_dtype:
+                return edge
+            edge = node.inputs[0]
+
     def _repeat(self, name: str, repeated: dict[str, Node]) -> None:
         """Adds a node that makes a handle, and what it takes, to a later part."""
         node = self._graph.nodes[name]
-        for producer, _ in node.inputs:
+        inputs = tuple(self._holder(edge) for edge in node.inputs)
+        for producer, _ in inputs:
             self._repeat(producer, repeated)
-        repeated[name] = node.replace(control_inputs=())
+        repeated[name] = node.replace(inputs=inputs, control_inputs=())
 
 
 def _inputs(node: Node) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.framework.cancellation import CancellationManager, Deadline, Following
+from tensorloom.framework.cancellation import CancellationManager, Deadline
 from tensorloom.framework.interfaces import (
     RegisteredGraph,
     RemoteGraph,
@@ -98,12 +97,11 @@ class _Run:
         self._is_linked = is_linked
         self._waits_at_sockets = waits_at_sockets
         self._timeout_s = asked.options.timeout_s
-        self._outer = asked.cancellation
         options = asked.options
         if options.timeout_s is not None:  # the whole step has one limit, kept here
             options = replace(options, timeout_s=None)
         # Its own part follows: the step may be cancelled before that has begun.
-        self._cancellation = CancellationManager()
+        self._cancellation = asked.cancellation or CancellationManager()
         self._context = StepContext(
             options, asked.metadata, new_step_id(), self._cancellation
         )
@@ -123,14 +121,12 @@ class _Run:
         Raises:
           errors.OpError: the first error that does not follow from another.
         """
-        limit = (
-            Deadline(self._cancellation, self._timeout_s)
-            if self._timeout_s
-            else nullcontext()
-        )
         token = self._cancellation.register(self._abort)
         try:
-            with Following(self._outer, self._cancellation), limit:
+            if self._timeout_s:
+                with Deadline(self._cancellation, self._timeout_s):
+                    self._run_parts(feeds)
+            else:
                 self._run_parts(feeds)
         finally:
             if token is not None:  # or the values stay until garbage is collected

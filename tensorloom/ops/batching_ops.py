@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.op_registry import register_op
-from tensorloom.framework.shape_inference import unknown_shapes
+from tensorloom.framework.shape_inference import unknown_of_rank, unknown_shapes
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def _unbatch_shape(c: InferenceContext) -> TensorShape:
 
 
 def _unbatch_grad_shape(c: InferenceContext) -> TensorShape:
-    shape = c.input_shape(2)
-    if not shape.rank:
-        return UNKNOWN
-    return TensorShape.of((None,)).concatenate(shape[1:])
+    rank = c.input_shape(2).rank
+    return UNKNOWN if rank is None else unknown_of_rank(rank)
 
 
 register_op(

@@ -88,7 +88,7 @@ _register(
     "CollectiveGather",
     ("input: T",),
     (_NUMBERS, *_GROUP, "shape: shape", _HINT, _TIMEOUT),
-    _attr_shape,
+    _gathered_rows_shape,
     "The members' values one after the other along dimension 0.",
 )
 _BOOLS: Final = "T: {float, half, double, int32, int64, bool}"

@@ -20,6 +20,7 @@ from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
     InferenceContext,
     no_outputs,
+    unknown_shapes,
 )
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
@@ -49,10 +50,6 @@ def _switch_n_shape(c: InferenceContext) -> Sequence[TensorShape]:
     c.with_rank(1, 0)
     _pass_handle(c, c.num_outputs)
     return [c.input_shape(0)] * c.num_outputs
-
-
-def _same_shapes(c: InferenceContext) -> Sequence[TensorShape]:
-    return [c.input_shape(i) for i in range(c.num_inputs)]
 
 
 def _ref_select_shape(c: InferenceContext) -> TensorShape:
@@ -262,7 +259,7 @@ register_op(
     inputs=["input: Tin"],
     outputs=["output: N * T"],
     attrs=["Tin: list(type) >= 1", "T: type", "N: int >= 1"],
-    shape_fn=_same_shapes,
+    shape_fn=unknown_shapes,
     gradient=NOT_DIFFERENTIABLE,
     doc="Its inputs, which have one dtype.",
 )
@@ -271,7 +268,7 @@ register_op(
     inputs=["input: N * T"],
     outputs=["output: out_types"],
     attrs=["T: type", "N: int >= 1", "out_types: list(type) >= 1"],
-    shape_fn=_same_shapes,
+    shape_fn=unknown_shapes,
     gradient=NOT_DIFFERENTIABLE,
     doc="Its inputs.",
 )

@@ -41,6 +41,10 @@ def _gradient_shapes(c: InferenceContext) -> Sequence[TensorShape]:
     return [_gradient_shape(c, index) for index in range(c.num_outputs)]
 
 
+def _input_shapes(c: InferenceContext) -> list[TensorShape]:
+    return [c.input_shape(index) for index in range(c.num_inputs)]
+
+
 def _gradient_shape(c: InferenceContext, index: int) -> TensorShape:
     if c.attrs["Tin"][index] != dtypes.resource:
         return c.input_shape(index)
@@ -68,7 +72,7 @@ for _name, _doc in (
             if _is_if
             else ["T: list(type) >= 0", "cond: func", "body: func"]
         ),
-        shape_fn=unknown_shapes,
+        shape_fn=unknown_shapes if _is_if else _input_shapes,
         stateful=True,
         doc=_doc,
     )

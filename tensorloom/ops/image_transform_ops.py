@@ -58,8 +58,6 @@ register_op(
 def _projected_shape(c: InferenceContext) -> TensorShape:
     dims = c.with_rank(0, 4).dims_tuple
     assert dims is not None
-    if c.num_inputs > 3:
-        c.with_rank(3, 0)
     height, width = size_of(c, 2)
     return TensorShape.of((dims[0], height, width, dims[3]))
 

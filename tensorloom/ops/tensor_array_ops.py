@@ -60,6 +60,12 @@ def _flow_shape(c: InferenceContext) -> TensorShape:
     return SCALAR
 
 
+def _scatter_shape(c: InferenceContext) -> TensorShape:
+    indices, value = c.with_rank(1, 1), c.with_rank_at_least(2, 1)
+    c.merge(indices, TensorShape.of((value.dims_tuple or (None,))[:1]))
+    return SCALAR
+
+
 def _read_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     data = c.handle_data(0)
@@ -219,7 +225,7 @@ register_op(
     inputs=["handle: resource", "indices: int32", "value: T", "flow_in: float"],
     outputs=["flow_out: float"],
     attrs=["T: type"],
-    shape_fn=_flow_shape,
+    shape_fn=_scatter_shape,
     gradient=_scatter_grad,
     stateful=True,
     doc="Writes the slices of a tensor along dimension 0 to some indices.",

@@ -24,7 +24,7 @@ def collect(tensors: Iterable[Any]) -> list[tuple[str, str, Any]]:
 
     Raises:
       TypeError: a tensor is no scalar string constant.
-      ValueError: its path is empty.
+      ValueError: its path is empty, or names no file.
     """
     paths: dict[str, str] = {}
     found = []
@@ -53,6 +53,8 @@ def _path_of(tensor: Any) -> str:
 
 def _free_name(path: str, paths: dict[str, str]) -> str:
     base = name = path.rstrip("/").rpartition("/")[2]
+    if name in ("", ".", ".."):
+        raise ValueError(f"Invalid asset filepath {path!r}: it is a directory")
     number = 0
     while name in paths and paths[name] != path and not _same(path, paths[name]):
         number += 1

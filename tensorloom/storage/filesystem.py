@@ -157,9 +157,7 @@ def copy_contents(
 
 # Schemes whose paths name the server, as in hdfs://host:8020/run: each has its own file
 # system. In other schemes a bucket, or nothing, stands there.
-_WITH_SERVER = frozenset(
-    ("hdfs", "webhdfs", "ftp", "sftp", "ssh", "smb", "abfs", "abfss")
-)
+_WITH_SERVER = {"hdfs", "webhdfs", "ftp", "sftp", "ssh", "smb", "abfs", "abfss"}
 
 _lock = threading.Lock()
 _factories: dict[str, Callable[[], Any]] = {}

@@ -21,12 +21,18 @@ _HOST: Final = f"{zlib.crc32(os.uname().nodename.encode()):08x}"
 _TEMPORARY: Final = re.compile(r".*\.tempstate([0-9a-f]{8})[0-9a-f]{32}")
 # Of one save of several shards, whose parts several hosts write: nobody can lock it.
 _PARTS: Final = re.compile(r".*_temp_[0-9a-f]{32}")
+_LONGEST_NAME: Final = 255  # bytes, of most file systems
 _OLD: Final = 3600  # seconds without a change
 
 
 def temporary_name(path: str) -> str:
     """A name beside `path` that nobody else has."""
-    return f"{path}.tempstate{_HOST}{uuid.uuid4().hex}"
+    suffix = f".tempstate{_HOST}{uuid.uuid4().hex}"
+    directory, name = os.path.split(path)
+    if len(os.fsencode(name)) + len(suffix) > _LONGEST_NAME:
+        name = os.fsencode(name)[:100].decode(errors="ignore")
+        path = os.path.join(directory, name)
+    return path + suffix
 
 
 def hold(descriptor: int) -> bool:

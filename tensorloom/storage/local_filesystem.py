@@ -23,7 +23,12 @@ def local_path(path: str) -> str:
     """The path without `file://`, and without slashes at its end.
 
     As TensorFlow cleans it: "name/" is the file or directory "name".
+
+    Raises:
+      InvalidArgumentError: no file can have that name.
     """
+    if "\0" in path:
+        raise errors.InvalidArgumentError(None, None, f"{path!r} holds a NUL")
     if path.startswith("file://"):
         rest = path[len("file://") :]
         path = rest if rest.startswith("/") else "/" + rest.partition("/")[2]

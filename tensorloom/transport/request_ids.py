@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
+import os
+import random
 import threading
 from collections import OrderedDict
 from typing import Final
@@ -11,15 +12,19 @@ from tensorloom.framework import errors
 
 _REMEMBERED: Final = 100_000
 
+# Ids must differ, also from another process's. It does no harm to guess one.
+_numbers: Final = random.Random(os.urandom(32))
+os.register_at_fork(after_in_child=lambda: _numbers.seed(os.urandom(32)))
+
 
 def new_step_id() -> int:
     """Random, with the top bits zero, as TensorFlow's masters choose it."""
-    return secrets.randbits(56) or 1
+    return _numbers.getrandbits(56) or 1
 
 
 def new_request_id() -> int:
     """Random and not 0, which asks for no check."""
-    return secrets.randbits(62) or 1
+    return _numbers.getrandbits(62) or 1
 
 
 class RecentRequests:

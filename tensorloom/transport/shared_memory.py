@@ -54,7 +54,7 @@ _ALL_IN_SEGMENT: Final = _FORM.pack(0, 1)
 _COPIED: Final = 512 << 10
 
 
-def _copy(target: np.ndarray[Any, Any], source: np.ndarray[Any, Any]) -> None:
+def _copy(target: memoryview, source: memoryview) -> None:
     """Copies from the end: who reads from the front finds that in the cache."""
     for start in reversed(range(0, len(source), _COPIED)):
         end = start + _COPIED
@@ -76,12 +76,15 @@ class _Segment:
         return self.memory[0] != 0
 
     def fill(self, buffers: Sequence[Buffer]) -> None:
-        target = np.frombuffer(self.memory, np.uint8)
         position = _BODY_START
-        for buffer in buffers:
-            size = len(buffer)
-            _copy(target[position : position + size], np.frombuffer(buffer, np.uint8))
-            position += size
+        with memoryview(self.memory) as target:
+            for buffer in buffers:
+                end = position + len(buffer)
+                if len(buffer) <= _COPIED:
+                    target[position:end] = buffer
+                else:
+                    _copy(target[position:end], memoryview(buffer))
+                position = end
         self.memory[0] = 1
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.resource import Resource
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
@@ -109,6 +110,13 @@ def to_op_error(error: Exception) -> errors.OpError:
         return errors.InvalidArgumentError(None, None, text)
     if isinstance(error, struct.error):  # a number that a format has no room for
         return errors.InvalidArgumentError(None, None, text)
+    if isinstance(error, AttributeError) and isinstance(error.obj, Resource):
+        return errors.InvalidArgumentError(
+            None,
+            None,
+            "Trying to access resource using the wrong type: "
+            f"'{error.obj.name}' is a {type(error.obj).__name__}",
+        )
     if isinstance(error, TypeError | AttributeError) and any(
         sign in text for sign in _WRONG_RANK
     ):

@@ -54,7 +54,8 @@ class Step:
     def finish(self) -> None:
         """Frees what belonged to the step alone."""
         self.is_over = True
-        self.resources.cleanup([self.container])
+        if self.resources.has_container(self.container):
+            self.resources.cleanup([self.container])
 
 
 class TracingContext(OpKernelContext):

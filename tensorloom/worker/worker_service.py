@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         ValueHandlers,
     )
     from tensorloom.worker.rendezvous import Receiver
-    from tensorloom.worker.step_table import StepRendezvous
     from tensorloom.worker.worker import RegisteredGraph, Worker
 
 _NO_OPTIONS = StepOptions()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework import errors
 from tensorloom.protos import saved_model_pb2
 from tensorloom.saved_model.loader import SavedModelLoader, get_train_op
 from tensorloom.storage import Mirror
@@ -140,6 +141,44 @@ def test_assets_of_one_name(tmp_path: Path) -> None:
         builder.save()
     found = {p.name: p.read_text() for p in (tmp_path / "model/assets").iterdir()}
     assert found == {"v.txt": "1", "v.txt_1": "2"}
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("..", ValueError),
+        ("a/.", ValueError),
+        ("a", errors.InvalidArgumentError),
+        ("none", errors.NotFoundError),
+        ("file\0x", errors.InvalidArgumentError),
+        ("n" * 5000, errors.InvalidArgumentError),
+    ],
+)
+def test_assets_that_are_no_files(
+    path: str, error: type[Exception], tmp_path: Path
+) -> None:
+    """Nothing is left of an export that cannot be."""
+    (tmp_path / "a").mkdir()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        asset = tf.constant(f"{tmp_path}/{path}")
+        builder = tf.saved_model.Builder(str(tmp_path / "model"))
+        with pytest.raises(error):
+            builder.add_meta_graph_and_variables(
+                sess, ["serve"], assets_collection=[asset]
+            )
+        del builder
+    gc.collect()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_an_asset_with_a_long_name(tmp_path: Path) -> None:
+    (tmp_path / ("ü" * 127)).write_text("x")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        asset = tf.constant(str(tmp_path / ("ü" * 127)))
+        builder = tf.saved_model.Builder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(sess, ["serve"], assets_collection=[asset])
+        builder.save()
+    assert (tmp_path / "model" / "assets" / ("ü" * 127)).read_text() == "x"
 
 
 def _not_an_op(tmp_path: Path) -> Any:

@@ -38,7 +38,7 @@ def _accumulator(c: OpKernelConstruction, kind: type[Accumulator]) -> Compute:
 
     def compute() -> Accumulator:
         found = find()
-        if found.dtype != dtype and c.op == "SparseConditionalAccumulator":
+        if found.dtype is not dtype and c.op == "SparseConditionalAccumulator":
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -69,9 +69,10 @@ def sparse_conditional_accumulator(c: OpKernelConstruction) -> Compute:
 )
 def apply_gradient(c: OpKernelConstruction) -> Compute:
     """Adds a gradient."""
+    dtype = c["dtype"]
 
     def compute(accumulator: DenseAccumulator, local_step: Any, gradient: Any) -> None:
-        _check_type(accumulator, c["dtype"])
+        _check_type(accumulator, dtype)
         accumulator.apply(int(local_step), gradient)
 
     return compute
@@ -98,7 +99,7 @@ def sparse_apply_gradient(c: OpKernelConstruction) -> Compute:
 
 
 def _check_type(accumulator: Accumulator, dtype: Any) -> None:
-    if accumulator.dtype != dtype:
+    if accumulator.dtype is not dtype:
         raise errors.InvalidArgumentError(
             None,
             None,

@@ -99,7 +99,7 @@ class DenseAccumulator(Accumulator):
     def _add(self, gradient: _Array) -> None:
         found = np.shape(gradient)
         expected = self.shape.dims_tuple if self._sum is None else self._sum.shape
-        if expected is not None and (
+        if expected not in (None, found) and (
             len(found) != len(expected)
             or any(e not in (None, f) for e, f in zip(expected, found, strict=True))
         ):

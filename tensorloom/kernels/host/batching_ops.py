@@ -166,6 +166,10 @@ def _joined(batch: _Batch, padding: int) -> list[_Array]:
 
 
 def _check_limits(c: OpKernelConstruction) -> dict[str, Any]:
+    if c["num_batch_threads"] <= 0:
+        raise _invalid(
+            f"num_batch_threads must be positive; was {c['num_batch_threads']}"
+        )
     allowed = list(c["allowed_batch_sizes"])
     if allowed and allowed != sorted(set(allowed)):
         raise _invalid("allowed_batch_sizes entries must be monotonically increasing")

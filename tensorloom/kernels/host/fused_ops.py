@@ -30,7 +30,8 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     """act(a @ b + bias)"""
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
     names = c["fused_ops"]
-    if c["num_args"] != 1 or not set(names[1:]) <= set(_ACTIVATIONS):
+    simple = names[:1] == [b"BiasAdd"] and len(names) <= 2 and c["num_args"] == 1
+    if not simple or not set(names[1:]) <= set(_ACTIVATIONS):
         return fused(c, "MatMul", host=True)
     activation = _ACTIVATIONS[names[1]] if len(names) > 1 else None
     multiply = product_of(c)

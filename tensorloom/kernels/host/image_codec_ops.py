@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.image_bmp import decode_bmp
 from tensorloom.kernels.host.image_jpeg import JpegOptions, decode_jpeg, open_jpeg
@@ -230,6 +230,8 @@ def decode_bmp_file(c: OpKernelConstruction) -> Compute:
 def decode_image(c: OpKernelConstruction) -> Compute:
     """Any of the four formats, with values that fill the range of the dtype."""
     channels, dtype = c["channels"], c["dtype"]
+    if channels not in (0, 1, 3, 4):
+        raise invalid_argument(f"channels must be 0, 1, 3 or 4, got {channels}")
     options = _jpeg_options(c)
     expands = c["expand_animations"]
 
@@ -338,10 +340,7 @@ def encode_jpeg(c: OpKernelConstruction) -> Compute:
     }
 
     def compute(image: Any) -> Any:
-        if wanted:
-            _check_image(image, (wanted,), str(wanted))
-        else:
-            _check_image(image, (1, 3), "1 or 3")
+        _check_jpeg(image, (wanted,) if wanted else (1, 3))
         return _save(image, "JPEG", **options)
 
     return compute
@@ -358,7 +357,7 @@ def encode_jpeg_variable_quality(c: OpKernelConstruction) -> Compute:
             )
         if not 0 <= quality <= 100:
             raise invalid_argument(f"quality must be in [0,100], got {quality}")
-        _check_image(image, (1, 3), "1 or 3")
+        _check_jpeg(image, (1, 3))
         return _save(image, "JPEG", quality=int(quality), subsampling=2, dpi=(300, 300))
 
     return compute
@@ -373,6 +372,12 @@ def _check_image(image: Any, channels: tuple[int, ...], text: str) -> None:
         )
     if image.shape[2] not in channels:
         raise invalid_argument(f"image must have {text} channels, got {image.shape[2]}")
+
+
+def _check_jpeg(image: Any, channels: tuple[int, ...]) -> None:
+    if image.ndim == 3 and image.shape[2] in channels and not image.size:
+        raise errors.InternalError(None, None, "JPEG encoding failed")
+    _check_image(image, channels, " or ".join(map(str, channels)))
 
 
 def _save(image: Any, kind: str, **options: Any) -> Any:

@@ -67,6 +67,10 @@ def _noise(kind: bytes, image: Any, shape: tuple[int, ...]) -> Any:
 
 def _noise_kind(c: OpKernelConstruction) -> bytes:
     kind: bytes = c["noise"]
+    if c.op == "ExtractGlimpseV2" and kind not in (b"uniform", b"gaussian", b"zero"):
+        raise invalid_argument(
+            f"The noise could only be uniform, gaussian, or zero, got {kind.decode()}"
+        )
     if kind not in (b"uniform", b"zero"):
         kind = b"gaussian"
     if c["uniform_noise"] and kind != b"uniform":

@@ -285,6 +285,10 @@ def image_projective_transform(c: OpKernelConstruction) -> Compute:
 
     def compute(images: Any, transforms: Any, shape: Any, fill: Any = 0.0) -> Any:
         height, width = _check_projection(images, transforms, shape)
+        if np.ndim(fill):
+            raise invalid_argument(
+                f"fill_value must be a scalar{shape_text(np.shape(fill))}"
+            )
         y, x, exists = _projected(transforms.astype(np.float32), height, width)
         y, x = move(y, images.shape[1]), move(x, images.shape[2])
         target = (len(images), height, width)

@@ -66,36 +66,43 @@ class _Words:
         return self._normals.pop()
 
 
-_Draw = Callable[[_Words], float]
-_DrawMany = Callable[[Stream, UInt32Array, float], Any]
+_Draw = Callable[[_Words, float], float]
+_DrawMany = Callable[[Stream, UInt32Array, _Doubles], Any]
 
 
 def _drawn(
     stream: Stream, parameters: _Doubles, samples: int, draw: _DrawMany
 ) -> _Doubles:
-    """[samples, parameters]; `draw` gets the samples' first blocks."""
+    """[samples, parameters]; `draw` gets the samples' first blocks and parameters."""
     values = np.empty(len(parameters) * samples)
     for begin in range(0, values.size, _TOGETHER):
         end = min(begin + _TOGETHER, values.size)
         start = stream.skip(begin * SAMPLES_PER_OUTPUT)
         words = start.blocks(end - begin, stride=SAMPLES_PER_OUTPUT, depth=_DEPTH)
-        for row in range(begin // samples, -(-end // samples)):
-            low, high = max(begin, row * samples), min(end, (row + 1) * samples)
-            values[low:high] = draw(
-                stream.skip(low * SAMPLES_PER_OUTPUT),
-                words[low - begin : high - begin],
-                float(parameters[row]),
-            )
+        own = parameters[np.arange(begin, end) // samples]
+        values[begin:end] = draw(start, words, own)
     return values.reshape(len(parameters), samples).T
 
 
 def _redraw(
-    values: Any, rejected: Any, stream: Stream, words: UInt32Array, draw: _Draw
+    values: Any,
+    rejected: Any,
+    stream: Stream,
+    words: UInt32Array,
+    parameters: _Doubles,
+    draw: _Draw,
 ) -> Any:
     """The values, those that were rejected each drawn from its first word on."""
     for i in np.flatnonzero(rejected).tolist():
-        values[i] = draw(_Words(stream.skip(i * SAMPLES_PER_OUTPUT), words[i]))
+        run = _Words(stream.skip(i * SAMPLES_PER_OUTPUT), words[i])
+        values[i] = draw(run, float(parameters[i]))
     return values
+
+
+def _mapped(function: Callable[[float], float], values: _Doubles) -> _Doubles:
+    """A function of the C library of each value: NumPy's round otherwise."""
+    few, places = np.unique(values, return_inverse=True)
+    return np.array([function(value) for value in few.tolist()])[places]
 
 
 def _none(words: UInt32Array) -> Any:
@@ -118,36 +125,41 @@ def gamma(stream: Stream, alphas: _Doubles, samples: int) -> _Doubles:
     return _drawn(stream, alphas, samples, _gammas)
 
 
-def _gammas(stream: Stream, words: UInt32Array, alpha: float) -> Any:
+def _gammas(stream: Stream, words: UInt32Array, alphas: _Doubles) -> Any:
     """As `_gamma_sample` for each sample."""
-    small = alpha < 1
-    d = alpha + (2.0 / 3 if small else -1.0 / 3)
+    small = alphas < 1
+    d = alphas + np.where(small, 2.0 / 3, -1.0 / 3)
     values, rejected = _none(words)
-    if len(words) >= _MANY and alpha == 1.0:
-        return -logarithms(1.0 - _uniforms(words[:, :4])[0])
-    if len(words) >= _MANY and d > 0:
-        pending = np.arange(len(words))
+    if len(words) >= _MANY:
+        is_one = alphas == 1.0
+        ones = np.flatnonzero(is_one)
+        values[ones] = -logarithms(1.0 - _uniforms(words[ones, :4])[0])
+        rejected[ones] = False
+        pending = np.flatnonzero((d > 0) & ~is_one)
         run = _Attempts(stream, words)
         for attempt in range(_ATTEMPTS):
-            x, u, scale = run.draw(pending, attempt, small)
-            v = 1 + 1.0 / 3 / math.sqrt(d) * x
+            if not len(pending):
+                break
+            some = small[pending]
+            x, u, scale = run.draw(pending, attempt, bool(some.any()))
+            here = d[pending]
+            v = 1 + 1.0 / 3 / np.sqrt(here) * x
             regular = v > 0  # otherwise the next attempt takes this one's uniform
             v = v * v * v
             with np.errstate(all="ignore"):
-                tail = np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v))
+                tail = np.log(u) < 0.5 * x * x + here * (1 - v + np.log(v))
             accepted = regular & ((u < 1 - 0.0331 * (x * x) * (x * x)) | tail)
-            found = d * v[accepted]
-            if small:
-                bases = scale[accepted].tolist()
-                found *= [_power(base, alpha) for base in bases]
-            values[pending[accepted]] = found
+            found = here * v
+            scaled = np.flatnonzero(accepted & some)
+            if len(scaled):
+                bases, powers = scale[scaled], alphas[pending[scaled]]
+                found[scaled] *= list(
+                    map(_power, bases.tolist(), powers.tolist())
+                )
+            values[pending[accepted]] = found[accepted]
             rejected[pending[accepted]] = False
             pending = pending[regular & ~accepted]
-            if not len(pending):
-                break
-    return _redraw(
-        values, rejected, stream, words, lambda run: _gamma_sample(run, alpha)
-    )
+    return _redraw(values, rejected, stream, words, alphas, _gamma_sample)
 
 
 class _Attempts:
@@ -229,30 +241,49 @@ def poisson(stream: Stream, rates: _Doubles, samples: int, highest: float) -> _D
     variables", 1993.
     """
 
-    def draw(start: Stream, words: UInt32Array, rate: float) -> Any:
-        poissons = _small_poissons if rate < 10 else _large_poissons
-        return poissons(start, words, rate, highest)
+    def draw(start: Stream, words: UInt32Array, own: _Doubles) -> Any:
+        return _poissons(start, words, own, highest)
 
     # A negative rate is as zero, as in TensorFlow.
     rates = np.maximum(rates, 0)
     return _drawn(stream, rates, samples, draw)
 
 
-def _small_poissons(
-    stream: Stream, words: UInt32Array, rate: float, highest: float
+def _poissons(
+    stream: Stream, words: UInt32Array, rates: _Doubles, highest: float
 ) -> Any:
-    """As `_small_poisson` for each sample."""
+    """As `_poisson_sample` for each sample."""
     values, rejected = _none(words)
-    if len(words) < _MANY:
-        return _redraw(
-            values,
-            rejected,
-            stream,
-            words,
-            lambda run: _small_poisson(run, rate, highest),
-        )
-    limit, pending = math.exp(-rate), np.arange(len(words))
-    product, count = np.ones(len(words)), 0
+    if len(words) >= _MANY:
+        is_small = rates < 10
+        small = np.flatnonzero(is_small)
+        _small_poissons(values, stream, words, small, rates, highest)
+        rejected[small] = False
+        large = np.flatnonzero(~is_small & np.isfinite(rates))
+        left = _large_poissons(values, stream, words, large, rates, highest)
+        rejected[large] = False
+        rejected[left] = True
+    return _redraw(
+        values,
+        rejected,
+        stream,
+        words,
+        rates,
+        lambda run, rate: _poisson_sample(run, rate, highest),
+    )
+
+
+def _small_poissons(
+    values: _Doubles,
+    stream: Stream,
+    words: UInt32Array,
+    pending: Any,
+    rates: _Doubles,
+    highest: float,
+) -> None:
+    """Fills the places `pending` of `values` as `_small_poisson` does."""
+    limit = _mapped(lambda rate: math.exp(-rate), rates[pending])
+    product, count = np.ones(len(pending)), 0
     while len(pending):
         first, second = _uniforms(_block(stream, words, pending, count // 2))
         first *= product
@@ -261,57 +292,64 @@ def _small_poissons(
         values[pending] = count + goes_on
         goes_on &= (second > limit) | (count + 1 > highest)
         rest = np.flatnonzero(goes_on)
-        pending, product, count = pending[rest], second[rest], count + 2
-    return values
+        pending, product, limit = pending[rest], second[rest], limit[rest]
+        count += 2
 
 
 def _large_poissons(
-    stream: Stream, words: UInt32Array, rate: float, highest: float
+    values: _Doubles,
+    stream: Stream,
+    words: UInt32Array,
+    pending: Any,
+    rates: _Doubles,
+    highest: float,
 ) -> Any:
-    """As `_large_poisson` for each sample."""
-    values, rejected = _none(words)
-    if len(words) >= _MANY and math.isfinite(rate):
-        pending = np.arange(len(words))
-        for attempt in range(_ATTEMPTS):
-            uniforms = _uniforms(_block(stream, words, pending, attempt))
-            found, accepted = _large_attempt(uniforms, rate)
-            accepted &= found <= highest
-            values[pending[accepted]] = found[accepted]
-            rejected[pending[accepted]] = False
-            pending = pending[~accepted]
-            if not len(pending):
-                break
-    return _redraw(
-        values,
-        rejected,
-        stream,
-        words,
-        lambda run: _large_poisson(run, rate, highest),
-    )
+    """As `_small_poissons`, the larger ones; returns the places that are not filled."""
+    for attempt in range(_ATTEMPTS):
+        if not len(pending):
+            break
+        uniforms = _uniforms(_block(stream, words, pending, attempt))
+        found, accepted = _large_attempt(uniforms, rates[pending])
+        accepted &= found <= highest
+        values[pending[accepted]] = found[accepted]
+        pending = pending[~accepted]
+    return pending
 
 
-def _large_attempt(uniforms: tuple[_Doubles, _Doubles], rate: float) -> tuple[Any, Any]:
+def _large_attempt(
+    uniforms: tuple[_Doubles, _Doubles], rates: _Doubles
+) -> tuple[Any, Any]:
     """One attempt of each sample at a Poisson value: (values, which are accepted)."""
     first, v = uniforms
-    b = 0.931 + 2.53 * math.sqrt(rate)
+    b = 0.931 + 2.53 * np.sqrt(rates)
     a = -0.059 + 0.02483 * b
     u = first - 0.5
     shifted = 0.5 - np.abs(u)
     with np.errstate(all="ignore"):
-        values = np.floor((2 * a / shifted + b) * u + rate + 0.43)
+        values = np.floor((2 * a / shifted + b) * u + rates + 0.43)
     accepted = (shifted >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
     # One of ten is not accepted so quickly.
     possible = (shifted > 0) & (values >= 0) & ((shifted >= 0.013) | (v <= shifted))
     rest = np.flatnonzero(possible & ~accepted)
+    rate, b, near = rates[rest], b[rest], shifted[rest]
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-    near = shifted[rest]
-    ratios = v[rest] * inverse_alpha / (a / (near * near) + b)
-    log_rate = math.log(rate)
+    ratios = v[rest] * inverse_alpha / (a[rest] / (near * near) + b)
     accepted[rest] = [
         _log(ratio) <= -rate + k * log_rate - math.lgamma(k + 1)
-        for ratio, k in zip(ratios.tolist(), values[rest].tolist(), strict=True)
+        for ratio, k, rate, log_rate in zip(
+            ratios.tolist(),
+            values[rest].tolist(),
+            rate.tolist(),
+            _mapped(math.log, rate).tolist(),
+            strict=True,
+        )
     ]
     return values, accepted
+
+
+def _poisson_sample(words: _Words, rate: float, highest: float) -> float:
+    sample = _small_poisson if rate < 10 else _large_poisson
+    return sample(words, rate, highest)
 
 
 def _small_poisson(words: _Words, rate: float, highest: float) -> float:

@@ -39,12 +39,23 @@ def variable(c: OpKernelConstruction) -> Compute:
     name = (c["shared_name"] or b"").decode() or c.node_name
     container = (c["container"] or b"").decode() or "localhost"
     dtype, shape, device = c["dtype"], c["shape"], c.device
+    if c.node.op != "VarHandleOp" and None in (shape.dims_tuple or ()):
+        raise errors.InvalidArgumentError(
+            None, None, f"Shape {shape} is not fully defined"
+        )
     held = c.resources.lookup_or_create(
         container,
         name,
         Variable,
         lambda: Variable(container, name, dtype, shape, device),
     )
+    if held.dtype != dtype and held.value is not None:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Variable {name} of container {container} has dtype {held.dtype.name}, "
+            f"expected {dtype.name}",
+        )
     return lambda: held
 
 

@@ -187,21 +187,27 @@ class TensorArrayResource(Resource):
     def read_many(self, indices: list[int]) -> list[Any]:
         """Several elements; see `read`."""
         elements = self._elements
-        if (
+        if indices == list(range(len(elements))):
+            values = elements  # what `stack` asks for
+        elif (
             not indices
             or min(indices) < 0
             or max(indices) >= len(elements)
             or len(set(indices)) < len(indices)
         ):
             return [self.read(index) for index in indices]
-        values = [elements[index] for index in indices]
+        else:
+            values = [elements[index] for index in indices]
         if object in set(map(type, values)):  # the marks of what cannot be read
             return [self.read(index) for index in indices]
         if self.clear_after_read:
             if not self.element_shape.is_fully_defined():
                 self._shapes |= zip(indices, map(shape_of, values), strict=True)
-            for index in indices:
-                elements[index] = _CLEARED
+            if values is elements:
+                self._elements = [_CLEARED] * len(elements)
+            else:
+                for index in indices:
+                    elements[index] = _CLEARED
         return values
 
     def _zeros(self, index: int) -> Any:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.called_functions import names_of
 from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.node_shapes import infer_node
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize.broadcast_axes import reduction_axes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
@@ -49,6 +51,8 @@ class _Folder:
         self.redirection = Redirection()
         self.values: dict[Edge, np.ndarray[Any, Any]] = {}
         self.nodes: dict[str, Node] = {}  # the new graph
+        # New constants, and nodes of whose shapes they tell more.
+        self._told_more: set[str] = set()
         # Unknown sizes matter only to the axes of broadcasts.
         asks = any(n.op == "BroadcastGradientArgs" for n in graph.nodes.values())
         self.symbolic = SymbolicDims(self.nodes) if asks else None
@@ -60,6 +64,7 @@ class _Folder:
             if node.op == "Const":
                 values[node.name, 0] = node.attrs["value"]
             else:
+                node = self._with_known_shapes(node)
                 outputs = self._compute(node)
                 if outputs is not None and self._replace(node, outputs):
                     continue
@@ -69,6 +74,25 @@ class _Folder:
         return self.graph.with_nodes(self.nodes.values())
 
     # --- computing -------------------------------------------------------------------
+
+    def _with_known_shapes(self, node: Node) -> Node:
+        """The node with what new constants among its inputs tell about its shapes."""
+        shapes = node.output_shapes
+        if shapes is None or self._told_more.isdisjoint(name for name, _ in node.inputs):
+            return node
+        if all(shape.is_fully_defined() for shape in shapes):
+            return node
+        if len(list(names_of(node))) > 1:
+            return node  # it calls functions: a loop may change its arguments' shapes
+        try:
+            told = zip(shapes, infer_node(node, self.nodes, {}), strict=True)
+            merged = tuple([shape.merge_with(more) for shape, more in told])
+        except ValueError:
+            return node  # the step will say what does not fit
+        if merged == shapes:
+            return node
+        self._told_more.add(node.name)
+        return node.replace(output_shapes=merged)
 
     def _compute(self, node: Node) -> Sequence[Any] | None:
         """The outputs of a node, if they are known now."""
@@ -178,6 +202,7 @@ class _Folder:
             origin.source,
         )
         self.values[name, 0] = array
+        self._told_more.add(name)
 
     def _unused_name(self, name: str) -> str:
         while name in self.graph.nodes or name in self.nodes:
@@ -238,6 +263,17 @@ def _broadcast_axes(folder: _Folder, node: Node) -> Sequence[Any] | None:
     return [np.array(a, dtype) for a in axes]
 
 
+def _array_size(folder: _Folder, node: Node) -> Sequence[Any] | None:
+    """The size of a TensorArray that has had one size since it was made."""
+    array = folder.nodes[node.inputs[0][0]]
+    if array.op != "TensorArrayV3" or array.attrs["dynamic_size"]:
+        return None
+    size = folder.values.get(array.inputs[0])
+    if size is None or size.ndim or size < 0:
+        return None
+    return [size]
+
+
 def _known_dims(folder: _Folder, edge: Edge) -> Sequence[Any] | None:
     """The sizes that a shape tensor holds; names stand for unknown ones."""
     value = folder.values.get(edge)
@@ -252,4 +288,5 @@ _FROM_SHAPES: dict[str, Callable[[_Folder, Node], Sequence[Any] | None]] = {
     "Size": _size,
     "Rank": _rank,
     "BroadcastGradientArgs": _broadcast_axes,
+    "TensorArraySizeV3": _array_size,
 }
