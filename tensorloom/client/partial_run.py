@@ -56,13 +56,11 @@ class PartialRuns:
         plan = FetchPlan(session.graph, fetches)
         if plan.targets:
             raise RuntimeError("partial_run() requires empty target_list.")
-        fed = dict(zip(feeds.tensors, feeds.convert(feed_dict), strict=True))
-        computed = [t for t in plan.tensors if t not in fed]
+        fed = zip(feeds.tensors, feeds.convert(feed_dict), strict=True)
         values = session._master.partial_run(
             session._extend_graph(),
             partial_handle,
-            [(tensor.name, value) for tensor, value in fed.items()],
-            [tensor.name for tensor in computed],
+            [(tensor.name, value) for tensor, value in fed],
+            [tensor.name for tensor in plan.tensors],
         )
-        results = {**fed, **dict(zip(computed, values, strict=True))}
-        return plan.pack([results[tensor] for tensor in plan.tensors])
+        return plan.pack(values)

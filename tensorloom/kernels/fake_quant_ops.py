@@ -45,15 +45,28 @@ def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
     return steps.add_(0.5).floor_().mul_(to.scale).add_(to.low)
 
 
+def _check_gradient(grad: torch.Tensor, value: torch.Tensor) -> None:
+    if grad.shape != value.shape:
+        raise invalid("gradient and input must be the same size")
+
+
+def _gradient_inside(
+    grad: torch.Tensor, value: torch.Tensor, to: _Nudged
+) -> torch.Tensor:
+    """What of the gradient lies in the range, its bounds included."""
+    inside = torch.minimum(value, to.high)
+    torch.maximum(inside, to.low, out=inside)
+    return inside.eq_(value).mul_(grad)  # one where a value is as it was
+
+
 def _gradients(
     grad: torch.Tensor, value: torch.Tensor, to: _Nudged
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The gradient split into inside, below and above the range."""
-    if grad.shape != value.shape:
-        raise invalid("gradient and input must be the same size")
-    below, above = value < to.low, value > to.high
-    inside = (value >= to.low) & (value <= to.high)
-    return tuple(mask.to(grad.dtype) * grad for mask in (inside, below, above))  # type: ignore[return-value]
+    _check_gradient(grad, value)
+    below = (value < to.low).to(grad.dtype).mul_(grad)
+    above = (value > to.high).to(grad.dtype).mul_(grad)
+    return _gradient_inside(grad, value, to), below, above
 
 
 def _fixed_range(c: OpKernelConstruction) -> Any:
@@ -75,7 +88,12 @@ def _args(c: OpKernelConstruction) -> Compute:
 @kernel("FakeQuantWithMinMaxArgsGradient")
 def _args_gradient(c: OpKernelConstruction) -> Compute:
     to = _fixed_range(c)
-    return lambda grad, value: _gradients(grad, value, to(value))[0]
+
+    def compute(grad: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        _check_gradient(grad, value)
+        return _gradient_inside(grad, value, to(value))
+
+    return compute
 
 
 def _check_scalars(low: torch.Tensor, high: torch.Tensor) -> None:
@@ -96,8 +114,11 @@ def _vars(c: OpKernelConstruction) -> Compute:
         value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
     ) -> torch.Tensor:
         _check_scalars(low, high)
+        empty = _is_empty(low, high)
+        if empty.is_cpu and empty:
+            return torch.zeros_like(value)
         result = _fake_quantize(value, _nudge(low, high, bottom, top))
-        return torch.where(_is_empty(low, high), 0.0, result)
+        return result if empty.is_cpu else torch.where(empty, 0.0, result)
 
     return compute
 

@@ -98,19 +98,24 @@ def _quantize(
     base = TORCH_DTYPES[dtype]
     if mode == b"MIN_FIRST":
         return float_to_quantized(value, dtype, low, high, base), low, high
+    bottom, top = limits(dtype)
     if mode == b"SCALED":
         scale, low, high = _symmetric(low, high, dtype, narrow)
-        scaled = value.clamp(float(low), float(high)) * float(scale)
+    else:
+        scale = f32((float(top) - float(bottom)) / np.float64(f32(high - low)))
+    held = value.clamp(float(low), float(high))
+    if mode == b"SCALED":
+        scaled = held.mul_(float(scale))
         even = rounding == b"HALF_TO_EVEN"
-        rounded = torch.round(scaled) if even else round_away(scaled)
-        return to_int(rounded, dtype, base), low, high
-    bottom, top = limits(dtype)
-    scale = f32((float(top) - float(bottom)) / np.float64(f32(high - low)))
-    shifted = (value.clamp(float(low), float(high)) - float(low)) * float(scale)
-    if is_signed(dtype):
-        half = float(f32((float(top) - float(bottom) + 1) / 2))
-        return to_int(round_away(shifted - half), dtype, base), low, high
-    return to_int((shifted + 0.5).trunc(), dtype, base), low, high
+        whole = scaled.round_() if even else round_away(scaled)
+    else:
+        shifted = held.sub_(float(low)).mul_(float(scale))
+        if is_signed(dtype):
+            half = float(f32((float(top) - float(bottom) + 1) / 2))
+            whole = round_away(shifted.sub_(half))
+        else:
+            whole = shifted.add_(0.5).floor_()  # not negative
+    return to_int(whole, dtype, base), low, high
 
 
 def _symmetric(

@@ -13,7 +13,7 @@ from tensorloom.kernels.variable_value import to_host, to_tensor
 # takes the rows out, adds, and puts them back, each in one call: from this many rows
 # on that is faster, up to five times, and until rows have more than so many bytes.
 # Single elements are torch's for longer.
-_LEAST_ROWS: Final = 160
+_LEAST_ROWS: Final = 96
 _LEAST_ELEMENTS: Final = 320
 _GREATEST_ROW: Final = 512
 # What NumPy adds in vectors.
@@ -32,10 +32,11 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
     Raises:
       RuntimeError: torch's, where the shapes do not fit.
     """
-    if _suits_numpy(target, len(index)) and len(update) == len(index):
+    least = _LEAST_ROWS if target.dim() > 1 else _LEAST_ELEMENTS
+    if len(index) >= least and target.is_cpu and target.dtype in _DTYPES:
+        whole: Any = target.numpy()
         rows, change = to_host(index), to_host(update)
-        if change.shape[1:] == target.shape[1:] and _differ(rows):
-            whole: Any = target.numpy()
+        if _suits_numpy(whole, rows, change) and _differ(rows):
             taken = whole.take(rows, 0)
             (np.add if sign > 0 else np.subtract)(taken, change, out=taken)
             whole[rows] = taken
@@ -45,14 +46,15 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
     target.index_add_(0, rows, change, alpha=sign)
 
 
-def _suits_numpy(target: torch.Tensor, count: int) -> bool:
-    least = _LEAST_ROWS if target.dim() > 1 else _LEAST_ELEMENTS
-    if count < least or not target.is_cpu or target.dtype not in _DTYPES:
+def _suits_numpy(whole: Any, rows: Any, change: Any) -> bool:
+    if change.shape != (len(rows), *whole.shape[1:]):
         return False
-    return target.is_contiguous() and target.nbytes <= _GREATEST_ROW * len(target)
+    is_narrow = whole.nbytes <= _GREATEST_ROW * len(whole)
+    return is_narrow and bool(whole.flags.c_contiguous)
 
 
 def _differ(rows: Any) -> bool:
     """Whether no row comes twice: added at once, it would get one update of the two."""
-    ordered = np.sort(rows)
-    return not (ordered[1:] == ordered[:-1]).any()
+    ordered = rows.copy()
+    ordered.sort()
+    return not np.count_nonzero(ordered[1:] == ordered[:-1])

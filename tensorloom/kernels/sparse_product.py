@@ -20,6 +20,10 @@ def sparse_product(
     rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
 ) -> _Array:
     """[size, n] of elements at checked places, some repeated, and right [inner, n]."""
+    if right.shape[1] == 1 and values.dtype in (np.float32, np.float64):
+        terms = values * right[:, 0].take(columns)
+        sums = np.bincount(rows, weights=terms, minlength=size)
+        return sums.astype(values.dtype)[:, None]
     left = torch.sparse_coo_tensor(
         torch.from_numpy(np.stack([rows, columns])),
         to_tensor(values),

@@ -106,7 +106,7 @@ register_op(
     "EncodeJpegVariableQuality",
     inputs=["images: uint8", "quality: int32"],
     outputs=["contents: string"],
-    shape_fn=lambda c: (c.with_rank(0, 3), c.with_rank(1, 0), SCALAR)[2],
+    shape_fn=_encode_shape,
     doc="EncodeJpeg with the quality as a tensor.",
 )
 register_op(

@@ -106,7 +106,7 @@ register_op(
     "FakeQueue",
     inputs=["resource: resource"],
     outputs=["handle: Ref(string)"],
-    shape_fn=scalar_shape,
+    shape_fn=_handle_shape,
     stateful=True,
     doc="The reference of a queue whose resource handle is given.",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import unknown_shapes
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ register_op(
         "batch_size: int = 32",
         "compression_type: string = ''",
     ],
-    shape_fn=lambda c: _VECTOR,
+    shape_fn=unknown_shapes,
     stateful=True,
     doc="Batches of records of the files that match a pattern, shuffled, without end.",
 )

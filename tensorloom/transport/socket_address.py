@@ -8,6 +8,7 @@ import socket
 from typing import Final
 
 from tensorloom.transport import host_port, liveness
+from tensorloom.transport.silent_peers import silent_peers
 
 _BACKLOG: Final = 512
 
@@ -83,9 +84,8 @@ def prepare(connection: socket.socket) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, probe_s * 2)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, probe_s)
-    # Of data that nobody acknowledges, and instead of a number of probes.
-    limit_ms = max(1000, int(limit_s * 1000))
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit_ms)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
+    silent_peers.watch(connection, limit_s)
 
 
 def is_reachable(endpoint: str) -> bool:

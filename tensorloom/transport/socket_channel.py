@@ -388,8 +388,9 @@ class SocketChannel:
 
     def broken(self, connection: AnyConnection, error: Exception) -> errors.OpError:
         """Closes a connection that broke; returns what its user is told."""
+        reason = connection.lost or str(error) or "it hung up"
         self._drop(connection)
-        return self._unavailable(connection.lost or str(error) or "it hung up")
+        return self._unavailable(reason)
 
     def _unavailable(self, reason: str) -> errors.OpError:
         return errors.UnavailableError(

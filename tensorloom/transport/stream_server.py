@@ -41,10 +41,12 @@ class StreamServer:
         self._hello = PROTOCOL + b"\0" + endpoint.removeprefix(SCHEME).encode()
         self._lock = threading.Lock()
         self._served: set[_Served] = set()
+        self._is_stopping = False
 
     def end_idle(self) -> None:
-        """Ends the streams on which no call is under way."""
+        """Ends the streams on which no call is under way: the server stops."""
         with self._lock:
+            self._is_stopping = True
             idle = [s for s in self._served if not s.caller.is_calling]
         for served in idle:
             served.stream.cancel()
@@ -54,6 +56,8 @@ class StreamServer:
         served = _Served(stream)
         with self._lock:
             self._served.add(served)
+            if self._is_stopping:  # it came just before that
+                stream.cancel()
         try:
             if self._greets(served):
                 self._answer_all(served)

@@ -60,11 +60,22 @@ def test_structures_and_what_is_fed() -> None:
     s = tf.sparse_placeholder(tf.float32)
     y, total = x * 2.0, tf.reduce_sum(s.values)
     with tf.Session() as sess:
-        handle = sess.partial_run_setup([x, {"y": y}, total], [x, s])
-        given, computed = sess.partial_run(handle, [x, {"y": y}], {x: [1, 2]})
-        assert given.tolist() == [1, 2]
+        handle = sess.partial_run_setup([{"y": y}, total], [x, s])
+        (computed,) = sess.partial_run(handle, [{"y": y}], {x: [1, 2]})
         assert computed["y"].tolist() == [2, 4]
         assert sess.partial_run(handle, total, {s: ([[0]], [4.0], [1])}) == 4.0
+
+
+def test_what_is_announced_twice_is_refused() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    y = x * 2.0
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="both fed and fetch"):
+            sess.partial_run_setup([x, y], [x])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="more than once"):
+            sess.partial_run_setup([y], [x, x])
+        handle = sess.partial_run_setup([y], [x])
+        assert sess.partial_run(handle, y, {x: 2.0}) == 4.0
 
 
 def test_two_at_once() -> None:
@@ -107,3 +118,39 @@ def test_refused() -> None:
         assert sess.partial_run(handle, b, {y: 1.0}) == 2.0
         with pytest.raises(invalid, match="Must run 'setup' before"):
             sess.partial_run(handle, b)
+
+
+def test_what_was_read_follows_a_later_update() -> None:
+    x = tf.placeholder(tf.float32, [])
+    z = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", initializer=0.0)
+    y = x * 3.0
+    update = tf.assign_add(v, y + z)
+    with tf.control_dependencies([update]):
+        after = tf.identity(v) + 0.0
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for total in (3.5, 7.0):
+            handle = sess.partial_run_setup([y, after], [x, z])
+            assert sess.partial_run(handle, y, {x: 1.0}) == 3.0
+            assert sess.partial_run(handle, after, {z: 0.5}) == total
+
+
+def test_an_update_whose_result_is_used_later_runs_once() -> None:
+    x = tf.placeholder(tf.float32, [])
+    z = tf.placeholder(tf.float32, [])
+    v = tf.get_variable("v", initializer=1.0)
+    y = x * 2.0
+    update = tf.assign_add(v, y)
+    product = update * z
+    less = tf.assign_sub(update, z)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        handle = sess.partial_run_setup([y, product], [x, z])
+        assert sess.partial_run(handle, y, {x: 1.0}) == 2.0
+        assert sess.partial_run(handle, product, {z: 5.0}) == 15.0
+        assert sess.run(v) == 3.0
+        handle = sess.partial_run_setup([update, less], [x, z])
+        assert sess.partial_run(handle, update, {x: 1.0}) == 5.0
+        assert sess.partial_run(handle, less, {z: 0.5}) == 4.5
+        assert sess.run(v) == 4.5

@@ -355,10 +355,9 @@ def encode_jpeg_variable_quality(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"quality must be scalar: {shape_text(np.shape(quality))}"
             )
-        if not 0 <= quality <= 100:
-            raise invalid_argument(f"quality must be in [0,100], got {quality}")
+        level = min(max(int(quality), 1), 100)  # as libjpeg takes others
         _check_jpeg(image, (1, 3))
-        return _save(image, "JPEG", quality=int(quality), subsampling=2, dpi=(300, 300))
+        return _save(image, "JPEG", quality=level, subsampling=2, dpi=(300, 300))
 
     return compute
 

@@ -36,10 +36,11 @@ def product_of(c: OpKernelConstruction) -> Compute:
         return product(c["T"])
     left: Any = a.dims_tuple
     right: Any = b.dims_tuple
-    if right[1 if c["transpose_b"] else 0] == 1:
+    inner, columns = right[::-1] if c["transpose_b"] else right
+    is_blas = c["T"] in BLAS_TYPES
+    if inner == 1 and not is_blas:
         return np.multiply  # of a column and a row, without a sum
-    columns = right[0 if c["transpose_b"] else 1]
-    if c["T"] in BLAS_TYPES and math.prod(left) * columns > ONE_THREAD_PRODUCT:
+    if is_blas and math.prod(left) * columns > ONE_THREAD_PRODUCT:
         return _in_blocks(max(1, ONE_THREAD_PRODUCT // math.prod(right)))
     # The same for matrices, in half of the time; `np.dot` first asks its arguments
     # whether they want to take over.

@@ -32,6 +32,8 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
     size = values.shape[-1]
     if values.size < _FEWEST or values.dtype.itemsize > 4 or not count:
         return None
+    if count == 1 and values.dtype.kind in "iuf":
+        return _place_of_largest(values)
     keys = _ordered(values)
     if keys is None:
         return None
@@ -43,6 +45,13 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
     keys = keys[..., : -count - 1 : -1]
     places: NDArray[np.int32] = (size - 1 - (keys & _LOWER_HALF)).astype(np.int32)
     return places
+
+
+def _place_of_largest(values: NDArray[Any]) -> NDArray[np.int32] | None:
+    """Where the first of the largest elements is, [..., 1]; None if there is NaN."""
+    places = values.argmax(axis=-1, keepdims=True)
+    found = np.take_along_axis(values, places, -1)
+    return None if (found != found).any() else places.astype(np.int32)
 
 
 def _ordered(values: NDArray[Any]) -> NDArray[np.int64] | None:

@@ -212,7 +212,7 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
             result: int = choice[0]
             for other in choice[1:]:
                 result = fingerprint_cat(result, other)
-            return result % (int(buckets) or _MOST)
+            return result % (int(buckets) if buckets > 0 else _MOST)
 
         return _sparse_result(*_cross(batch, columns, join, device), False)
 
@@ -224,6 +224,14 @@ def ragged_cross(c: OpKernelConstruction) -> Compute:
     """Crosses of ragged, sparse and dense features, as a ragged matrix."""
     ragged, sparse = len(c["ragged_values_types"]), c["Nsparse"]
     order = c["input_order"].decode()
+    counted = {"R": ragged, "S": sparse, "D": len(c["dense_types"])}
+    if len(order) != sum(counted.values()):
+        raise invalid_argument("Invalid length for input_order")
+    if any(order.count(kind) != n for kind, n in counted.items()):
+        raise invalid_argument(
+            f"input_order '{order}' must name {ragged} R, {sparse} S and "
+            f"{counted['D']} D"
+        )
     hashed, device = c["hashed_output"], c.device
     splits_type = c["out_row_splits_type"].np_dtype
     join: Callable[[Sequence[Any]], Any]

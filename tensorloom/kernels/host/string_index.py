@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tensorloom.kernels.host.key_tables import Ints, KeyTables, Words
 from tensorloom.kernels.host.string_spans import Spans, words_at
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Longer words are not in the index.
 MOST_BYTES = 16

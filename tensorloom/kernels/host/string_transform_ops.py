@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @host_kernel("StringStrip", large=True)
@@ -67,17 +65,23 @@ def substr(c: OpKernelConstruction) -> Compute:
                 f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
                 f"{shape_text(np.shape(position))}"
             ) from None
-        triples = zip(
-            texts.reshape(-1).tolist(),
-            starts.reshape(-1).tolist(),
-            sizes.reshape(-1).tolist(),
-            strict=True,
-        )
+        flat, begins = texts.reshape(-1).tolist(), starts.reshape(-1)
+        lengths = sizes.reshape(-1).tolist()
+        if in_bytes and _all_inside(flat, begins):
+            parts = zip(flat, begins.tolist(), lengths, strict=True)
+            return to_strings([t[b : _end(b, n)] for t, b, n in parts], texts.shape)
+        triples = zip(flat, begins.tolist(), lengths, strict=True)
         return to_strings(
             [_part(part, i, *triple) for i, triple in enumerate(triples)], texts.shape
         )
 
     return compute
+
+
+def _all_inside(texts: list[bytes], starts: Any) -> bool:
+    """Whether all parts start in their texts, none counted from the end."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    return bool(((starts >= 0) & (starts <= sizes)).all())
 
 
 def _part(
@@ -179,29 +183,27 @@ def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
         inner = value.shape[ids.ndim :]
         rows = value.reshape(ids.size, int(np.prod(inner, dtype=np.int64)))
         check_shape((total, *inner), dtypes.string, device)
-        groups: dict[int, list[Any]] = {}
-        for row, segment in zip(rows, ids.reshape(-1).tolist(), strict=True):
-            if not 0 <= segment < total:
-                raise invalid_argument(
-                    "segment_ids are not allowed to exceed num_segments or to have "
-                    f"negative values: {segment}"
-                )
-            groups.setdefault(segment, []).append(row)
+        flat = ids.reshape(-1)
+        bad = flat[(flat < 0) | (flat >= total)]
+        if len(bad):
+            raise invalid_argument(
+                "segment_ids are not allowed to exceed num_segments or to have "
+                f"negative values: {bad[0]}"
+            )
+        order, ends = np.argsort(flat, kind="stable"), np.bincount(flat).cumsum()
+        texts = rows[order].T.tolist()  # by column, then by segment
         joined = np.full((total, rows.shape[1]), b"", object)
-        for segment, group in groups.items():
-            columns = _columns(group, rows.shape[1])
+        begin = 0
+        for segment, end in enumerate(ends.tolist()):
             # Empty strings in front have no separator behind them.
             joined[segment] = [
-                separator.join(itertools.dropwhile(lambda text: not text, column))
-                for column in columns
+                separator.join(itertools.dropwhile(operator.not_, column[begin:end]))
+                for column in texts
             ]
+            begin = end
         return joined.reshape(total, *inner)
 
     return compute
-
-
-def _columns(group: list[Any], width: int) -> Iterable[Any]:
-    return zip(*group, strict=True) if group else [()] * width
 
 
 # --- text for people --------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
 from tensorloom.storage import checkpoints, filesystem
@@ -63,15 +64,18 @@ def load_and_remap_matrix(c: OpKernelConstruction) -> Compute:
                 f"Old tensor must be a float matrix, got {old.dtype} of shape "
                 f"{shape_text(old.shape)}"
             )
-        for what, mapping, size in (
-            ("row", row_remapping, old.shape[0]),
-            ("column", col_remapping, old.shape[1]),
-        ):
-            if len(mapping) and mapping.max() >= size:
-                raise invalid_argument(
-                    f"Old {what} {mapping.max()} is not in the old tensor, which has "
-                    f"{size}"
-                )
+        if rows and row_remapping.max() >= len(old):
+            raise errors.InternalError(  # so says TensorFlow's reader of slices
+                None,
+                None,
+                f"Old row {row_remapping.max()} is not in the old tensor, which has "
+                f"{len(old)}",
+            )
+        if columns and col_remapping.max() >= old.shape[1]:
+            raise invalid_argument(
+                f"Old column {col_remapping.max()} is not in the old tensor, which "
+                f"has {old.shape[1]}"
+            )
         result = np.empty((rows, columns), np.float32)
         there = np.ix_(row_remapping >= 0, col_remapping >= 0)
         result[there] = old[
@@ -97,6 +101,8 @@ def _check_remapping(what: str, remapping: Any, size: int) -> None:
         )
     used = remapping[remapping >= 0]
     if len(np.unique(used)) != len(used):
-        raise invalid_argument(
-            f"Old ids may be mapped once only, but {what}_remapping repeats one"
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"Old ids may be mapped once only, but {what}_remapping repeats one",
         )

@@ -77,21 +77,23 @@ class _Folder:
 
     def _with_known_shapes(self, node: Node) -> Node:
         """The node with what new constants among its inputs tell about its shapes."""
-        shapes = node.output_shapes
-        if shapes is None or self._told_more.isdisjoint(name for name, _ in node.inputs):
+        shapes, told_more = node.output_shapes, self._told_more
+        if not told_more or shapes is None:
             return node
         if all(shape.is_fully_defined() for shape in shapes):
+            return node
+        if not any(name in told_more for name, _ in node.inputs):
             return node
         if len(list(names_of(node))) > 1:
             return node  # it calls functions: a loop may change its arguments' shapes
         try:
-            told = zip(shapes, infer_node(node, self.nodes, {}), strict=True)
-            merged = tuple([shape.merge_with(more) for shape, more in told])
+            pairs = zip(shapes, infer_node(node, self.nodes, {}), strict=True)
+            merged = tuple([shape.merge_with(told) for shape, told in pairs])
         except ValueError:
             return node  # the step will say what does not fit
         if merged == shapes:
             return node
-        self._told_more.add(node.name)
+        told_more.add(node.name)
         return node.replace(output_shapes=merged)
 
     def _compute(self, node: Node) -> Sequence[Any] | None:

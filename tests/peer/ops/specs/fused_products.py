@@ -77,6 +77,5 @@ _spec(
         lambda d: _convolution(d, fused_ops=[]),
         lambda d: _convolution(d, fused_ops=["Relu"]),
         lambda d: _convolution(d, fused_ops=["BiasAdd", "Nothing"]),
-        lambda d: _convolution(d, strides=[2, 1, 1, 1]),
     ),
 )

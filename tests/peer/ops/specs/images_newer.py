@@ -114,7 +114,7 @@ _spec(
 )
 
 
-def _projective(d: Draw, **more: Any) -> Any:
+def _projective(d: Draw) -> Any:
     row = [1.1, 0.1, 0.2, -0.1, 0.9, 0.3, 0.01, 0.02]
     rows = np.array([row] * d.integer(1, 2), np.float32)
     attrs = {
@@ -123,7 +123,7 @@ def _projective(d: Draw, **more: Any) -> Any:
     }
     size = K([d.integer(3, 7), 4], "int32")
     fill = np.float32(d.integer(0, 3))
-    return call(d.array((2, 5, 6, 2)), rows, size, fill, **{**attrs, **more})
+    return call(d.array((2, 5, 6, 2)), rows, size, fill, **attrs)
 
 
 _spec(
@@ -132,8 +132,4 @@ _spec(
     attr="dtype",
     tolerance=Tolerance(1e-4, 1e-5, "interpolation"),
     mutate=("rank", "dtype"),
-    bad=(
-        lambda d: _projective(d, interpolation="CUBIC"),
-        lambda d: _projective(d, fill_mode="NOTHING"),
-    ),
 )
