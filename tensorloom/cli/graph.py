@@ -52,6 +52,10 @@ def _write(options: argparse.Namespace, graph_def: Any, source: GraphInFile) -> 
             )
     else:
         graph_io.write_graph(graph_def, "", options.output, as_text)
+    _show_written(options, graph_def)
+
+
+def _show_written(options: argparse.Namespace, graph_def: Any) -> None:
     data = {"path": options.output, "nodes": len(graph_def.node)}
     show(options, data, iter([f"{options.output}: {len(graph_def.node)} nodes"]))
 
@@ -217,6 +221,8 @@ def _saver_of_nodes(graph: Any) -> Any:
 
 
 def _output_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
+    from tensorloom.saved_model.tensor_info import tensor_names
+
     names = _listed_names(options, graph)
     if names:
         return names
@@ -224,7 +230,8 @@ def _output_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
     if meta is None or options.signature_def not in meta.signature_def:
         raise FileNotFoundError("--output_node_names NAMES says what to keep")
     outputs = meta.signature_def[options.signature_def].outputs
-    return sorted({info.name.partition(":")[0] for info in outputs.values()})
+    tensors = [name for info in outputs.values() for name in tensor_names(info)]
+    return _known(sorted({name.partition(":")[0] for name in tensors}), graph)
 
 
 def _listed_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
@@ -234,6 +241,10 @@ def _listed_names(options: argparse.Namespace, graph: GraphInFile) -> list[str]:
       ValueError: one is not in the graph.
     """
     names = [name for name in (options.output_node_names or "").split(",") if name]
+    return _known(names, graph)
+
+
+def _known(names: list[str], graph: GraphInFile) -> list[str]:
     nodes = {node.name for node in graph.graph_def.node}
     for name in names:
         if name not in nodes:
@@ -322,10 +333,10 @@ def _to_text(options: argparse.Namespace) -> int:
     graph = _open(options)
     message = graph.meta_graph_def or graph.graph_def
     if options.output:
-        options.as_text = True
         from tensorloom.train.message_text import write_message
 
         write_message(message, options.output, as_text=True)
+        _show_written(options, graph.graph_def)
         return FINE
     text = text_format.MessageToString(message)
     show(options, {"text": text}, iter([text.rstrip("\n")]))

@@ -125,7 +125,10 @@ def _run_signature(
 
         fetches = {key: tensor(i) for key, i in sorted(signature.outputs.items())}
         feeds = {tensor(signature.inputs[key]): value for key, value in inputs.items()}
-        result: dict[str, Any] = session.run(fetches, feeds)
+        try:
+            result: dict[str, Any] = session.run(fetches, feeds)
+        except TypeError as error:  # a value that no tensor can have
+            raise ValueError(str(error)) from None
     return result
 
 

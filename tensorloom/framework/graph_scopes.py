@@ -17,6 +17,7 @@ from tensorloom.framework.device_spec import DeviceSpec
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
 
 _VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
@@ -178,6 +179,26 @@ class GraphScopes:
         saved = state.devices, state.static_device
         state.devices = [*state.devices, spec]
         state.static_device = _merge_static(state.devices)
+        try:
+            yield
+        finally:
+            state.devices, state.static_device = saved
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether a device block is open (that no colocation hides)."""
+        return bool(self._scopes.devices)
+
+    @contextmanager
+    def devices_of(self, inner: Graph) -> Iterator[None]:
+        """Operations made inside get the device that they would get in `inner`.
+
+        Args:
+          inner: the graph of a body inside this one, or this graph itself.
+        """
+        state, theirs = self._scopes, inner._scopes
+        saved = state.devices, state.static_device
+        state.devices, state.static_device = theirs.devices, theirs.static_device
         try:
             yield
         finally:

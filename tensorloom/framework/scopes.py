@@ -131,12 +131,14 @@ def init_scope() -> Iterator[None]:
     """Leaves function bodies, control dependencies and colocation for the block.
 
     Operations made inside land in the outermost graph that is not a function body,
-    under the current name scope.
+    under the current name scope and device.
     """
-    graph = get_default_graph()
+    graph, inner = get_default_graph(), None
     scope = graph.get_name_scope()
     for candidate in reversed(default_stack.graph_stack()):
         graph = candidate
+        if inner is None and graph.has_devices:
+            inner = graph
         if not candidate.building_function:
             break
     else:
@@ -146,6 +148,7 @@ def init_scope() -> Iterator[None]:
         graph.as_default(),
         graph.control_dependencies(None),
         graph.name_scope(f"{scope}/" if scope else None),
+        graph.devices_of(inner or graph),
     ):
         yield
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tensorloom.framework import errors
+
 # Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
 TOGGLE_DEFAULT: Final = 0
 TOGGLE_OFF: Final = 2
@@ -60,6 +62,10 @@ class OptimizerConfig:
         )
 
 
+#: TensorFlow's ways to run a graph.
+EXECUTOR_TYPES: Final = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
+
+
 @dataclass(frozen=True, slots=True)
 class SessionConfig:
     """The options of a session."""
@@ -75,6 +81,8 @@ class SessionConfig:
     intra_op_parallelism_threads: int = 0
     inter_op_parallelism_threads: int = 0
     use_per_session_threads: bool = False
+    #: One of `EXECUTOR_TYPES`; steps are run in the same way for all of them.
+    executor_type: str = ""
     #: How many pools a step may choose from; all are the same threads here.
     thread_pools: int = 0
     #: Whether variables are the session's own, not shared through the worker.
@@ -106,6 +114,17 @@ class SessionConfig:
 DEFAULT: Final = SessionConfig()
 
 
+def check_executor_type(name: str) -> None:
+    """Raises errors.NotFoundError unless it is one of `EXECUTOR_TYPES`."""
+    if name not in EXECUTOR_TYPES:
+        raise errors.NotFoundError(
+            None,
+            None,
+            f"No executor factory registered for the given executor type: {name}. "
+            f"Known are {', '.join(repr(known) for known in EXECUTOR_TYPES)}",
+        )
+
+
 def from_proto(config: Any) -> SessionConfig:
     """Decodes a `ConfigProto`; None gives the defaults."""
     if config is None:
@@ -121,6 +140,7 @@ def from_proto(config: Any) -> SessionConfig:
         intra_op_parallelism_threads=config.intra_op_parallelism_threads,
         inter_op_parallelism_threads=config.inter_op_parallelism_threads,
         use_per_session_threads=config.use_per_session_threads,
+        executor_type=config.experimental.executor_type,
         thread_pools=len(config.session_inter_op_thread_pool),
         # What a client makes a cluster for is its session's alone.
         isolate_session_state=config.isolate_session_state or makes_cluster,

@@ -46,9 +46,8 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         shape = host.crops_shape(image, boxes, indices, crop_size)
         check_shape(shape, dtypes.float32, device)
-        crops = torch.empty(shape, dtype=torch.float32)
-        if not crops.numel():
-            return crops
+        if not math.prod(shape):
+            return torch.empty(shape, dtype=torch.float32)
         pixels = image.reshape(math.prod(image.shape[:3]), image.shape[3])
         axes = host.crop_axes(boxes, tuple(image.shape), shape)
         if nearest:
@@ -56,7 +55,7 @@ def crop_and_resize(c: OpKernelConstruction) -> Compute:
             flat = pixels.index_select(0, places.view(-1))
             crops = flat.to(torch.float32).view(shape)
         else:
-            _sum_taps(pixels.float(), image.shape, indices, axes, crops)
+            crops = _sum_taps(pixels.float(), image.shape, indices, axes, shape)
         beyond = _beyond(*axes)
         if len(beyond):
             crops.view(-1, shape[3]).index_fill_(0, beyond, outside)
@@ -75,25 +74,24 @@ def _beyond(rows: host.Axis, columns: host.Axis) -> torch.Tensor:
 
 def _sum_taps(
     pixels: torch.Tensor,
-    shape: tuple[int, ...],
+    image: tuple[int, ...],
     indices: Any,
     axes: tuple[host.Axis, host.Axis],
-    crops: torch.Tensor,
-) -> None:
-    """Fills `crops` [boxes, height, width, channels]; a group of boxes at a time."""
+    shape: tuple[int, int, int, int],
+) -> torch.Tensor:
+    """The crops of a shape, made of a group of boxes at a time."""
     rows, columns = axes
-    together = max(1, _MOST_TAPS // (4 * crops[0, :, :, 0].numel()))
-    for begin in range(0, len(crops), together):
+    together = max(1, _MOST_TAPS // (4 * shape[1] * shape[2]))
+    parts = []
+    for begin in range(0, len(indices), together):
         group = slice(begin, begin + together)
-        places, weights = _taps(shape, indices[group], rows[group], columns[group])
+        places, weights = _taps(image, indices[group], rows[group], columns[group])
         ends = torch.arange(0, len(places) + 1, 4, dtype=places.dtype)
         bags = torch.embedding_bag(
             pixels, places, ends, False, 0, False, weights, include_last_offset=True
         )[0]
-        if len(crops) <= together:
-            crops.set_(bags.view(crops.shape))
-        else:
-            crops[group] = bags.view(-1, *crops.shape[1:])
+        parts.append(bags)
+    return (parts[0] if len(parts) == 1 else torch.cat(parts)).view(shape)
 
 
 def _taps(

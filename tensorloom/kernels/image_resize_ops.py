@@ -69,9 +69,7 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
             for x in (top, bottom, down, left, right, across)
         )
         some = None if rows is None else torch.from_numpy(rows).to(c.torch_device)
-        return _Plan(
-            rows_first, some, top, bottom, down, together, left, right, across
-        )
+        return _Plan(rows_first, some, top, bottom, down, together, left, right, across)
 
     def compute(images: torch.Tensor, size: object) -> torch.Tensor:
         height, width = host.check_sizes(images, size)

@@ -61,9 +61,7 @@ def _bags(taps: host.Taps, copies: int, size: int) -> _Bags:
     begins = np.arange(copies, dtype=np.int32)[:, None, None] * np.int32(size)
     rows = (begins + positions.astype(np.int32)).reshape(-1)
     repeated = np.tile(weights.reshape(-1).astype(np.float32), copies)
-    return _Bags(
-        positions.shape[1], torch.from_numpy(rows), torch.from_numpy(repeated)
-    )
+    return _Bags(positions.shape[1], torch.from_numpy(rows), torch.from_numpy(repeated))
 
 
 @kernel(

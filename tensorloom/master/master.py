@@ -23,6 +23,7 @@ from tensorloom.framework.interfaces import (
     WorkerDirectory,
     WorkerInterface,
 )
+from tensorloom.framework.session_config import check_executor_type
 from tensorloom.framework.waiting_ops import waits_of
 from tensorloom.master import session_state
 from tensorloom.master.entangled_bodies import entangled_nodes
@@ -190,6 +191,7 @@ class Master:
     def _register(
         self, session: _Session, pruned: GraphIR, signature: StepSignature
     ) -> PreparedStep:
+        check_executor_type(session.config.executor_type)
         target = OptimizeTarget(
             preserve=frozenset(
                 [name.rpartition(":")[0] for name in signature.fetches]

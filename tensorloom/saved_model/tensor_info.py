@@ -90,6 +90,22 @@ def get_tensor_from_tensor_info(
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 
+def tensor_names(tensor_info: Any) -> list[str]:
+    """The names of the tensors that a `TensorInfo` is made of."""
+    encoding = tensor_info.WhichOneof("encoding")
+    if encoding == "coo_sparse":
+        parts = tensor_info.coo_sparse
+        return [
+            parts.indices_tensor_name,
+            parts.values_tensor_name,
+            parts.dense_shape_tensor_name,
+        ]
+    if encoding == "composite_tensor":
+        components = tensor_info.composite_tensor.components
+        return [name for part in components for name in tensor_names(part)]
+    return [tensor_info.name]
+
+
 def element_from_tensor_info(tensor_info: Any, import_scope: str | None) -> Any:
     """The operation or tensor that a `TensorInfo` names in the default graph."""
     return get_default_graph().as_graph_element(

@@ -235,20 +235,25 @@ class GrpcChannel:
         return set(self._under_way)
 
     def gives_sign_of_life(self, timeout_s: float) -> bool:
-        """Whether the task answers anything at all."""
+        """Whether the task answers anything at all.
+
+        On a connection of its own: on ours the question and the answer would wait
+        behind the tensors that are on their way.
+        """
         import grpc
 
         method = worker_methods()["GetStatus"]
+        connection = _GrpcConnection(self._make_channel(_ON_ITS_OWN))
         try:
-            self._connection.stub(method)(
+            connection.stub(method)(
                 method.request(), timeout=timeout_s, metadata=self._metadata
             )
         except grpc.RpcError as error:
             code = error.code()
             silent = grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE
             return code not in silent
-        except ValueError:
-            return True  # closed by us
+        finally:
+            connection.channel.close()
         return True
 
     def lose(self, reason: str) -> None:

@@ -62,7 +62,13 @@ class NegotiatedChannel:
 
     def _carrier(self, endpoint: str, task: str) -> SocketChannel:
         if endpoint.startswith(SCHEME):
-            return SocketChannel(endpoint, task, open_stream=self._grpc.open_stream)
+            grpc = self._grpc
+            return SocketChannel(
+                endpoint,
+                task,
+                open_stream=grpc.open_stream,
+                ask=grpc.gives_sign_of_life,
+            )
         return SocketChannel(endpoint, task, security.token())
 
     def call(

@@ -67,8 +67,9 @@ def is_silent(connection: socket.socket, limit_s: float) -> bool:
     """
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
     retransmits, probes, data_ms, acknowledged_ms = _TCP_INFO.unpack(info)
-    is_asked = max(retransmits, probes) >= _UNANSWERED
-    return is_asked and min(data_ms, acknowledged_ms) > limit_s * 1000
+    unanswered: int = max(retransmits, probes)
+    silent_ms: int = min(data_ms, acknowledged_ms)
+    return unanswered >= _UNANSWERED and silent_ms > limit_s * 1000
 
 
 silent_peers: Final = _SilentPeers()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors, op_registry
+from tensorloom.framework import errors, op_registry, session_config
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import GRAPH_NAMES, LOWERED
 from tensorloom.framework.resource import is_torch_type
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # A function that calls itself is compiled once and called; so is one this deep.
 MAX_INLINE_DEPTH = 64
-# TensorFlow's ways to run a body; the same one here.
-EXECUTOR_TYPES = (b"", b"DEFAULT", b"SINGLE_THREADED_EXECUTOR")
 
 
 def find_function(emitter: Emitter, name: str) -> FunctionIR:
@@ -157,14 +155,8 @@ def emit_partitioned_call(emitter: Emitter, scope: Scope, node: Node) -> None:
         raise errors.InvalidArgumentError(
             None, None, f"Failed to find function '{name}' in the graph's library."
         )
-    executor_type = node.attrs.get("executor_type", b"")
-    if executor_type not in EXECUTOR_TYPES:
-        raise errors.NotFoundError(
-            None,
-            None,
-            "No executor factory registered for the given executor type: "
-            f"{executor_type.decode(errors='replace')}",
-        )
+    executor_type = node.attrs.get("executor_type", b"").decode(errors="replace")
+    session_config.check_executor_type(executor_type)
     inputs = emitter.inputs_of(scope, node)
     emit_call(emitter, scope, node, name, inputs)
 

@@ -75,10 +75,12 @@ CASES: list[tuple[str, int, list[str]]] = [
     ("saved-model run {}/model --input_exprs x=np.ones((1,2))", 0, ["[[3.]]"]),
     ("saved-model run {}/model --input_exprs q=1", 1, ["not a valid input key"]),
     ("saved-model run {}/model --input_exprs x=1/0", 1, ["division by zero"]),
+    ("saved-model run {}/model --input_exprs x=[[1,int]]", 1, ["not 'type'"]),
     ("saved-model run {}/model", 2, ["At least one of --inputs"]),
     ("graph summary {}/g.pb", 0, ["input x: float32 [-1, 2]", "2 variables"]),
     ("graph summary {}/a.meta", 0, ["input x"]),
     ("graph to-text {}/g.pb", 0, ['op: "CheckNumerics"']),
+    ("graph to-text {}/g.pb -o {}/g.pbtxt", 0, ["g.pbtxt: "]),
     ("graph freeze {}/model -o {}/f.pb", 0, ["f.pb: "]),
     ("graph freeze {}/a.meta -o {}/f.pb", 2, ["--output_node_names"]),
     ("graph summary {}/r.tfrecord", 1, ["not a GraphDef"]),
@@ -140,6 +142,26 @@ def test_frozen_and_stripped_graphs_run(
             tf.import_graph_def(proto, name="")
             assert sess.run("y:0", {"x:0": [[1.0, 1.0]]}).tolist() == [[3.0]]
     assert "CheckNumerics" not in (tmp_path / "s.pbtxt").read_text()
+
+
+def test_freezing_for_sparse_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        w = tf.get_variable("w", initializer=3.0)
+        y = tf.SparseTensor([[0], [3]], x * w, [5])
+        sess.run(w.initializer)
+        tf.saved_model.simple_save(sess, str(tmp_path / "m"), {"x": x}, {"y": y})
+    file = str(tmp_path / "f.pb")
+    as_json(capsys, "graph", "freeze", str(tmp_path / "m"), "-o", file)
+    graph_def = tf.GraphDef.FromString(Path(file).read_bytes())
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        values = sess.graph.get_operation_by_name(y.values.op.name).outputs[0]
+        assert sess.run(values, {"x:0": [1.0, 2.0]}).tolist() == [3.0, 6.0]
+        for part in (y.indices, y.dense_shape):
+            sess.graph.get_operation_by_name(part.op.name)
 
 
 @pytest.mark.parametrize("action", ["freeze", "strip"])

@@ -55,7 +55,16 @@ class Training:
                 self.large = tf.reduce_sum(large * 2.0)
             init = tf.global_variables_initializer()
             self.session = tf.Session(target)
-        self.session.run(init)
+
+        def is_ready() -> bool:
+            try:
+                self.session.run(init)
+                self.session.run(self.large)
+            except LOST:  # a busy machine takes seconds to load torch
+                return False
+            return True
+
+        assert eventually(is_ready)
         self.steps = 0
         self.step()
         # Everything is loaded and prepared before something is cut.

@@ -75,3 +75,29 @@ def test_bilinear_by_any_number_of_threads(threads: int) -> None:
     finally:
         torch.set_num_threads(before)
     np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=255 * 2e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float64])
+@pytest.mark.parametrize(
+    ("op", "flags"),
+    [
+        ("ResizeBicubic", {"align_corners": False, "half_pixel_centers": False}),
+        ("ResizeBicubic", {"align_corners": True, "half_pixel_centers": False}),
+        ("ResizeBicubic", {"align_corners": False, "half_pixel_centers": True}),
+        ("ResizeArea", {"align_corners": False}),
+        ("ResizeArea", {"align_corners": True}),
+    ],
+)
+def test_weighted_sums(dtype: Any, op: str, flags: dict[str, bool]) -> None:
+    random = np.random.RandomState(0)
+    node = _Node(flags)
+    node.op = op
+    for shape, size in [*SIZES, ((1, 7, 300, 1), (400, 700)), ((2, 9, 9, 4), (1, 1))]:
+        images = (random.rand(*shape) * 200).astype(dtype)
+        with tf.Graph().as_default(), tf.Session() as session:
+            fed = tf.placeholder(dtype, [None] * 4)
+            resized = getattr(tf.raw_ops, op)(images=fed, size=size, **flags)
+            found = session.run(resized, {fed: images})
+        expected = host.resize(node)(images, np.array(size))  # type: ignore[arg-type]
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, expected, rtol=0, atol=200 * 1e-6)

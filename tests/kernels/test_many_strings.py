@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tensorloom as tf
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.kernels.host import regex_ops
+from tensorloom.kernels.host.decoding_ops import csv_fields, quoted_columns
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.regular_expressions import is_never_empty
 from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
@@ -160,3 +163,35 @@ def test_replacing_by_a_template(
 def test_patterns_that_may_match_nothing(pattern: bytes) -> None:
     assert not is_never_empty(pattern)
     assert all(is_never_empty(plain) for plain in PLAIN_PATTERNS)
+
+
+_RECORDS = st.lists(
+    st.lists(st.sampled_from(['"a"', '""', '"', "a", ";", ",", "\xff", " "])).map(
+        lambda parts: "".join(parts).encode("latin-1")
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(_RECORDS, st.sampled_from([b",", b";", b" "]))
+def test_quoted_records(lines: list[bytes], delimiter: bytes) -> None:
+    try:
+        rows = [csv_fields(line, delimiter, True) for line in lines]
+    except InvalidArgumentError:
+        rows = []
+    wanted = len(rows[0]) if rows else 1
+    found = quoted_columns(lines, delimiter, wanted)
+    if found is not None:
+        assert list(map(list, zip(*found, strict=True))) == rows
+    elif rows:  # a record of one empty field is none for Python
+        assert len({len(row) for row in rows}) > 1 or b"" in lines
+
+
+def test_a_line_end_in_quotes() -> None:
+    assert quoted_columns([b'"a\nb",c'], b",", 2) is None
+    assert quoted_columns([b'"a', b'b",c'], b",", 2) is None
+    assert quoted_columns([b'"a""b",c', b',"d"'], b",", 2) == [
+        [b'a"b', b""],
+        [b"c", b"d"],
+    ]

@@ -33,6 +33,14 @@ def test_mat_mul(dtype: Any, transpose_a: bool, transpose_b: bool) -> None:
         assert np.array_equal(got, expected)
 
 
+def test_sums_of_half_products_are_not_rounded() -> None:
+    """In float16 2048 + 1 would stay 2048."""
+    a = np.array([[2048, 1, 1, 1, 1]], np.float16)
+    for b in (np.ones((5, 1), np.float16), np.ones((3, 5, 1), np.float16)):
+        op = "MatMul" if b.ndim == 2 else "BatchMatMulV2"
+        assert call_torch(op, a, b).reshape(-1).tolist() == [2052] * (b.size // 5)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(1, 2), max_size=2),

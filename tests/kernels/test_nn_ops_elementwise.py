@@ -112,6 +112,16 @@ def test_softmax_on_host_and_torch(logits: Array) -> None:
     np.testing.assert_allclose(run("Softmax", logits)[0].sum(-1), 1, rtol=1e-5)
 
 
+@pytest.mark.parametrize("classes", [1, 2, 10, 15, 16, 17])
+def test_softmax_of_many_short_rows(classes: int) -> None:
+    logits = np.random.RandomState(0).randn(7, 90, classes).astype(np.float32) * 9
+    logits[3, 4, -1] = -np.inf
+    for op in ("Softmax", "LogSoftmax"):
+        found = run(op, logits)[0]
+        expected = run(op, logits, host=True)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("host", [False, True])
 def test_cross_entropy(host: bool) -> None:
     labels = np.eye(3, dtype=np.float32)[:2]

@@ -221,6 +221,21 @@ def test_a_misplaced_node_fails_every_step_of_the_session() -> None:
                 placer.place(needed)
 
 
+@pytest.mark.parametrize("pruned_only", [False, True])
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("a = Const<1.0> @/gpu:0\nb = Neg(a) @/gpu:0", "b"),
+        ("a = Placeholder {dtype='float32'} @/gpu:0\nb = Neg(a) @/gpu:1", "b"),
+        ("a = Const<1.0> @/gpu:0\nb = Neg(a)", "a"),
+        ("a = Const<1.0>\nb = Neg(a) @/job:x\nc = Neg(b) @/gpu:0", "b"),
+    ],
+)
+def test_sources_are_named_last(text: str, named: str, pruned_only: bool) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"for operation {named}: "):
+        place(text, CPU, place_pruned_graph=pruned_only)
+
+
 def test_a_variable_stays_where_the_first_step_put_it() -> None:
     first = parse("v = VariableV2 {dtype='float32'}\nk = Const<1.0>\nw = Assign(v, k)")
     placer = Placer(WITH_GPUS, has_kernel, SessionConfig())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.boosted_trees_gains import (
     gain_is_larger,
     vector_weights_and_gains,
@@ -23,6 +24,7 @@ _F = np.float32
 _LEFT: Final = b"INEQUALITY_DEFAULT_LEFT"
 _RIGHT: Final = b"INEQUALITY_DEFAULT_RIGHT"
 _EQUAL: Final = b"EQUALITY_DEFAULT_RIGHT"
+_PLACE_WORDS: Final = 32  # what a place and its sums take in tables, about
 _LOWEST: Final = np.finfo(_F).min
 
 
@@ -33,6 +35,24 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 def _check(name: str, values: _Array, limit: int) -> None:
     if values.size and not (int(values.min()) >= 0 and int(values.max()) < limit):
         raise _invalid(f"{name} must be in [0, {limit})")
+
+
+def _zeros(shape: tuple[int, ...]) -> _Array:
+    if min(shape) < 0:
+        raise _invalid(f"Sizes must not be negative, got {list(shape)}")
+    check_memory(shape, dtypes.float32, "CPU")
+    return np.zeros(shape, _F)
+
+
+def _nodes(node_range: _Array, *summaries: _Array) -> range:
+    """The nodes [first, last), which every summary must have."""
+    if node_range.shape != (2,):
+        raise _invalid(f"node_id_range must have 2 elements, got {node_range.size}")
+    first, last = node_range.tolist()
+    count = min((len(summary) for summary in summaries), default=0)
+    if summaries and not 0 <= first <= last <= count:
+        raise _invalid(f"node_id_range [{first}, {last}) must be in {count} nodes")
+    return range(first, last if summaries else first)
 
 
 # --- sums --------------------------------------------------------------------
@@ -47,7 +67,7 @@ def make_stats_summary(c: OpKernelConstruction) -> Compute:
         node_ids: _Array, gradients: _Array, hessians: _Array, *features: _Array
     ) -> _Array:
         _check("node_ids", node_ids, nodes)
-        out = np.zeros((len(features), nodes, buckets, 2), _F)
+        out = _zeros((len(features), nodes, buckets, 2))
         for index, feature in enumerate(features):
             _check("bucketized_features", feature, buckets)
             np.add.at(out[index, ..., 0], (node_ids, feature), gradients[:, 0])
@@ -69,7 +89,7 @@ def aggregate_stats(c: OpKernelConstruction) -> Compute:
         _check("feature", feature + 1, buckets + 1)
         stats = np.concatenate([gradients, hessians], axis=1)
         dimensions = feature.shape[1]
-        out = np.zeros((nodes, dimensions, buckets + 1, stats.shape[1]), _F)
+        out = _zeros((nodes, dimensions, buckets + 1, stats.shape[1]))
         places = np.where(feature == -1, buckets, feature)
         for dimension in range(dimensions):
             np.add.at(out[:, dimension], (node_ids, places[:, dimension]), stats)
@@ -94,6 +114,18 @@ def sparse_aggregate_stats(c: OpKernelConstruction) -> Compute:
         _check("node_ids", node_ids, nodes)
         stats = np.concatenate([gradients, hessians], axis=1)
         batch, dimensions = (int(size) for size in shape)
+        if batch != len(node_ids) or dimensions < 0:
+            raise _invalid(
+                f"feature_shape must be [{len(node_ids)}, dimensions], got "
+                f"[{batch}, {dimensions}]"
+            )
+        # Each example has a sum or lacks one, in every dimension.
+        check_memory((batch, dimensions, _PLACE_WORDS), dtypes.int64, "CPU")
+        if indices.size and not (
+            (indices >= 0).all() and (indices < (batch, dimensions)).all()
+        ):
+            raise _invalid(f"feature_indices must be within [{batch}, {dimensions}]")
+        _check("feature_values", values, buckets + 1)
         sums: dict[tuple[int, int, int], _Array] = {}
         seen: set[tuple[int, int]] = set()
         for (example, dimension), bucket in zip(
@@ -157,7 +189,7 @@ def best_gains_per_feature(c: OpKernelConstruction) -> Compute:
         for summary in summaries:
             rows = [
                 (node, *found)
-                for node in range(int(node_range[0]), int(node_range[1]))
+                for node in _nodes(node_range, summary)
                 if (found := _best_inequality(summary[node], penalties)) is not None
             ]
             for index, dtype in enumerate((np.int32, _F, np.int32, _F, _F)):
@@ -223,7 +255,7 @@ def sparse_best_feature_split(c: OpKernelConstruction) -> Compute:
             raise _invalid(f"stats_summary_shape must have 4 elements, got {sizes}")
         if indices.size and ((indices < 0).any() or (indices >= np.array(sizes)).any()):
             raise _invalid(f"stats_summary_indices must be within {sizes}")
-        dense = np.zeros(sizes, _F)
+        dense = _zeros(sizes)
         np.add.at(dense, tuple(indices.T), values)
         return _split_nodes(node_range, dense, logits, False, penalties)
 
@@ -239,7 +271,7 @@ def best_feature_split_v2(c: OpKernelConstruction) -> Compute:
         summaries, kinds, ids = rest[:count], rest[count], rest[count + 1]
         penalties = _Penalties(*(_F(number) for number in rest[count + 2 :]))
         rows: list[tuple[int, int, _Best]] = []
-        for node in range(int(node_range[0]), int(node_range[1])):
+        for node in _nodes(node_range, *summaries):
             chosen: tuple[int, _Best] | None = None
             for index, summary in enumerate(summaries):
                 by_value = kinds[index] == b"equality"
@@ -265,12 +297,7 @@ def _split_nodes(
     penalties: _Penalties,
 ) -> tuple[_Array, ...]:
     rows = []
-    first, last = (int(node) for node in node_range)
-    if not 0 <= first <= last <= len(summary):
-        raise _invalid(
-            f"node_id_range [{first}, {last}) must be in {len(summary)} nodes"
-        )
-    for node in range(first, last):
+    for node in _nodes(node_range, summary):
         found = _best_split(summary[node], logits, by_value, penalties)
         if found is not None:
             rows.append((node, found))

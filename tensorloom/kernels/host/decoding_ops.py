@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import functools
+import re
 import zlib
 from typing import Any
 
@@ -78,7 +81,11 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
 
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
         lines = records.reshape(-1).tolist()
-        columns = None if chosen else _plain_columns(lines, delimiter, len(types))
+        columns = None
+        if not chosen:
+            columns = _plain_columns(lines, delimiter, len(types))
+            if columns is None and quoted:
+                columns = quoted_columns(lines, delimiter, len(types))
         if columns is None:
             rows = [
                 _select(csv_fields(line, delimiter, quoted), chosen, len(types), i)
@@ -107,6 +114,44 @@ def _plain_columns(
         return None
     fields = blob.split(delimiter) if lines else []
     return [fields[i::wanted] for i in range(wanted)]
+
+
+# A field in quotes or without, for one delimiter, on one line.
+_FIELD = rb'(?:"(?:[^"\n]|"")*+"|[^"\n%b]*+)'
+
+
+@functools.cache
+def _well_formed(delimiter: bytes) -> re.Pattern[bytes]:
+    """Records of well-formed fields, each on a line."""
+    char = re.escape(delimiter)
+    field = _FIELD % char
+    return re.compile(b"%b(?:[%b\n]%b)*+" % (field, char, field))
+
+
+def quoted_columns(
+    lines: list[bytes], delimiter: bytes, wanted: int
+) -> list[list[bytes]] | None:
+    """The fields of records, parsed by Python's parser in C; some are quoted.
+
+    None if there are line ends, or other numbers of fields, or malformed ones: Python
+    takes more than TensorFlow does.
+    """
+    blob = b"\n".join(lines)
+    if blob.count(b"\n") != len(lines) - 1 or b"\r" in blob or delimiter in b'"\r\n':
+        return None
+    if not _well_formed(delimiter).fullmatch(blob):
+        return None
+    # Each byte is a character of this encoding.
+    texts = blob.decode("latin-1").split("\n")
+    try:
+        rows = list(csv.reader(texts, delimiter=delimiter.decode("latin-1")))
+    except csv.Error:
+        return None
+    if {len(row) for row in rows} != {wanted} or len(rows) != len(lines):
+        return None
+    # No line end is in a field.
+    columns = ("\n".join(column) for column in zip(*rows, strict=True))
+    return [column.encode("latin-1").split(b"\n") for column in columns]
 
 
 def _select(

@@ -47,7 +47,7 @@ class KeyTables:
     """The hash tables of some of `count` keys; the place `count` means none.
 
     Raises:
-      NotIndexed: two keys are the same number, or the tables are not enough.
+      NotIndexed: the tables are not enough, as too many keys have one number.
     """
 
     def __init__(self, mixed: Words, count: int, left: Ints) -> None:

@@ -153,9 +153,7 @@ def _gammas(stream: Stream, words: UInt32Array, alphas: _Doubles) -> Any:
             scaled = np.flatnonzero(accepted & some)
             if len(scaled):
                 bases, powers = scale[scaled], alphas[pending[scaled]]
-                found[scaled] *= list(
-                    map(_power, bases.tolist(), powers.tolist())
-                )
+                found[scaled] *= list(map(_power, bases.tolist(), powers.tolist()))
             values[pending[accepted]] = found[accepted]
             rejected[pending[accepted]] = False
             pending = pending[regular & ~accepted]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.reader_resource import (
     FixedLengthRecordReader,
     IdentityReader,
@@ -169,6 +170,8 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 def record_input(c: OpKernelConstruction) -> Compute:
     """Batches of records without end."""
     batch, lock = c["batch_size"], threading.Lock()
+    if batch > 0:
+        check_memory((batch,), dtypes.string, c.device)
     compression = c["compression_type"].decode()
     if compression not in ("", "GZIP", "ZLIB"):
         raise _invalid(f"Unsupported compression_type: {compression}")
@@ -196,20 +199,26 @@ def _shuffled_records(
 ) -> Iterator[bytes]:
     """Records in random order: files are shuffled, then a buffer of records.
 
-    Each pass over the files begins `shift` of them later.
+    Each pass over the files begins `shift` of them later, when all records of the
+    last one were given.
     """
     buffer: list[bytes] = []
-    for record in _passes(pattern, compression, rng, shift):
-        buffer.append(record)
-        if len(buffer) >= capacity:
-            i = rng.randrange(len(buffer))
-            buffer[i], buffer[-1] = buffer[-1], buffer[i]
+    for records in _passes(pattern, compression, rng, shift):
+        for record in records:
+            buffer.append(record)
+            if len(buffer) >= capacity:
+                i = rng.randrange(len(buffer))
+                buffer[i], buffer[-1] = buffer[-1], buffer[i]
+                yield buffer.pop()
+        rng.shuffle(buffer)
+        while buffer:
             yield buffer.pop()
 
 
 def _passes(
     pattern: str, compression: str, rng: random.Random, shift: float
-) -> Iterator[bytes]:
+) -> Iterator[Iterator[bytes]]:
+    """The records of each pass over the files."""
     epoch = 0
     while True:
         names = sorted(name for one in pattern.split(",") for name in glob.glob(one))
@@ -217,11 +226,15 @@ def _passes(
             raise errors.NotFoundError(None, None, f"Found no files at {pattern}")
         rng.shuffle(names)
         first = math.floor(epoch * shift * len(names)) % len(names)
-        found = False
-        for name in names[first:] + names[:first]:
-            for record in RecordReader(name, compression.encode()):
-                found = True
-                yield record
-        if not found:
-            raise errors.NotFoundError(None, None, f"Found no records at {pattern}")
+        yield _records(names[first:] + names[:first], compression, pattern)
         epoch += 1
+
+
+def _records(names: list[str], compression: str, pattern: str) -> Iterator[bytes]:
+    found = False
+    for name in names:
+        for record in RecordReader(name, compression.encode()):
+            found = True
+            yield record
+    if not found:
+        raise errors.NotFoundError(None, None, f"Found no records at {pattern}")

@@ -322,6 +322,8 @@ def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
             )
         stored = np.bincount(rows, minlength=count) if count else np.zeros(0, int)
         is_empty = stored == 0
+        if not is_empty.any() and (rows[1:] >= rows[:-1]).all():
+            return indices.copy(), values.copy(), is_empty, np.arange(len(rows))
         added = np.zeros((int(is_empty.sum()), indices.shape[1]), np.int64)
         added[:, 0] = np.flatnonzero(is_empty)
         every_row = np.concatenate([rows, added[:, 0]])

@@ -23,6 +23,7 @@ MOST_BYTES = 16
 _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
+
 @dataclass(frozen=True)
 class _Numbers:
     """Words as numbers."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.shape_inference import format_shape
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -15,6 +16,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
+    invalid,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
@@ -68,6 +70,13 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     from tensorloom.kernels.host.ragged_ops import RaggedVariant
 
     types, shapes = signature(c)
+    for index, shape in enumerate(c["dense_shapes"]):
+        if shape.dims_tuple is None or None in shape.dims_tuple[1:]:
+            raise invalid(
+                f"dense_shapes[{index}] has unknown rank or unknown inner dimensions: "
+                f"{format_shape(shape)}"
+            )
+    padded = [shape.dims_tuple[:1] == (None,) for shape in c["dense_shapes"]]
     sparse, dense = list(c["sparse_keys"]), list(c["dense_keys"])
     ragged: list[bytes] = []
     ragged_types: tuple[Any, Any] = ((), ())
@@ -80,6 +89,14 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     order = sorted([*sparse, *dense, *ragged])
 
     def compute(source: Any, parallel: Any, *defaults: Any) -> Dataset:
+        for index, default in enumerate(defaults):
+            if padded[index] and default.size != 1:
+                raise invalid(
+                    f"dense_shape[{index}] is of variable length, therefore "
+                    f"def_value[{index}] must contain a single element (the padding "
+                    f"element), but has the shape {list(default.shape)}"
+                )
+
         def parse(serialized: Any) -> Element:
             texts = serialized.reshape(-1).tolist()
             where = example_columns.Where([""] * len(texts))

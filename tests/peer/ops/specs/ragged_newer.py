@@ -1,4 +1,7 @@
-"""Ragged crosses and gradients, and hashed crosses (2.x)."""
+"""Gradients of ragged rows, and hashed crosses (2.x).
+
+RaggedCross has no spec: TensorFlow crashes on some of its unknown shapes.
+"""
 
 from __future__ import annotations
 
@@ -26,51 +29,6 @@ def _spec(op: str, make: Any, **options: Any) -> None:
 def _row_splits(d: Draw, rows: int, kind: Any) -> Any:
     lengths = d.rng.integers(1, 3, rows)
     return np.concatenate([[0], np.cumsum(lengths)]).astype(kind)
-
-
-def _crossed(d: Draw, **more: Any) -> Any:
-    """Ragged, sparse and dense features of the same rows, in any order."""
-    rows = d.integer(1, 3)
-    hashed = d.maybe()
-    kind = np.int64 if d.maybe() else np.int32
-    order, values, splits = "", [], []
-    for _ in range(d.integer(0, 2)):
-        splits.append(_row_splits(d, rows, kind))
-        values.append(d.array((int(splits[-1][-1]),), d.choice(["int64", "string"])))
-        order += "R"
-    sparse: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-    if d.maybe():
-        places = np.argwhere(d.rng.random((rows, 2)) < 0.6)
-        found = d.array((len(places),), d.choice(["int64", "string"]))
-        parts = (places, found, np.array([rows, 2], np.int64))
-        for held, part in zip(sparse, parts, strict=True):
-            held.append(part)
-        order += "S"
-    dense = []
-    if d.maybe() or len(order) < 2:
-        dense.append(d.array((rows, d.integer(1, 2)), d.choice(["int64", "string"])))
-        order += "D"
-    attrs = {
-        "Nsparse": len(sparse[0]),
-        "input_order": "".join(d.rng.permutation(list(order))),
-        "hashed_output": hashed,
-        "num_buckets": 1000,
-        "hash_key": 956888297470,
-        "out_values_type": "int64" if hashed else "string",
-        "out_row_splits_type": d.choice(["int32", "int64"]),
-    }
-    return call(values, splits, *sparse, dense, **{**attrs, **more})
-
-
-_spec(
-    "RaggedCross",
-    _crossed,
-    bad=(
-        lambda d: _crossed(d, input_order="R"),
-        lambda d: _crossed(d, input_order="XYZ"),
-        lambda d: _crossed(d, num_buckets=-1),
-    ),
-)
 
 
 def _hashed(d: Draw, buckets: int | None = None, **more: Any) -> Any:

@@ -1,0 +1,70 @@
+"""Numbers found among keys by tables are those that a dictionary finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tensorloom as tf
+from tensorloom.kernels.host.key_tables import KeyTables, NotIndexed, NumberIndex
+
+_ENDS = [-(2**63), -1, 0, 1, 2**62, 2**63 - 1]
+_NUMBERS = st.sampled_from(_ENDS) | st.integers(-50, 50)
+
+
+@given(st.lists(_NUMBERS, unique=True), st.lists(_NUMBERS))
+def test_numbers(keys: list[int], asked: list[int]) -> None:
+    index = NumberIndex(np.array(keys, np.int64))
+    places = dict(zip(keys, range(len(keys)), strict=True))
+    expected = [places.get(number, len(keys)) for number in asked]
+    assert index.find(np.array(asked, np.int64)).tolist() == expected
+
+
+def test_many_numbers() -> None:
+    random = np.random.RandomState(0)
+    keys = np.unique(random.randint(-(2**40), 2**40, 20_000))
+    random.shuffle(keys)
+    asked = np.concatenate([keys[::3], random.randint(-(2**40), 2**40, 5_000)])
+    places = dict(zip(keys.tolist(), range(len(keys)), strict=True))
+    expected = [places.get(number, len(keys)) for number in asked.tolist()]
+    assert NumberIndex(keys).find(asked).tolist() == expected
+
+
+def test_many_equal_numbers_have_no_tables() -> None:
+    with pytest.raises(NotIndexed):
+        KeyTables(np.zeros(30, np.uint64), 30, np.arange(30))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, object])
+@pytest.mark.parametrize("to", [np.int64, np.float32, object])
+def test_tables_of_many_keys(dtype: Any, to: Any) -> None:
+    def typed(numbers: Any, kind: Any) -> Any:
+        if kind is object:
+            return np.array([b"%d" % number * 3 for number in numbers], object)
+        return np.array(numbers, kind)
+
+    key_type, value_type = (
+        tf.string if kind is object else tf.as_dtype(kind) for kind in (dtype, to)
+    )
+
+    keys, values = typed(range(500), dtype), typed(range(7, 507), to)
+    default = typed([-9], to)[0]
+    asked = np.random.RandomState(0).randint(-20, 700, (30, 40))
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = tf.lookup.KeyValueTensorInitializer(
+            tf.constant(keys.tolist(), key_type),
+            tf.constant(values.tolist(), value_type),
+        )
+        table = tf.lookup.StaticHashTable(made, default)
+        session.run(tf.tables_initializer())
+        flat = typed(asked.reshape(-1), dtype).reshape(asked.shape)
+        fed = tf.placeholder(key_type)
+        found = session.run(table.lookup(fed), {fed: flat})
+    known = (asked >= 0) & (asked < 500)
+    expected = typed(asked.reshape(-1) + 7, to).reshape(asked.shape)
+    expected[~known] = default
+    assert found.tolist() == expected.tolist()
