@@ -8,6 +8,7 @@ from typing import Any
 from tensorloom.cluster.resolvers import NAMES, ClusterResolver
 from tensorloom.framework.export import export
 from tensorloom.train.cluster_spec import ClusterSpec
+from tensorloom.transport import host_port
 
 
 @export(NAMES + "KubernetesClusterResolver")
@@ -47,7 +48,7 @@ class KubernetesClusterResolver(ClusterResolver):
         """The running pods of each job, by their names.
 
         Raises:
-          RuntimeError: a pod is not running.
+          RuntimeError: a pod is not running, or the API does not answer.
         """
         cluster: dict[str, list[str]] = {}
         for job, selectors in self._labels.items():
@@ -62,7 +63,7 @@ class KubernetesClusterResolver(ClusterResolver):
                             f'Pod "{pod.metadata.name}" is not running; phase: '
                             f'"{pod.status.phase}"'
                         )
-                    tasks.append(f"{pod.status.host_ip}:{self._port}")
+                    tasks.append(host_port.join(pod.status.host_ip, self._port))
         return ClusterSpec(cluster)
 
     def master(

@@ -19,13 +19,7 @@ from tensorloom.framework.op_policy import OpPolicy
 from tensorloom.master.master import Master
 from tensorloom.master.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import (
-    grpc_stream_listener,
-    host_port,
-    security,
-    socket_address,
-    stream_server,
-)
+from tensorloom.transport import host_port, security, socket_address, stream_server
 from tensorloom.transport.frame_answers import FrameAnswers
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
@@ -139,10 +133,7 @@ class Server:
         stream_endpoint = stream_server.new_endpoint()
         workers = WorkerService(
             self._worker,
-            [
-                *(endpoint for _, endpoint in sockets),
-                *([stream_endpoint] if grpc_stream_listener.is_supported() else []),
-            ],
+            [*(endpoint for _, endpoint in sockets), stream_endpoint],
             self._policy,
             lambda cluster_def: self._directory.learn(ClusterSpec(cluster_def)),
         )

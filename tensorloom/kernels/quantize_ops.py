@@ -450,7 +450,7 @@ def _requantization_range_per_channel(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, low: Any, high: Any) -> Any:
         _check_four_axes(value)
         if not value.numel():
-            return f32(0), f32(0)
+            raise invalid("input must not be empty")
         scales = _channel_scales(value, low, high) / limits(source)[1]
         smallest, largest = (value.double() * scales).aminmax()
         bound = f32(min(max(abs(float(smallest)), abs(float(largest))), clip))

@@ -27,15 +27,15 @@ def _shape(c: InferenceContext) -> TensorShape:
     if not seed or seed[-1] != 3:
         told = format_shape(TensorShape.of(seed)).replace("?", "-1")
         c.fail(f"Seed must have shape [3] or [n, 3] but got {told}.")
-    if index and len(seed) == 2 and index != seed[:1]:
-        told = [format_shape(TensorShape.of(dims)) for dims in (seed, index)]
+    if index and index[0] and len(seed) == 2 and index != seed[:1]:
+        texts = [format_shape(TensorShape.of(dims)) for dims in (seed, index)]
         c.fail(
-            f"Seed has shape {told[0]} but must have shape {told[1][:-1]}, 3]. "
-            f"since index had shape {told[1]}."
+            f"Seed has shape {texts[0]} but must have shape {texts[1][:-1]}, 3]. "
+            f"since index had shape {texts[1]}."
         )
     if index and most and most[0] not in (None, 0, 1) and index != most:
-        told = [format_shape(TensorShape.of(dims)) for dims in (most, index)]
-        c.fail(f"Max index has shape {told[0]} but must have shape {told[1]}.")
+        texts = [format_shape(TensorShape.of(dims)) for dims in (most, index)]
+        c.fail(f"Max index has shape {texts[0]} but must have shape {texts[1]}.")
     batch: tuple[int | None, ...] = ()
     for dims in (index, seed[:-1], most):
         batch = batch or dims  # whether they agree is known when the op runs

@@ -77,15 +77,19 @@ class CheckpointReader:
             names = [key for key in reader.keys if not reader.entry(key).slices]
         lines = [
             name
-            + f" (DT_{reader.dtype(name).name.upper()}) ".encode()
+            + f" ({_enum_name(reader.dtype(name))}) ".encode()
             + shape_text(reader.shape(name)).encode()
             + (f", {count} slices".encode() if (count := parts(name)) > 1 else b"")
             for name in names
         ]
-        text = b"".join(line + b"\n" for line in lines)
-        return text.replace(b"DT_FLOAT32", b"DT_FLOAT").replace(
-            b"DT_FLOAT64", b"DT_DOUBLE"
-        )
+        return b"".join(line + b"\n" for line in lines)
+
+
+def _enum_name(dtype: dtypes.DType) -> str:
+    from tensorloom.protos import types_pb2
+
+    names: Any = types_pb2.DataType
+    return str(names.Name(dtype.as_datatype_enum))
 
 
 def _names_and_shapes(reader: checkpoints.Reader) -> list[tuple[str, list[int]]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, threads
-from tensorloom.transport import grpc_stream_listener, security, status
+from tensorloom.transport import security, status
 from tensorloom.transport.grpc_channel import (
     ANSWERED,
     GRPC_OPTIONS,
@@ -15,7 +15,7 @@ from tensorloom.transport.grpc_channel import (
     Options,
     prepare_grpc,
 )
-from tensorloom.transport.grpc_stream_listener import IncomingStream, StreamListener
+from tensorloom.transport.grpc_stream import PATH
 from tensorloom.transport.liveness import task_timeout_s
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from tensorloom.transport.interface import Handler, Handlers
     from tensorloom.transport.methods import Method
     from tensorloom.transport.stream_server import StreamServer
-
-#: What a caller without the cluster's token hears.
-_STRANGER: Final = "The caller does not know the token of this cluster"
 
 
 class _GrowingExecutor(Executor):
@@ -99,11 +96,8 @@ class GrpcServer:
         tls = tls or security.tls()
         self._server = grpc.server(_GrowingExecutor(), options=settings)
         self._streams = streams
-        token = security.token()
-        self._server.add_generic_rpc_handlers((_router(handlers, token),))
-        self._listener: StreamListener | None = None
-        if streams is not None and grpc_stream_listener.is_supported():
-            self._listener = _listener(self._server, streams, token)
+        router = _router(handlers, streams, security.token())
+        self._server.add_generic_rpc_handlers((router,))
         try:
             self._port = (
                 self._server.add_insecure_port(address)
@@ -118,8 +112,6 @@ class GrpcServer:
     def start(self) -> None:
         """Begins to answer."""
         self._server.start()
-        if self._listener is not None:
-            self._listener.start()
 
     @property
     def port(self) -> int:
@@ -147,7 +139,9 @@ def _keepalive_options() -> Options:
     )
 
 
-def _router(handlers: Handlers, token: bytes) -> grpc.GenericRpcHandler:
+def _router(
+    handlers: Handlers, streams: StreamServer | None, token: bytes
+) -> grpc.GenericRpcHandler:
     import grpc
 
     by_path = {
@@ -158,40 +152,29 @@ def _router(handlers: Handlers, token: bytes) -> grpc.GenericRpcHandler:
         )
         for method, handler in handlers.items()
     }
+    if streams is not None:
+        by_path[PATH] = grpc.stream_stream_rpc_method_handler(streams.serve)
 
     stranger = grpc.unary_unary_rpc_method_handler(_refuse)
 
     class Router(grpc.GenericRpcHandler):  # type: ignore[misc]
         def service(self, handler_call_details: Any) -> Any:
-            if token and not _has_token(
-                handler_call_details.invocation_metadata, token
-            ):
+            if token and not _has_token(handler_call_details, token):
                 return stranger
             return by_path.get(handler_call_details.method)
 
     return Router()
 
 
-def _listener(
-    server: grpc.Server, streams: StreamServer, token: bytes
-) -> StreamListener:
-    def serve(stream: IncomingStream) -> None:
-        if token and not _has_token(stream.metadata, token):
-            stream.refuse(_STRANGER)
-        else:
-            streams.serve(stream)
-
-    return StreamListener(server, serve)
-
-
 def _refuse(request: bytes, context: grpc.ServicerContext) -> Any:
-    return context.abort(_code(errors.UNAUTHENTICATED), _STRANGER)
+    message = "The caller does not know the token of this cluster"
+    return context.abort(_code(errors.UNAUTHENTICATED), message)
 
 
-def _has_token(metadata: Iterable[tuple[str, str]], token: bytes) -> bool:
+def _has_token(details: Any, token: bytes) -> bool:
     import hmac
 
-    given = dict(metadata).get(TOKEN_HEADER, "")
+    given = dict(details.invocation_metadata).get(TOKEN_HEADER, "")
     return hmac.compare_digest(given, token.hex())
 
 

@@ -5,8 +5,6 @@ iterator, and one waits for all events of the channel. Handing over to them cost
 thirds of a small exchange. gRPC's blocking calls poll for their events themselves; a
 stream here is made of the same parts. They are no public interface of grpcio: where
 they are missing `is_supported` says so, and tasks call each other as TensorFlow's do.
-
-`GrpcStream` is the caller's end; for the other one see `grpc_stream_listener.py`.
 """
 
 from __future__ import annotations
@@ -26,10 +24,10 @@ if TYPE_CHECKING:
 PATH: Final = "/tensorloom.Frames/Connect"
 
 # What an event is about.
-STARTED: Final = 0
-SENT: Final = 1
-RECEIVED: Final = 2
-ENDED: Final = 3
+_STARTED: Final = 0
+_SENT: Final = 1
+_RECEIVED: Final = 2
+_ENDED: Final = 3
 
 
 class StreamEnded(OSError):
@@ -57,36 +55,40 @@ def is_supported() -> bool:
     return True
 
 
-class MessageStream:
-    """One end of a stream. Any thread may send; one thread at a time receives."""
+class GrpcStream:
+    """One stream. Any thread may send; one thread at a time receives."""
 
-    def __init__(self, due: int) -> None:
-        """Takes over a stream on which `due` events are to come."""
+    def __init__(
+        self, channel: grpc.Channel, metadata: Sequence[tuple[str, str]] | None
+    ) -> None:
+        """Opens a stream.
+
+        Raises:
+          ValueError: the channel is closed.
+        """
         from grpc._cython import cygrpc
 
         self._send_operation = cygrpc.SendMessageOperation
         self._receive = cygrpc.ReceiveMessageOperation
+        self._cancelled = cygrpc.StatusCode.cancelled
+        start = (
+            cygrpc.SendInitialMetadataOperation(metadata, 0),
+            cygrpc.ReceiveInitialMetadataOperation(0),
+        )
+        end = (cygrpc.ReceiveStatusOnClientOperation(0),)
+        started = ((start, _STARTED), (end, _ENDED))
+        self._call = channel._channel.segregated_call(
+            0, PATH.encode(), None, None, metadata, None, started
+        )
         #: Why the stream has ended; None before.
         self.ended: str | None = None
-        self._due = due
+        self._due = len(started)  # events
         self._is_sending = False
         self._is_receiving = False
         self._outbox: deque[bytes] = deque()
         self._inbox: deque[bytes] = deque()
         self._lock = threading.Lock()
         self._polling = threading.Lock()
-
-    def _operate(self, operation: Any, about: int) -> bool:
-        """Begins an operation; False if the stream has ended."""
-        raise NotImplementedError
-
-    def _next_event(self) -> Any:
-        """Waits for an event."""
-        raise NotImplementedError
-
-    def cancel(self) -> None:
-        """Ends the stream; who uses it hears of it."""
-        raise NotImplementedError
 
     def send(self, message: bytes) -> None:
         """Sends a message, or leaves it to who polls when another one is on its way.
@@ -101,11 +103,11 @@ class MessageStream:
                 self._start_sending(message)
 
     def _start_sending(self, message: bytes) -> None:
-        self._start(self._send_operation(message, 0), SENT)
+        self._start(self._send_operation(message, 0), _SENT)
         self._is_sending = True
 
     def _start(self, operation: Any, about: int) -> None:
-        if self.ended is not None or not self._operate(operation, about):
+        if self.ended is not None or not self._call.operate((operation,), about):
             raise StreamEnded(self.ended or "the stream has ended")
         self._due += 1
 
@@ -151,7 +153,7 @@ class MessageStream:
     def _poll_for_message(self) -> None:
         if not self._is_receiving:
             with self._lock:
-                self._start(self._receive(0), RECEIVED)
+                self._start(self._receive(0), _RECEIVED)
             self._is_receiving = True
         self._poll()
 
@@ -160,33 +162,29 @@ class MessageStream:
         if self.ended is not None:
             return
         try:
-            event = self._next_event()
+            event = self._call.next_event()
         except BaseException:  # a signal's: gRPC has dropped the call
             self.ended = "interrupted"
             self._is_sending = False
             raise
         with self._lock:
             self._due -= 1
-            if event.tag == SENT and event.success:
+            if event.tag == _SENT and event.success:
                 self._is_sending = False
                 if self._outbox:
                     self._start_sending(self._outbox.popleft())
-            elif event.tag == SENT:  # who waits for it hears of the end
+            elif event.tag == _SENT:  # who waits for it hears of the end
                 self.cancel()
-        if event.tag == RECEIVED:
+        if event.tag == _RECEIVED:
             self._take(event)
-        elif event.tag == ENDED:
-            self._end(self._reason(event))
+        elif event.tag == _ENDED:
+            self._end(event.batch_operations[0].details() or "it hung up")
 
     def _take(self, event: Any) -> None:
         self._is_receiving = False
         message = event.batch_operations[0].message()
         if message is not None:
             self._inbox.append(message)
-
-    def _reason(self, event: Any) -> str:
-        """Why the stream has ended."""
-        return "it hung up"
 
     def _end(self, reason: str) -> None:
         """Takes the last events: gRPC keeps what it has of a call until then."""
@@ -196,52 +194,11 @@ class MessageStream:
                     self.ended = reason
                     self._is_sending = False
                     return
-            event = self._next_event()
+            event = self._call.next_event()
             with self._lock:
                 self._due -= 1
-            if event.tag == RECEIVED:
+            if event.tag == _RECEIVED:
                 self._take(event)
-
-    def _drain(self) -> None:
-        """Waits for the end, which was asked for."""
-        while self.ended is None:
-            with self._polling:
-                self._poll()
-
-
-class GrpcStream(MessageStream):
-    """The caller's end."""
-
-    def __init__(
-        self, channel: grpc.Channel, metadata: Sequence[tuple[str, str]] | None
-    ) -> None:
-        """Opens a stream.
-
-        Raises:
-          ValueError: the channel is closed.
-        """
-        from grpc._cython import cygrpc
-
-        self._cancelled = cygrpc.StatusCode.cancelled
-        start = (
-            cygrpc.SendInitialMetadataOperation(metadata, 0),
-            cygrpc.ReceiveInitialMetadataOperation(0),
-        )
-        end = (cygrpc.ReceiveStatusOnClientOperation(0),)
-        begun = ((start, STARTED), (end, ENDED))
-        super().__init__(len(begun))
-        self._call = channel._channel.segregated_call(
-            0, PATH.encode(), None, None, metadata, None, begun
-        )
-
-    def _operate(self, operation: Any, about: int) -> bool:
-        return bool(self._call.operate((operation,), about))
-
-    def _next_event(self) -> Any:
-        return self._call.next_event()
-
-    def _reason(self, event: Any) -> str:
-        return event.batch_operations[0].details() or super()._reason(event)
 
     def cancel(self) -> None:
         """Ends the stream; who uses it hears of it."""
@@ -250,4 +207,6 @@ class GrpcStream(MessageStream):
     def close(self) -> None:
         """Ends the stream, and waits for that."""
         self.cancel()
-        self._drain()
+        while self.ended is None:
+            with self._polling:
+                self._poll()

@@ -16,7 +16,6 @@ from tensorloom.framework import errors, threads
 from tensorloom.framework.cancellation import CancellationManager, Deadline
 from tensorloom.transport import frames, message_frames, status
 from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
-from tensorloom.transport.read_ahead import late
 from tensorloom.transport.socket_connection import NotConnected
 from tensorloom.transport.socket_server import MAX_HELLO, PROTOCOL
 
@@ -33,6 +32,8 @@ Open = Callable[[], GrpcStream]
 _FRESH_S: Final = 0.1
 # For so long it is waited for an answer from one that was not.
 _ANSWER_S: Final = 0.25
+# A thread comes to a stream whose user has turned to something else for so long.
+_LATE_S: Final = 0.25
 
 
 class _ReplyReader(message_frames.MessageReader):
@@ -117,7 +118,7 @@ class StreamConnection:
     def _receive(self) -> bytes:
         assert self._stream is not None
         if self._on_hangup is not None:
-            late.forget(self)
+            _late.forget(self)
         try:
             message = self._stream.receive()
         except StreamEnded:
@@ -155,9 +156,9 @@ class StreamConnection:
     def on_hangup(self, callback: Callable[[], None] | None) -> None:
         self._on_hangup = callback
         if callback is None:
-            late.forget(self)
+            _late.forget(self)
         else:
-            late.add(self)
+            _late.add(self)
 
     def write_only(self) -> None:
         """Says that nothing will be read; a hang-up is found by who writes."""
@@ -213,3 +214,51 @@ class StreamConnection:
         self.lost = self.lost or "it hung up"
         if self._stream is not None:
             self._stream.close()
+
+
+class _Late:
+    """Reads ahead where somebody turned to something else for long.
+
+    Who waits for a stream polls it. A thread that did it always would have to be
+    woken, and wake the other, with each message; so it comes only after a while.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watched: dict[StreamConnection, float] = {}
+        self._is_running = False
+
+    def add(self, connection: StreamConnection) -> None:
+        """Watches a connection until `forget`."""
+        with self._lock:
+            self._watched[connection] = time.monotonic()
+            if not self._is_running:
+                self._is_running = True
+                threads.start(self._run)
+
+    def forget(self, connection: StreamConnection) -> None:
+        """Somebody reads from it again."""
+        with self._lock:
+            self._watched.pop(connection, None)
+
+    def _run(self) -> None:
+        idle_since = time.monotonic()
+        while True:
+            time.sleep(_LATE_S)
+            now = time.monotonic()
+            with self._lock:
+                late = [
+                    c for c, since in self._watched.items() if now - since > _LATE_S
+                ]
+                for connection in late:
+                    del self._watched[connection]
+                if self._watched or late:
+                    idle_since = now
+                elif now - idle_since > threads.IDLE_SECONDS:
+                    self._is_running = False
+                    return
+            for connection in late:
+                threads.start(connection.read_ahead)
+
+
+_late: Final = _Late()

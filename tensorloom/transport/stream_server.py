@@ -1,25 +1,21 @@
-"""Answers calls between tensorloom's tasks, on streams of gRPC messages.
-
-The thread that answers polls its stream (`grpc_stream_listener.py`). It does not while
-it handles a call; then others look after a while whether the caller is gone.
-"""
+"""Answers calls between tensorloom's tasks, on streams of gRPC messages."""
 
 from __future__ import annotations
 
+import queue
 import secrets
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors
-from tensorloom.transport import frames, message_frames
+from tensorloom.framework import errors, threads
+from tensorloom.transport import frames, message_frames, value_methods
 from tensorloom.transport.frame_answers import Caller, FrameAnswers, TensorStream
-from tensorloom.transport.grpc_stream import StreamEnded
-from tensorloom.transport.read_ahead import late
 from tensorloom.transport.socket_server import MAX_HELLO, NO_PEER, PROTOCOL
 from tensorloom.transport.stream_connection import SCHEME
 
 if TYPE_CHECKING:
-    from tensorloom.transport.grpc_stream_listener import IncomingStream
+    import grpc
 
 
 def new_endpoint() -> str:
@@ -40,77 +36,93 @@ class StreamServer:
         self._answers = answers
         self._hello = PROTOCOL + b"\0" + endpoint.removeprefix(SCHEME).encode()
         self._lock = threading.Lock()
-        self._served: set[_Served] = set()
-        self._is_stopping = False
+        self._streams: dict[grpc.ServicerContext, Caller] = {}
 
     def end_idle(self) -> None:
-        """Ends the streams on which no call is under way: the server stops."""
+        """Ends the streams on which no call is under way."""
         with self._lock:
-            self._is_stopping = True
-            idle = [s for s in self._served if not s.caller.is_calling]
-        for served in idle:
-            served.stream.cancel()
+            idle = [c for c, caller in self._streams.items() if not caller.is_calling]
+        for context in idle:
+            context.cancel()
 
-    def serve(self, stream: IncomingStream) -> None:
-        """Answers on a stream until it ends."""
-        served = _Served(stream)
+    def serve(
+        self, messages: Iterator[bytes], context: grpc.ServicerContext
+    ) -> Iterator[bytes]:
+        """Handles one stream: messages in, messages out."""
+        caller = Caller()
         with self._lock:
-            self._served.add(served)
-            if self._is_stopping:  # it came just before that
-                stream.cancel()
+            self._streams[context] = caller
+        # gRPC has one thread that tells, for all its streams.
+        if not context.add_callback(lambda: threads.start(caller.cancel)):
+            caller.cancel()  # the stream has ended already
+        reader = message_frames.MessageReader(_receiver(messages))
         try:
-            if self._greets(served):
-                self._answer_all(served)
-        except (OSError, frames.Closed, errors.OpError):
+            yield from self._replies(reader, caller)
+        except (frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
-            late.forget(served)
             with self._lock:
-                self._served.discard(served)
-            stream.close()
-            self._answers.end(served.caller)
+                self._streams.pop(context, None)
+            self._answers.end(caller)
 
-    def _greets(self, served: _Served) -> bool:
-        """Whether the caller knows this task."""
-        hello = served.reader.read(0, MAX_HELLO)
+    def _replies(
+        self, reader: message_frames.MessageReader, caller: Caller
+    ) -> Iterator[bytes]:
+        hello = reader.read(0, MAX_HELLO)
         if hello.header != self._hello:
             code = errors.UNAUTHENTICATED
-            served.write(frames.ERROR, header=NO_PEER, code=code)
-            return False
-        served.write(frames.HELLO, header=PROTOCOL)
-        return True
+            yield from message_frames.messages(frames.ERROR, header=NO_PEER, code=code)
+            return
+        yield from message_frames.messages(frames.HELLO, header=PROTOCOL)
+        replies: list[Iterator[bytes]] = []
 
-    def _answer_all(self, served: _Served) -> None:
-        push = TensorStream(served.write).push
+        def write(*parts: Any, **named: Any) -> None:
+            replies.append(message_frames.messages(*parts, **named))
+
         while True:
-            frame = served.reader.read()
-            late.add(served)
-            self._answers.answer(frame, served.caller, served.write, push)
-            late.forget(served)
+            frame = reader.read()
+            if frame.method == value_methods.TENSORS:
+                yield from self._tensors(frame, reader)
+                return
+            self._answers.answer(frame, caller, write, _push_nothing)
+            for reply in replies:
+                yield from reply
+            replies.clear()
+
+    def _tensors(
+        self, frame: frames.Frame, reader: message_frames.MessageReader
+    ) -> Iterator[bytes]:
+        """Answers the requests for tensors, of which a stream has no other calls."""
+        outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+        def write(*parts: Any, **named: Any) -> None:
+            # A tensor may change once it was sent, so it is copied now.
+            for message in message_frames.messages(*parts, **named):
+                outbox.put(message)
+
+        push = TensorStream(write).push
+
+        def read(frame: frames.Frame) -> None:
+            try:
+                while True:
+                    self._answers.answer(frame, Caller(), write, push)
+                    frame = reader.read()
+            except (frames.Closed, errors.OpError):
+                outbox.put(None)
+
+        threads.start(lambda: read(frame))
+        return iter(outbox.get, None)
 
 
-class _Served:
-    """A stream with its reader and its caller."""
-
-    def __init__(self, stream: IncomingStream) -> None:
-        self.stream = stream
-        self.caller = Caller()
-        self.reader = message_frames.MessageReader(stream.receive)
-
-    def write(self, *parts: Any, **named: Any) -> None:
-        """Sends a frame; as `frames.FrameWriter.write`.
-
-        Raises:
-          OSError: the stream broke.
-        """
-        for message in message_frames.messages(*parts, **named):
-            # While one message is on its way the next is made.
-            self.stream.wait_sent()
-            self.stream.send(message)
-
-    def read_ahead(self) -> None:
-        """Polls while a call is handled, which is cancelled when its caller is gone."""
+def _receiver(messages: Iterator[bytes]) -> Any:
+    def receive() -> bytes:
         try:
-            self.stream.wait_message()
-        except StreamEnded:
-            self.caller.cancel()
+            return next(messages)
+        except Exception:  # StopIteration, and gRPC's when the caller gave up
+            raise frames.Closed from None
+
+    return receive
+
+
+def _push_nothing(*_: Any) -> None:
+    raise errors.InvalidArgumentError(None, None, "Tensors have a stream of their own")

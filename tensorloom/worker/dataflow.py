@@ -215,7 +215,12 @@ class Run:
         else:
             outputs = item.call(inputs, self.args, self.context)
             if kind == RETVAL:
-                self.results[item.node.attrs["index"]] = outputs[0]
+                index = item.node.attrs["index"]
+                if index in self.results:  # an iteration outside of any loop
+                    raise errors.InternalError(
+                        None, None, f"Retval[{index}] has already been set."
+                    )
+                self.results[index] = outputs[0]
                 outputs = ()
         self._deliver(item, iteration, outputs)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.classic_op_types import MERGES
+from tensorloom.framework.classic_op_types import ENTERS, MERGES
 from tensorloom.framework.rendezvous_key import key_of
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
@@ -181,6 +181,10 @@ def _pass_facts(
     known = [facts[key] for key in node.inputs if key in facts]
     source = known[0]
     item.frame = node.attrs.get("frame_name", b"")
+    if node.op in ENTERS and not item.frame:
+        raise errors.InvalidArgumentError(
+            None, None, f"The Enter {{{{node {node.name}}}}} must have a frame name."
+        )
     shapes = node.output_shapes or (UNKNOWN,) * len(node.output_types)
     for index, dtype in enumerate(node.output_types):
         facts[node.name, index] = value = Value(

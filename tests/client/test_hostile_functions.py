@@ -251,3 +251,32 @@ def test_colocation_groups_that_are_no_strings() -> None:
     graph.node[0].attr["_class"].i = 3
     with pytest.raises(TypeError, match="_class"):
         tf.import_graph_def(graph, name="")
+
+
+def _loop_nodes(frame: str) -> Any:
+    graph = _graph(None)
+    if frame == "none":
+        graph.node.append(_node("y", "Merge", "x", "z", T=F))
+        graph.node[-1].attr["N"].i = 2
+        graph.node.append(_node("z", "NextIteration", "y", T=F))
+    else:
+        graph.node.append(_node("e", "Enter", "x", T=F))
+        graph.node[-1].attr["frame_name"].s = frame.encode()
+        graph.node.append(_node("y", "Exit", "e", T=F))
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("frame", "error", "message"),
+    [
+        ("none", tf.errors.InternalError, "already been set"),
+        ("", tf.errors.InvalidArgumentError, "must have a frame name"),
+    ],
+    ids=["no_frame", "frame_without_name"],
+)
+def test_iterations_outside_of_frames(frame: str, error: Any, message: str) -> None:
+    tf.import_graph_def(_loop_nodes(frame), name="")
+    with tf.Session() as sess:
+        with pytest.raises(error, match=message):
+            sess.run("y:0")
+        assert sess.run("x:0") == 3.0

@@ -1,4 +1,4 @@
-"""Variables made in bodies of loops and branches get the devices of the blocks there."""
+"""Variables made in bodies of loops and branches get the devices of those blocks."""
 
 from __future__ import annotations
 

@@ -133,11 +133,47 @@ def test_kubernetes() -> None:
         "worker": ["10.0.0.1:8470", "10.0.0.2:8470"]
     }
     assert resolver.master("worker", 1) == "grpc://10.0.0.2:8470"
+    pods["a=1"].append(pod("c", "fd00::7"))
+    assert resolver.master("worker", 2) == "grpc://[fd00::7]:8470"
     pods["a=1"].append(pod("c", "", "Pending"))
     with pytest.raises(RuntimeError, match="Pending"):
         resolver.cluster_spec()
     with pytest.raises(RuntimeError, match="override_client"):
         resolvers.KubernetesClusterResolver()
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "reason"),
+    [
+        (403, {"message": "pods is forbidden: User x"}, r"403.*: pods is forbidden"),
+        (500, "a page", "500"),
+        (200, {"kind": "Status"}, "items"),
+        (200, [], "list"),
+    ],
+)
+def test_kubernetes_refuses(
+    code: int, answer: Any, reason: str, tmp_path: Path
+) -> None:
+    class Api(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    (tmp_path / "namespace").write_text("ns")
+    (tmp_path / "token").write_text("secret")
+    with http.server.HTTPServer(("127.0.0.1", 0), Api) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with pytest.raises(RuntimeError, match=reason) as caught:
+            PodApi(tmp_path, url).list_pod_for_all_namespaces("job=ps")
+        server.shutdown()
+    assert url in str(caught.value)
+    with pytest.raises(RuntimeError, match="does not list the pods of namespace 'ns'"):
+        PodApi(tmp_path, url).list_pod_for_all_namespaces("job=ps")
 
 
 def test_kubernetes_is_asked_without_a_package(tmp_path: Path) -> None:

@@ -202,3 +202,16 @@ def test_state_of_an_identity_reader(folder: Path) -> None:
         assert session.run(produced) == 1
         with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse"):
             session.run(reader.restore_state(b"\xff\xff"))
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 2**31 - 1])
+def test_record_input_gives_each_record_once_a_pass(
+    tmp_path: Path, capacity: int
+) -> None:
+    (tmp_path / "r").write_bytes(_RECORDS)
+    with tf.Graph().as_default(), tf.Session() as session:
+        records = tf.raw_ops.RecordInput(
+            file_pattern=str(tmp_path / "r"), file_buffer_size=capacity, batch_size=3
+        )
+        for _ in range(4):
+            assert sorted(session.run(records)) == [b"one", b"three", b"two"]

@@ -254,6 +254,16 @@ def test_object_based_checkpoint(tmp_path: Path) -> None:
     assert "step/.ATTRIBUTES/VARIABLE_VALUE" in names
 
 
+def test_debug_string_names_dtypes_as_protos_do(tmp_path: Path) -> None:
+    values = {"DT_FLOAT32": tf.float32, "h": tf.float16}
+    saved = {name: tf.Variable(1, dtype=kind) for name, kind in values.items()}
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Saver(saved).save(sess, str(tmp_path / "m"))
+    text = tf.train.NewCheckpointReader(path).debug_string()
+    assert text == b"DT_FLOAT32 (DT_FLOAT) []\nh (DT_HALF) []\n"
+
+
 def test_reader(tmp_path: Path) -> None:
     reader = tf.train.NewCheckpointReader(str(DATA / "v2_1_15"))
     assert reader.has_tensor("f")

@@ -14,13 +14,7 @@ import pytest
 
 from tensorloom.framework import errors
 from tensorloom.protos.worker_pb2 import TaskInfo
-from tensorloom.transport import (
-    grpc_stream,
-    grpc_stream_listener,
-    read_ahead,
-    security,
-    stream_connection,
-)
+from tensorloom.transport import grpc_stream, stream_connection
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.grpc_server import GrpcServer
 from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
@@ -79,43 +73,6 @@ def test_without_streams_there_are_calls(monkeypatch: pytest.MonkeyPatch) -> Non
         channel.close()
     finally:
         grpc_stream.is_supported.cache_clear()
-
-
-def test_without_its_parts_a_server_has_no_streams(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(grpc_stream_listener, "is_supported", lambda: False)
-    task = Task()
-    with pytest.raises(stream_connection.NotConnected):
-        task.channel.call_values(RUN, b"", [])
-    task.channel.close()
-    task.grpc.close()
-    task.stop()
-
-
-@pytest.mark.parametrize("given", [b"", b"another"])
-def test_a_stream_needs_the_token(
-    monkeypatch: pytest.MonkeyPatch, given: bytes
-) -> None:
-    monkeypatch.setattr(security, "token", lambda: b"secret")
-    task = Task()
-    assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
-    monkeypatch.setattr(security, "token", lambda: given)
-    stranger = GrpcChannel(f"127.0.0.1:{task.server.port}")
-    stream = stranger.open_stream()
-    with pytest.raises(StreamEnded, match="does not know the token"):
-        stream.receive()
-    for part in (stream, stranger, task.channel, task.grpc):
-        part.close()
-    task.stop()
-
-
-def test_a_server_that_stops_ends_idle_streams(task: Task) -> None:
-    stream = task.grpc.open_stream()
-    task.server.stop(60.0)
-    with pytest.raises(StreamEnded):
-        stream.receive()
-    stream.close()
 
 
 def test_an_exchange_needs_no_other_thread(task: Task) -> None:
@@ -189,7 +146,7 @@ def test_who_does_not_read_hears_of_a_hangup(task: Task) -> None:
 def test_who_comes_late_gets_the_reply(task: Task) -> None:
     reply = task.channel.begin_values(RUN, b"wait", [np.int64(4)])
     reply.watch(lambda: pytest.fail("it is there"))
-    time.sleep(2.5 * read_ahead.LATE_S)  # another thread reads ahead now
+    time.sleep(2.5 * stream_connection._LATE_S)  # another thread reads ahead now
     task.service.release.set()
     assert reply.take() == (b"wait", [8])
     assert task.channel.call_values(RUN, b"h", [])[0] == b"h"
@@ -199,7 +156,7 @@ def test_a_late_reader_is_cancelled(task: Task) -> None:
     reply = task.channel.begin_values(RUN, b"wait", [])
     reply.watch(lambda: None)
     assert task.service.began.wait(60)
-    time.sleep(2.5 * read_ahead.LATE_S)
+    time.sleep(2.5 * stream_connection._LATE_S)
     threading.Timer(0.1, reply.cancel).start()
     with pytest.raises(errors.CancelledError):
         reply.take()

@@ -46,7 +46,7 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
         # Read as unsigned, negative ones are too large.
         if is_short:
             try:
-                return params.take(indices.view(np.uint32).astype(np.int64), 0)
+                return params.take(indices.view(np.uint32), 0)
             except IndexError:
                 return compute(params, indices, axis)
         unsigned = indices.view(np.uint64)

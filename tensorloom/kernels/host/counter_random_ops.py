@@ -219,9 +219,7 @@ def _check_scalar_algorithm(number: Any) -> None:
     _check_algorithm(int(number))
 
 
-def _advance(
-    variable: Variable, outputs: int, begin: int = 0
-) -> tuple[_Array, Stream]:
+def _advance(variable: Variable, outputs: int, begin: int = 0) -> tuple[_Array, Stream]:
     """The state before it moved on by so many outputs, and its stream.
 
     begin: where the words of the stream are; those before name the algorithm.

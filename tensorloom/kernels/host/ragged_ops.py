@@ -436,6 +436,10 @@ def ragged_tensor_to_variant_gradient(c: OpKernelConstruction) -> Compute:
     def compute(encoded: Any, splits: Any, shape: Any) -> Any:
         dims = tuple(np.asarray(shape).tolist())
         check_shape(dims, dtype, device)
+        if splits.ndim != 1 or not len(splits) or splits[0] != 0:
+            raise invalid_argument("Invalid ragged splits: they must begin with 0")
+        if (splits[1:] < splits[:-1]).any():
+            raise invalid_argument("Invalid ragged splits: they must not decrease")
         parts = encoded.reshape(-1).tolist() if isinstance(encoded, np.ndarray) else []
         found = [p.values for p in parts if isinstance(p, RaggedVariant)]
         if isinstance(encoded, RaggedVariant):

@@ -57,6 +57,8 @@ def _csr(
 def _given(value: Any, dtype: np.dtype[Any] | None = None) -> CSRSparseMatrix:
     if not isinstance(value, CSRSparseMatrix):
         raise invalid_argument("Unable to retrieve sparse matrix from a variant")
+    if not value.batch:
+        raise invalid_argument("A batch of no sparse matrices is not valid")
     if dtype is not None and value.values.dtype != dtype:
         raise invalid_argument(
             f"The matrix holds {value.values.dtype}, and {dtype} was asked for"
@@ -217,6 +219,21 @@ def _left(value: Any, c: OpKernelConstruction, side: str) -> CSRSparseMatrix:
     return matrix
 
 
+def _repeated(matrix: CSRSparseMatrix, batch: int) -> CSRSparseMatrix:
+    """A batch of one as a batch of several."""
+    if matrix.batch != 1 or batch == 1:
+        return matrix
+    count = len(matrix.values)
+    check_memory((batch, count + len(matrix.splits)), dtypes.complex128, _HOST)
+    ends = matrix.splits[1:] + count * np.arange(batch)[:, None]
+    return CSRSparseMatrix(
+        (batch, *matrix.dense_shape[1:]),
+        np.concatenate([matrix.splits[:1], ends.reshape(-1)]),
+        np.tile(matrix.columns, batch),
+        np.tile(matrix.values, batch),
+    )
+
+
 def _check_factors(a: Sequence[int], b: Sequence[int]) -> None:
     if len(a) != len(b) or a[:-2] != b[:-2] or a[-1] != b[-2]:
         raise invalid_argument(
@@ -265,6 +282,8 @@ def sparse_product(c: OpKernelConstruction) -> Compute:
     def compute(first: Any, second: Any) -> CSRSparseMatrix:
         a = _left(_given(first, dtype), c, "a")
         b = _left(_given(second, dtype), c, "b")
+        if len(a.dense_shape) == len(b.dense_shape) == 3:  # one matrix goes with all
+            a, b = _repeated(a, b.batch), _repeated(b, a.batch)
         _check_factors(a.dense_shape, b.dense_shape)
         *batch, height, inner = a.dense_shape
         width = b.dense_shape[-1]

@@ -92,6 +92,8 @@ def _innermost_frames(graph: GraphIR, failed: set[bytes]) -> list[_Frame]:
             return []  # the interpreter says what is wrong
         if node.op in ENTERS:
             name = node.attrs["frame_name"]
+            if not name:
+                return []
             frames.setdefault(name, _Frame(name)).enters.append(node)
             parents.update(path)
             path = (*path, name)

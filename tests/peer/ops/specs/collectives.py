@@ -82,6 +82,8 @@ _spec(
     "CollectiveGatherV2",
     lambda d: call(d.array(d.shape(1, 2, empty=0)), *_numbers(), []),
 )
+
+
 def _twice(d: Draw) -> Program:
     """Broadcasts of 2.x in a group of one; a second step, as they may fail."""
     p = Program(differentiate=False)

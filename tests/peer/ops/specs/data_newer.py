@@ -247,7 +247,9 @@ def _asserted(d: Draw, *expected: str) -> Program:
     attrs = shaped(*INT)
     three, one = p.const(3, "int64"), p.const(1, "int64")
     if d.op == "AssertPrevDataset":
-        told = p.const(_texts(*(expected or ("name: 'SkipDataset'", "name: 'TakeDataset'"))))
+        told = p.const(
+            _texts(*(expected or ("name: 'SkipDataset'", "name: 'TakeDataset'")))
+        )
         made = p.op("TakeDataset", numbers(p), three, **attrs)
         made = p.op("SkipDataset", made, one, **attrs)
         made = p.op(d.op, made, told, **attrs)
@@ -265,9 +267,7 @@ _alone("AssertNextDataset ExperimentalAssertNextDataset AssertPrevDataset", _ass
 def _options(d: Draw) -> Program:
     p = Program()
     kept = b"\x08\x01"
-    made = p.op(
-        "OptionsDataset", numbers(p), serialized_options=kept, **shaped(*INT)
-    )
+    made = p.op("OptionsDataset", numbers(p), serialized_options=kept, **shaped(*INT))
     made = p.op("TakeDataset", made, p.const(3, "int64"), **shaped(*INT))
     p.run(p.op(d.op, made if d.maybe() else numbers(p)))
     return p

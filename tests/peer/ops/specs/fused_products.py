@@ -35,9 +35,7 @@ def _statistics(d: Draw, channels: int) -> tuple[list[Any], dict[str, Any]]:
 def _product(d: Draw, **more: Any) -> Any:
     turn = d.maybe(), d.maybe()
     shapes = [(3, 4), (4, 2)]
-    a, b = (
-        s[::-1] if flip else s for s, flip in zip(shapes, turn, strict=True)
-    )
+    a, b = (s[::-1] if flip else s for s, flip in zip(shapes, turn, strict=True))
     args, attrs = _args(d, 2)
     turned = {"transpose_a": turn[0], "transpose_b": turn[1]}
     return call(d.array(a), d.array(b), args, **{**attrs, **turned, **more})
@@ -64,9 +62,7 @@ def _convolution(d: Draw, **more: Any) -> Any:
         "padding": d.choice(["SAME", "VALID"]),
         "dilations": [1, wide, wide, 1] if step == 1 else [1, 1, 1, 1],
     }
-    return call(
-        d.array((2, 5, 6, 3)), d.array((2, 3, 3, 4)), args, **{**attrs, **more}
-    )
+    return call(d.array((2, 5, 6, 3)), d.array((2, 3, 3, 4)), args, **{**attrs, **more})
 
 
 _spec(

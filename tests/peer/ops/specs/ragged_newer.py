@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
 
-
 def _spec(op: str, make: Any, **options: Any) -> None:
     common: dict[str, Any] = {"types": (), "gradient": False, "mutate": ()}
     spec(op, make, **{**common, **options})
@@ -35,9 +34,7 @@ def _hashed(d: Draw, buckets: int | None = None, **more: Any) -> Any:
     rows = 3
     count = d.integer(0, 2)
     places = [np.argwhere(d.rng.random((rows, 2)) < 0.6) for _ in range(count)]
-    values = [
-        d.array((len(one),), d.choice(["int64", "string"])) for one in places
-    ]
+    values = [d.array((len(one),), d.choice(["int64", "string"])) for one in places]
     shapes = [np.array([rows, 2], np.int64) for _ in places]
     dense = [d.array((rows, 2), d.choice(["int64", "string"]))]
     if d.maybe() or not count:
@@ -62,9 +59,7 @@ def _from_rows(d: Draw) -> Program:
     total = int(splits[-1])
     inner = d.shape(0, 1, size=3, empty=0)
     values = p.feed(d.array((total, *inner)))
-    rows = p.op(
-        "RaggedTensorToVariant", [p.const(splits)], values, batched_input=True
-    )
+    rows = p.op("RaggedTensorToVariant", [p.const(splits)], values, batched_input=True)
     shape = p.const(np.array([total, *inner], np.int32), "int32")
     p.run(p.op(d.op, rows, p.const(splits), shape, Tvalues=d.dtype))
     return p

@@ -36,7 +36,10 @@ def _shuffle_of(index: Any, last: Any, seed: Any = (1, 2, 3), **attrs: Any) -> A
     def make(d: Draw) -> Any:
         kind = d.dtype.np_dtype
         return call(
-            np.array(index, kind), np.array(seed, np.int32), np.array(last, kind), **attrs
+            np.array(index, kind),
+            np.array(seed, np.int32),
+            np.array(last, kind),
+            **attrs,
         )
 
     return make

@@ -164,7 +164,7 @@ def _flags(d: Draw, side: str) -> dict[str, bool]:
 def _times_dense(d: Draw, inner: int | None = None, **more: bool) -> Program:
     p = Program(differentiate=False)
     shape = _shape(d)
-    batch, (rows, shared) = shape[:-2], shape[-2:]
+    batch, shared = shape[:-2], shape[-1]
     of_a, of_b = _flags(d, "a"), _flags(d, "b")
     attrs = {**of_a, **of_b, **more}
     matrix = _matrix(d, p, _turned(shape, bool(of_a)))

@@ -230,9 +230,7 @@ def _raw(d: Draw) -> Program:
 _spec(
     "ImportEvent WriteGraphSummary WriteRawProtoSummary",
     _raw,
-    bad=(
-        lambda d: _message(d, b"\xff\xff\xff"),
-    ),
+    bad=(lambda d: _message(d, b"\xff\xff\xff"),),
 )
 
 
