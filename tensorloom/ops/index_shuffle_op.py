@@ -33,7 +33,7 @@ def _shape(c: InferenceContext) -> TensorShape:
             f"Seed has shape {texts[0]} but must have shape {texts[1][:-1]}, 3]. "
             f"since index had shape {texts[1]}."
         )
-    if index and most and most[0] not in (None, 0, 1) and index != most:
+    if index and index[0] and most and most[0] not in (None, 0, 1) and index != most:
         texts = [format_shape(TensorShape.of(dims)) for dims in (most, index)]
         c.fail(f"Max index has shape {texts[0]} but must have shape {texts[1]}.")
     batch: tuple[int | None, ...] = ()
