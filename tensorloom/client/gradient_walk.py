@@ -25,7 +25,7 @@ from tensorloom.client.gradient_zeros import BACKPROPAGATABLE, takes_zeros, zero
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
+from tensorloom.framework.functional_op_types import BRANCHES, CALLS, LOOPS
 from tensorloom.framework.gradient_registry import (
     find_gradient,
     get_gradient_function,
@@ -35,8 +35,6 @@ from tensorloom.framework.tensor import Tensor
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
     from tensorloom.framework.operation import Operation
-
-_PARTITIONED_CALLS = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +225,7 @@ class GradientWalk:
             return get_gradient_function(op)
         except LookupError:
             pass
-        if op._type in _PARTITIONED_CALLS:
+        if op._type in CALLS:
             # The name of another process's gradient: that of any call is right, too.
             return find_gradient(op._type)
         function = _function_call_gradient(op, self._source_graph)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import function_def
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.functional_op_types import CALLS
 from tensorloom.framework.scopes import uid
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
-
-_CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
 class ImportedFunctions:
@@ -63,7 +62,7 @@ class ImportedFunctions:
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
-            name = node.attrs["f"].name if node.op in _CALLS else node.op
+            name = node.attrs["f"].name if node.op in CALLS else node.op
             function = self._imported.get(name)
             if function is not None and name not in seen:
                 if function.problem:

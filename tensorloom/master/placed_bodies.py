@@ -7,15 +7,14 @@ of the graph. Others run where their caller is, whatever devices their nodes nam
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.functional_op_types import CALLS
 from tensorloom.framework.graph_ir import LOWERED
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-
-_CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
 def placed_bodies(graph: GraphIR) -> Iterator[FunctionIR]:
@@ -34,4 +33,4 @@ def placed_bodies(graph: GraphIR) -> Iterator[FunctionIR]:
 
 
 def _is_placed_through(node: Node) -> bool:
-    return node.op in _CALLS or bool(node.attrs.get(LOWERED))
+    return node.op in CALLS or bool(node.attrs.get(LOWERED))

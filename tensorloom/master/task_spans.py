@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from tensorloom.framework import dtypes
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.device_name import DeviceName, task_of
+from tensorloom.framework.functional_op_types import BRANCHES, CALLS
 from tensorloom.master.colocation import parse_device
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
     from tensorloom.master.placer import Placer
 
-_CALLS: Final = ("PartitionedCall", "StatefulPartitionedCall")
 # Functional ops, and the attrs that name their functions in the order of the branches.
 FUNCTION_ATTRS: Final[dict[str, tuple[str, ...]]] = {
     "If": ("else_branch", "then_branch"),
@@ -27,7 +27,7 @@ FUNCTION_ATTRS: Final[dict[str, tuple[str, ...]]] = {
     "StatelessCase": ("branches",),
     "While": ("cond", "body"),
     "StatelessWhile": ("cond", "body"),
-    **dict.fromkeys(_CALLS, ("f",)),
+    **dict.fromkeys(CALLS, ("f",)),
 }
 
 
@@ -49,7 +49,7 @@ def functions_of(
 
 def skipped_inputs(node: Node) -> int:
     """How many of a functional node's inputs are not arguments of its functions."""
-    return int(node.op in ("If", "StatelessIf", "Case", "StatelessCase"))
+    return int(node.op in BRANCHES)
 
 
 def inside(outer: str, inner: str, node_name: str) -> str:

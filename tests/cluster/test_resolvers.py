@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.server
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -142,6 +144,37 @@ def test_kubernetes() -> None:
         resolvers.KubernetesClusterResolver()
 
 
+@contextmanager
+def pod_api(
+    account: Path, answer: Any, code: int = 200
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """An API that always gives this answer: its URL, and what it is asked.
+
+    Args:
+      account: the directory for the files of the service account.
+    """
+    asked: list[tuple[str, str]] = []
+
+    class Api(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append((self.path, self.headers["Authorization"]))
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    (account / "namespace").write_text("ns")
+    (account / "token").write_text("secret")
+    with http.server.HTTPServer(("127.0.0.1", 0), Api) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+
+
 @pytest.mark.parametrize(
     ("code", "answer", "reason"),
     [
@@ -154,53 +187,24 @@ def test_kubernetes() -> None:
 def test_kubernetes_refuses(
     code: int, answer: Any, reason: str, tmp_path: Path
 ) -> None:
-    class Api(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(code)
-            self.end_headers()
-            self.wfile.write(json.dumps(answer).encode())
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    (tmp_path / "namespace").write_text("ns")
-    (tmp_path / "token").write_text("secret")
-    with http.server.HTTPServer(("127.0.0.1", 0), Api) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(RuntimeError, match=reason) as caught:
-            PodApi(tmp_path, url).list_pod_for_all_namespaces("job=ps")
-        server.shutdown()
+    with (
+        pod_api(tmp_path, answer, code) as (url, _),
+        pytest.raises(RuntimeError, match=reason) as caught,
+    ):
+        PodApi(tmp_path, url).list_pod_for_all_namespaces("job=ps")
     assert url in str(caught.value)
     with pytest.raises(RuntimeError, match="does not list the pods of namespace 'ns'"):
         PodApi(tmp_path, url).list_pod_for_all_namespaces("job=ps")
 
 
 def test_kubernetes_is_asked_without_a_package(tmp_path: Path) -> None:
-    asked = []
-
-    class Api(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append((self.path, self.headers["Authorization"]))
-            status = {"phase": "Running", "podIP": "10.0.0.7"}
-            pods = {"items": [{"metadata": {"name": "p"}, "status": status}]}
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps(pods).encode())
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    (tmp_path / "namespace").write_text("ns")
-    (tmp_path / "token").write_text("secret")
-    with http.server.HTTPServer(("127.0.0.1", 0), Api) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        api = PodApi(tmp_path, f"http://127.0.0.1:{server.server_port}")
+    status = {"phase": "Running", "podIP": "10.0.0.7"}
+    pods = {"items": [{"metadata": {"name": "p"}, "status": status}]}
+    with pod_api(tmp_path, pods) as (url, asked):
         resolver = resolvers.KubernetesClusterResolver(
-            {"ps": ["job=ps"]}, 2222, override_client=api
+            {"ps": ["job=ps"]}, 2222, override_client=PodApi(tmp_path, url)
         )
         assert resolver.cluster_spec().as_dict() == {"ps": ["10.0.0.7:2222"]}
-        server.shutdown()
     assert asked == [
         ("/api/v1/namespaces/ns/pods?labelSelector=job%3Dps", "Bearer secret")
     ]

@@ -41,6 +41,16 @@ def _read(path: Path, kind: bytes = b"") -> tuple[list[bytes], str]:
     return found, ""
 
 
+def _read_traced(path: Path, kind: bytes) -> tuple[list[bytes], str, int]:
+    """As `_read`, and the most bytes that reading held."""
+    tracemalloc.start()
+    try:
+        found, message = _read(path, kind)
+        return found, message, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_round_trip(kind: bytes, tmp_path: Path) -> None:
     records = [b"", b"x", bytes(300_000), b"abc" * 7, b"y" * 65_536] * 3
@@ -212,10 +222,7 @@ def test_a_bomb_is_unpacked_in_small_pieces(kind: bytes, tmp_path: Path) -> None
         for _ in range(32):
             file.write(packer.compress(zeros))
         file.write(packer.flush())
-    tracemalloc.start()
-    found, message = _read(tmp_path / "r", kind)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    found, message, peak = _read_traced(tmp_path / "r", kind)
     assert found == [b"abc"]
     assert "corrupted record at 19" in message
     assert peak < 1 << 23
@@ -227,10 +234,8 @@ def test_a_lying_length_in_a_bomb_is_not_unpacked(kind: bytes, tmp_path: Path) -
     packer = zlib.compressobj(9, wbits=31 if kind == b"GZIP" else 15)
     data = size + struct.pack("<I", masked_crc32c(size)) + bytes(1 << 20)
     (tmp_path / "r").write_bytes(packer.compress(data) + packer.flush())
-    tracemalloc.start()
-    assert "truncated record at 0" in _read(tmp_path / "r", kind)[1]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    _, message, peak = _read_traced(tmp_path / "r", kind)
+    assert "truncated record at 0" in message
     assert peak < 1 << 23
 
 
@@ -246,10 +251,7 @@ def test_a_lying_length_that_might_be_true_takes_no_memory(
     data = packer.compress(ONE_RECORD + header + bytes(19 << 20))
     data += packer.compress(random.Random(0).randbytes(1 << 16)) + packer.flush()
     (tmp_path / "r").write_bytes(data)
-    tracemalloc.start()
-    found, message = _read(tmp_path / "r", kind)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    found, message, peak = _read_traced(tmp_path / "r", kind)
     assert found == [b"abc"]
     assert "truncated record at 19" in message
     assert peak < 1 << 23
