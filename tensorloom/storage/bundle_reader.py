@@ -8,16 +8,17 @@ are checked before memory is asked for, checksums on every read.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import struct
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
-from tensorloom.storage import byte_rows, filesystem, slices, variants
+from tensorloom.storage import bundle_entries, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name, index_name, kept_name
 from tensorloom.storage.bundle_writer import key_text, length_bytes
 from tensorloom.storage.coding import decode_varint
@@ -39,10 +40,8 @@ Empty = Callable[[tuple[int, ...], Any], Any]
 
 _MAX_RANK = 254  # TensorFlow's
 
-# The bits that tell whether an entry begins with a dtype of a byte and a shape whose
-# length is a byte, and those of an entry that does.
-_SIMPLE = np.uint32(0x80FF80FF)
-_SIMPLE_HEAD = np.uint32(0x00120008)
+_HEADER = b""  # its key
+_NAMES = b"\1"  # from here on keys are names: slices have keys with a 0 before
 
 
 def empty_array(shape: Shape, dtype: DType) -> Any:
@@ -66,26 +65,26 @@ class BundleReader:
         self._files: dict[int, ShardFile] = {}
         self._blocks = list(self._table.blocks())
         self._header = self._read_header()
-        self._keys = self._from_blocks(lambda block: block.keys)
+
+    @functools.cached_property
+    def _keys(self) -> list[bytes]:
+        """All keys but that of the header, which comes first."""
+        return list(itertools.chain(*[block.keys for block in self._blocks]))[1:]
 
     @functools.cached_property
     def _rows(self) -> dict[bytes, bytes]:
-        values = self._from_blocks(lambda block: block.values)
-        return dict(zip(self._keys, values, strict=True))
-
-    def _from_blocks(self, part: Callable[[Block], list[bytes]]) -> list[bytes]:
-        """A part of all entries but the header, which comes first."""
-        found: list[bytes] = []
+        """The values by their keys."""
+        rows: dict[bytes, bytes] = {}
         for block in self._blocks:
-            found += part(block)
-        del found[:1]
-        return found
+            rows.update(zip(block.keys, block.values, strict=True))
+        del rows[_HEADER]
+        return rows
 
     def _read_header(self) -> tensor_bundle_pb2.BundleHeaderProto:
         """The header, whose key is empty."""
         from tensorloom.protos import tensor_bundle_pb2
 
-        if not self._blocks or self._blocks[0].keys[0]:
+        if not self._blocks or self._blocks[0].key(0) != _HEADER:
             raise data_loss(self._index, None, "Unable to read header")
         header = tensor_bundle_pb2.BundleHeaderProto()
         self._parse(header, self._blocks[0].value(0))
@@ -154,10 +153,17 @@ class BundleReader:
     @property
     def names(self) -> list[bytes]:
         """The names of the tensors, in order."""
-        return self._keys[self._first_name() :]
+        return self._keys[bisect_left(self._keys, _NAMES) :]
 
-    def _first_name(self) -> int:
-        return bisect_left(self._keys, b"\1")  # slices have keys with a 0 before
+    def texts(self) -> list[str]:
+        """The names as text."""
+        found: list[str] = []
+        for block in self._blocks:
+            texts = block.texts()
+            if texts is None:
+                return [key_text(name) for name in self.names]
+            found += texts
+        return found
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._rows
@@ -180,21 +186,21 @@ class BundleReader:
 
     def dtype(self, key: bytes) -> DType:
         """A tensor's dtype."""
-        return self._dtype(self.entry(key))
+        return self._dtype(self.entry(key).dtype)
 
-    def _dtype(self, entry: tensor_bundle_pb2.BundleEntryProto) -> DType:
+    def _dtype(self, number: int) -> DType:
         try:
-            return dtypes.as_dtype(entry.dtype)
+            return dtypes.as_dtype(number)
         except TypeError:
-            if 23 < entry.dtype < 64:  # 8-bit floats, 4-bit integers, and to come
+            if 23 < number < 64:  # 8-bit floats, 4-bit integers, and to come
                 raise errors.UnimplementedError(
                     None,
                     None,
-                    f"{self._index}: a tensor has dtype {entry.dtype} of TensorFlow 2, "
+                    f"{self._index}: a tensor has dtype {number} of TensorFlow 2, "
                     "which does not exist here; the other tensors can be read",
                 ) from None
             raise data_loss(
-                self._index, None, f"Invalid dtype {entry.dtype} in checkpoint"
+                self._index, None, f"Invalid dtype {number} in checkpoint"
             ) from None
 
     def shape(self, key: bytes) -> Shape:
@@ -215,50 +221,39 @@ class BundleReader:
 
     def shapes(self) -> dict[bytes, Shape]:
         """The shape of every tensor."""
-        return dict(zip(self.names, self._facts(self._shape), strict=True))
+        return dict(zip(self.names, map(tuple, self.shape_lists()), strict=True))
 
-    def shape_lists(self) -> Iterable[list[int]]:
+    def shape_lists(self) -> list[list[int]]:
         """The shapes in the order of `names`, each as a list of its own."""
-        return map(list.copy, self._facts(lambda entry: list(self._shape(entry))))
+        return self._facts(
+            bundle_entries.shape_lists, lambda entry: list(self._shape(entry))
+        )
 
     def dtypes(self) -> dict[bytes, DType]:
         """The dtype of every tensor."""
-        return dict(zip(self.names, self._facts(self._dtype), strict=True))
+        numbers = self._facts(bundle_entries.dtype_numbers, lambda entry: entry.dtype)
+        known = {number: self._dtype(number) for number in set(numbers)}
+        return dict(zip(self.names, map(known.__getitem__, numbers), strict=True))
 
-    def _facts(self, fact: Callable[[Any], T]) -> Iterable[T]:
-        """What the entries say, of each tensor."""
-        first = self._first_name()
-        heads = self._heads(first)
-        if heads is not None:
-            known = _Known(lambda head: fact(self._parsed(head[: 4 + head[3]])))
-            return map(known.__getitem__, heads)
-        values = self._from_blocks(lambda block: block.values)
-        return [fact(self._parsed(value)) for value in values[first:]]
+    def _facts(
+        self,
+        at_once: Callable[[Block, int], list[T] | None],
+        fact: Callable[[Any], T],
+    ) -> list[T]:
+        """What the entries say, of each tensor.
 
-    def _heads(self, first: int) -> list[bytes] | None:
-        """dtype and shape of the entries from one on, of which few are different.
-
-        Entries begin with these fields: a tag and a byte; a tag, a length and so many
-        bytes. Behind them are zeros, up to the longest.
-
-        Returns:
-          None if an entry is not of that kind.
+        Args:
+          at_once: reads it from a block, from an entry on, if these are simple.
+          fact: reads it from an entry.
         """
-
-        def of_entries(part: Callable[[Block], Any]) -> Any:
-            parts = [part(block) for block in self._blocks]
-            return np.concatenate(parts)[first + 1 :]  # without the header
-
-        words = of_entries(lambda block: block.words())
-        ends = (words >> 24) + 4
-        if (words & _SIMPLE != _SIMPLE_HEAD).any() or (
-            ends > of_entries(lambda block: block.sizes)
-        ).any():
-            return None
-        longest = int(ends.max(initial=4))
-        result = of_entries(lambda block: block.heads(longest))
-        result &= ~byte_rows.from_column(ends, longest)
-        return byte_rows.as_list(result)
+        found: list[T] = []
+        for block in self._blocks:
+            first = block.first_from(_NAMES)
+            facts = at_once(block, first)
+            if facts is None:
+                facts = [fact(self._parsed(value)) for value in block.values[first:]]
+            found += facts
+        return found
 
     # --- values ----------------------------------------------------------------------
 
@@ -300,7 +295,7 @@ class BundleReader:
                 ) from None
 
     def _read_slices(self, key: bytes, entry: Any, wanted: Slice, empty: Empty) -> Any:
-        shape, dtype = self._shape(entry), self._dtype(entry)
+        shape, dtype = self._shape(entry), self._dtype(entry.dtype)
         found: list[tuple[Slice, Slice, bytes]] = []
         for raw in self._stored_slices(key, entry, shape):
             stored = slices.bounds(raw, shape)
@@ -344,7 +339,7 @@ class BundleReader:
         self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto
     ) -> ShardFile:
         """The file of an entry whose bytes are all there."""
-        dtype = self._dtype(entry)
+        dtype = self._dtype(entry.dtype)
         if dtype == dtypes.resource:
             raise errors.UnimplementedError(
                 None,
@@ -379,7 +374,7 @@ class BundleReader:
         self, key: bytes, entry: Any, empty: Empty = empty_array
     ) -> Callable[[], Any]:
         file = self._check(key, entry)
-        shape, dtype = self._shape(entry), self._dtype(entry)
+        shape, dtype = self._shape(entry), self._dtype(entry.dtype)
         if dtype == dtypes.string:
             return lambda: self._strings(key, file, entry, shape)
         if dtype == dtypes.variant:
@@ -432,17 +427,6 @@ class BundleReader:
         if crc != entry.crc32c:
             raise _mismatch(key, file, entry, entry.crc32c, crc)
         return _string_array(data, at + 4, lengths, shape)
-
-
-class _Known(dict[bytes, T]):
-    """What was found out from bytes, once for each."""
-
-    def __init__(self, find: Callable[[bytes], T]) -> None:
-        self._find = find
-
-    def __missing__(self, key: bytes) -> T:
-        found = self[key] = self._find(key)
-        return found
 
 
 def _string_array(data: bytes, at: int, lengths: Sequence[int], shape: Shape) -> Any:

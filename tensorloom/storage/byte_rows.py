@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+_SPACE = np.uint8(ord(" "))
+
 
 def rows(data: bytes, places: Any, width: int) -> Any:
     """The bytes from each place on: uint8 [places, width], an array of its own.
@@ -18,8 +20,8 @@ def rows(data: bytes, places: Any, width: int) -> Any:
 
 
 def words(data: bytes, places: Any) -> Any:
-    """The four bytes from each place on: uint32 [places], the first byte the lowest."""
-    return _windows(data, places, 4, "<u4")
+    """The eight bytes from each place on: int64 [places], the first byte the lowest."""
+    return _windows(data, places, 8, "<i8")
 
 
 def _windows(data: bytes, places: Any, width: int, kind: str) -> Any:
@@ -47,7 +49,17 @@ def _masks(width: int) -> Any:
     return every.view(f"V{width}")[:, 0]
 
 
-def as_list(array: Any) -> list[bytes]:
-    """The rows."""
-    found: list[bytes] = array.view(f"V{array.shape[1]}")[:, 0].tolist()
-    return found
+def split(letters: Any, size: int) -> list[str] | None:
+    """The rows as text, without those that are empty.
+
+    Args:
+      letters: uint8 [rows, width], with a zero or more behind the text of each.
+      size: how long all texts are together.
+
+    Returns:
+      None if there are other characters than those of ASCII that can be seen.
+    """
+    if np.count_nonzero(letters > _SPACE) != size:
+        return None
+    data = np.maximum(letters, _SPACE).tobytes()
+    return data.decode().split() if data.isascii() else None

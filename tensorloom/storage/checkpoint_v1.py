@@ -134,6 +134,10 @@ class CheckpointReaderV1:
         """The names of the tensors, in order."""
         return sorted(self._tensors)
 
+    def texts(self) -> list[str]:
+        """The names as text."""
+        return [key_text(name) for name in self.names]
+
     def __contains__(self, key: bytes) -> bool:
         return key in self._tensors
 

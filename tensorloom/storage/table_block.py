@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ class Block:
     """The entries of a block.
 
     Attributes:
-      keys: their keys, in order.
-      sizes: int64 [entries], how many bytes their values have.
+      data: the bytes of the block.
+      places: int64 [entries], where in the data their values begin.
+      sizes: int64 [entries], how many bytes these have.
       in_order: whether each key is above the one before it.
 
     Raises:
@@ -40,43 +42,60 @@ class Block:
         end = len(data) - 4 - 4 * count
         if end < 0:
             raise IndexError("too many restarts in block")
-        self._data = data
-        self.keys: list[bytes]
-        restarts = np.frombuffer(data, "<u4", count, end).astype(np.int64)
-        starts, run = _even_starts(data, restarts, end)
+        self.data = data
+        self._keys: Any  # list of bytes, or array of strings
+        starts, run = _even_starts(data, count, end)
         if starts is None or not self._read_arrays(starts, run):
             self._read_each(end)
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def key(self, index: int) -> bytes:
+        """One of the keys."""
+        return bytes(self._keys[index])
+
+    @functools.cached_property
+    def keys(self) -> list[bytes]:
+        """The keys, in order."""
+        keys: list[bytes] = (
+            self._keys if isinstance(self._keys, list) else self._keys.tolist()
+        )
+        return keys
+
+    def first_from(self, key: bytes) -> int:
+        """The number of the first entry whose key is not below one."""
+        return bisect_left(self._keys, key)
+
+    def texts(self) -> list[str] | None:
+        """The keys that are not empty, as text.
+
+        None if they are few, or not just words of ASCII.
+        """
+        if isinstance(self._keys, list):
+            return None
+        letters = self._keys.view(np.uint8).reshape(len(self), -1)
+        return byte_rows.split(letters, self._key_bytes)
+
     def value(self, index: int) -> bytes:
         """One of the values."""
-        place = int(self._places[index])
-        return self._data[place : place + int(self.sizes[index])]
+        place = int(self.places[index])
+        return self.data[place : place + int(self.sizes[index])]
 
     @functools.cached_property
     def values(self) -> list[bytes]:
         """The values, in the order of the keys."""
-        data = self._data
-        ends = (self._places + self.sizes).tolist()
+        data = self.data
+        ends = (self.places + self.sizes).tolist()
         return [
             data[start:end]
-            for start, end in zip(self._places.tolist(), ends, strict=True)
+            for start, end in zip(self.places.tolist(), ends, strict=True)
         ]
-
-    def heads(self, size: int) -> Any:
-        """The first bytes of all values: uint8 [entries, size].
-
-        Behind a value that is shorter stands whatever comes after it.
-        """
-        return byte_rows.rows(self._data, self._places, size)
-
-    def words(self) -> Any:
-        """The first four bytes of all values, as `heads` has them: uint32 [entries]."""
-        return byte_rows.words(self._data, self._places)
 
     def _read_each(self, end: int) -> None:
         """Reads any entries, one after the other."""
-        data, at, key = self._data, 0, b""
-        self.keys = []
+        data, at, key = self.data, 0, b""
+        keys: list[bytes] = []
         values: list[int] = []
         sizes: list[int] = []
         while at < end:
@@ -86,13 +105,14 @@ class Block:
             value = at + unshared
             if shared > len(key) or value + size > end:
                 raise IndexError("bad entry in block")
-            self.keys.append(key := key[:shared] + data[at:value])
+            keys.append(key := key[:shared] + data[at:value])
             values.append(value)
             sizes.append(size)
             at = value + size
-        self._places = np.array(values, np.int64)
+        self._keys = keys
+        self.places = np.array(values, np.int64)
         self.sizes = np.array(sizes, np.int64)
-        self.in_order = all(map(operator.lt, self.keys, self.keys[1:]))
+        self.in_order = all(map(operator.lt, keys, keys[1:]))
 
     def _read_arrays(self, starts: Any, run: int) -> bool:
         """Reads all entries at once, where their three numbers have a byte each.
@@ -102,22 +122,23 @@ class Block:
         Args:
           run: how many entries there are from restart to restart.
         """
-        data: Any = np.frombuffer(self._data, np.uint8)
-        shared, unshared, sizes = (data[starts + i] for i in range(3))
-        lengths = shared + unshared
-        width = int(lengths.max())
+        numbers = byte_rows.words(self.data, starts)
+        shared, unshared, sizes = (numbers >> at & 0xFF for at in (0, 8, 16))
+        lengths, places = shared + unshared, starts + 3 + unshared
+        width = int(lengths.max()) + 1  # a zero behind each key
         if (
-            not width
-            or (shared | unshared | sizes).max() > 127
+            width == 1
+            or (numbers & 0x808080).any()
             or shared[::run].any()
             or (shared[1:] > lengths[:-1]).any()
-            or not data[starts + 2 + unshared].all()  # NumPy's strings drop last zeros
+            # NumPy's strings lose zeros at their ends.
+            or not (byte_rows.words(self.data, places - 1) & 0xFF).all()
             or len(starts) * width > _MOST
         ):
             return False
         # A key's own bytes, in their columns. A shared one is that of the nearest key
         # before that has it as its own: those of 1, 2, 4 ... keys before are tried.
-        letters = byte_rows.rows(self._data, starts + 3 - shared, width)
+        letters = byte_rows.rows(self.data, starts + 3 - shared, width)
         missing = ~byte_rows.from_column(shared, width)
         letters &= ~missing
         flat, lost, step = letters.ravel(), missing.ravel(), width
@@ -127,37 +148,47 @@ class Block:
             step *= 2
         letters &= ~byte_rows.from_column(lengths, width)
         keys = letters.view(f"S{width}")[:, 0]
-        self.keys, self.in_order = keys.tolist(), bool((keys[1:] > keys[:-1]).all())
-        self._places, self.sizes = starts + 3 + unshared, sizes.astype(np.int64)
+        self._key_bytes = int(lengths.sum())
+        self._keys, self.in_order = keys, bool((keys[1:] > keys[:-1]).all())
+        self.places, self.sizes = places, sizes
         return True
 
 
-def _even_starts(data: bytes, restarts: Any, end: int) -> tuple[Any, int]:
+def _even_starts(data: bytes, count: int, end: int) -> tuple[Any, int]:
     """Where the entries start, if there are equally many from restart to restart.
 
     Those between all restarts are walked together. The three numbers are taken for a
     byte each.
 
+    Args:
+      count: how many restarts there are.
+      end: where the entries end, and the restarts begin.
+
     Returns:
       int64 [entries], None if there are few or they do not reach just to the end; and
       how many there are from restart to restart.
     """
-    if len(restarts) < 2 or end > 1 << 24 or restarts[0] or (restarts > end).any():
+    if count < 2 or end > 1 << 24:
         return None, 0
-    jumps = np.frombuffer(data, np.uint8, end).astype(np.uint16)
-    jumps = jumps[1:-1] + jumps[2:] + 3
-    at, rows = restarts[:-1], []
+    restarts = np.frombuffer(data, "<u4", count, end).astype(np.int64)
+    if restarts[0] or (restarts > end).any():
+        return None, 0
+    numbers = np.frombuffer(data, np.uint8, end)
+    jumps = numbers[1:-1] + numbers[2:]  # without the 3; wrong where it needs 9 bits
+    at, skipped, rows = restarts[:-1], 0, []
     try:
-        while at[0] < restarts[1]:
+        while at[0] + skipped < restarts[1]:
             rows.append(at)
-            at = at + jumps[at]
+            at = at + jumps[skipped:][at]
+            skipped += 3
         last, tail = int(restarts[-1]), []
         while last < end:
             tail.append(last)
-            last += int(jumps[last])
+            last += int(jumps[last]) + 3
     except IndexError:
         return None, 0
-    if last != end or (at != restarts[1:]).any() or len(tail) > len(rows):
+    every = np.array([*rows, at]).T + np.arange(0, skipped + 1, 3)
+    if last != end or (every[:, -1] != restarts[1:]).any() or len(tail) > len(rows):
         return None, 0
-    starts = np.concatenate([np.array(rows).T.ravel(), np.array(tail, np.int64)])
+    starts = np.concatenate([every[:, :-1].ravel(), np.array(tail, np.int64)])
     return (starts if len(starts) >= _FEW else None), len(rows)

@@ -141,12 +141,12 @@ class TableReader:
         last = None
         for _, offset, size in self._index:
             block = self._parsed(offset, size)
-            if not block.keys:
+            if not len(block):
                 continue
-            if not block.in_order or (last is not None and block.keys[0] <= last):
+            if not block.in_order or (last is not None and block.key(0) <= last):
                 raise data_loss(self._path, offset, "keys are out of order")
             yield block
-            last = block.keys[-1]
+            last = block.key(-1)
 
     def items(self) -> Iterator[tuple[bytes, bytes]]:
         """All entries in order of their keys."""

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.export import export
 from tensorloom.storage import checkpoints, filesystem, mirror
 from tensorloom.storage.bundle_reader import BundleReader
+from tensorloom.storage.bundle_writer import key_text
 from tensorloom.storage.file_errors import invalid_argument
 from tensorloom.storage.slices import shape_text
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "backslashreplace")
-
-
-def _texts(names: Collection[bytes]) -> list[str]:
-    """Many names at once, which is faster."""
-    if not names:
-        return []
-    texts = _text(b"\0".join(names)).split("\0")
-    return texts if len(texts) == len(names) else [_text(name) for name in names]
 
 
 class CheckpointReader:
@@ -46,7 +36,7 @@ class CheckpointReader:
         name = tensor_str if isinstance(tensor_str, bytes) else tensor_str.encode()
         if name not in self._reader:
             raise errors.NotFoundError(
-                None, None, f"Key {_text(name)} not found in checkpoint"
+                None, None, f"Key {key_text(name)} not found in checkpoint"
             )
         if self._reader.dtype(name) == dtypes.variant:
             raise errors.InternalError(
@@ -62,7 +52,7 @@ class CheckpointReader:
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtype of every tensor, by name."""
         dtypes = self._reader.dtypes()
-        return dict(zip(_texts(dtypes), dtypes.values(), strict=True))
+        return dict(zip(self._reader.texts(), dtypes.values(), strict=True))
 
     def debug_string(self) -> bytes:
         """A line for each entry: name, dtype, shape."""
@@ -94,7 +84,7 @@ def _enum_name(dtype: dtypes.DType) -> str:
 
 def _names_and_shapes(reader: checkpoints.Reader) -> list[tuple[str, list[int]]]:
     """In the order of the names, as UTF-8 keeps that of the tables' keys."""
-    return list(zip(_texts(reader.names), reader.shape_lists(), strict=True))
+    return list(zip(reader.texts(), reader.shape_lists(), strict=True))
 
 
 def sorted_shapes(filepattern: Any) -> list[tuple[str, list[int]]]:
@@ -103,18 +93,24 @@ def sorted_shapes(filepattern: Any) -> list[tuple[str, list[int]]]:
     Raises:
       As `NewCheckpointReader`.
     """
-    return checkpoints.with_checkpoint(_found(filepattern), _names_and_shapes)
-
-
-def _found(filepattern: Any) -> str:
     path = filesystem.path_text(filepattern)
-    directory = filesystem.parent(path) or "."
-    if not filesystem.is_directory(directory) and not mirror.copies_of(path):
+    with _checked(path):
+        return checkpoints.with_checkpoint(path, _names_and_shapes)
+
+
+@contextlib.contextmanager
+def _checked(path: str) -> Iterator[None]:
+    """Raises what TensorFlow does where not even the directory is there."""
+    try:
+        yield
+    except errors.NotFoundError:
+        directory = filesystem.parent(path) or "."
+        if filesystem.is_directory(directory) or mirror.copies_of(path):
+            raise
         raise invalid_argument(
             "Unsuccessful TensorSliceReader constructor: Failed to get matching files "
             f"on {path}: Not found: {directory}; No such file or directory"
-        )
-    return path
+        ) from None
 
 
 @export("train.NewCheckpointReader")
@@ -126,4 +122,6 @@ def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
       InvalidArgumentError: its directory is not there.
       DataLossError: its index is damaged.
     """
-    return CheckpointReader(_found(filepattern))
+    path = filesystem.path_text(filepattern)
+    with _checked(path):
+        return CheckpointReader(path)

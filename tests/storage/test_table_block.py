@@ -59,12 +59,9 @@ def read(data: bytes) -> Entries | None:
     keys = result.keys
     assert result.in_order == all(a < b for a, b in itertools.pairwise(keys))
     assert result.sizes.tolist() == list(map(len, result.values))
-    for size in (1, 9):
-        heads = [head.tobytes() for head in result.heads(size)]
-        for head, value in zip(heads, result.values, strict=True):
-            assert len(head) == size
-            assert head[: len(value)] == value[:size]
-    assert (result.words().view("u1").reshape(-1, 4) == result.heads(4)).all()
+    assert [result.key(i) for i in range(len(result))] == keys
+    texts = result.texts()
+    assert texts is None or texts == [key.decode() for key in keys if key]
     return keys, result.values
 
 
