@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tensorloom.cli.command import Command
+from tensorloom.cli.command import INTERRUPTED, Command
 
 # Exit codes of all actions.
 FINE = 0
@@ -84,6 +84,8 @@ def run(command: str, options: argparse.Namespace) -> int:
         status, text = USAGE, _text(error)
     except (errors.OpError, OSError, ValueError, RuntimeError, KeyError) as error:
         status, text = PROBLEMS, _text(error)
+    except KeyboardInterrupt:
+        status, text = INTERRUPTED, "interrupted"
     if options.json:
         print(json.dumps({"error": text}))
     name = f"{command} {action.name}".strip()

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
+
 
 @dataclass(frozen=True)
 class Command:

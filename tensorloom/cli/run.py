@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from tensorloom.cli.command import Command
-
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
+from tensorloom.cli.command import INTERRUPTED, Command
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -146,7 +146,8 @@ def switch_case(
       name: of the scope.
 
     Raises:
-      TypeError: an argument is not of these kinds, or the results differ in structure.
+      TypeError: an argument is not of these kinds, or the results differ in structure,
+        number or dtype.
       ValueError: the indices have a gap.
     """
     actions = _check_branches(branch_index, branch_fns, default)
@@ -164,9 +165,11 @@ def switch_case(
             cond_module.build_branch(graph, action, branch_index, "branch")
             for graph, action in zip(graphs, actions, strict=True)
         ]
-        cond_module.check_same_results(
-            graphs, results, [f"branches[{i}]" for i in range(len(graphs))]
-        )
+        words = [f"branches[{i}]" for i in range(len(graphs))]
+        try:
+            cond_module.check_same_results(graphs, results, words)
+        except ValueError as error:  # where tf.cond has two classes, this has one
+            raise TypeError(str(error)) from None
         outputs = cond_module.add_branching_op(
             ("Case", "Case"), {"branch_index": branch_index}, graphs, scope
         )

@@ -11,9 +11,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.base_resource_variable import is_resource_variable
 from tensorloom.client.captures import original_of_capture
 from tensorloom.client.gradients import build_gradients
-from tensorloom.client.resource_variable import is_resource_variable
 from tensorloom.client.variable_scope import get_variable_scope
 from tensorloom.framework import nest
 from tensorloom.framework.default_stack import get_default_graph

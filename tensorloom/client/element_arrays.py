@@ -28,8 +28,14 @@ def pack(structure: Any, leaves: Sequence[Any]) -> Any:
 
 
 def count_of(tensor: Tensor) -> Any:
-    """The size of the first dimension: an int where it is known, else a tensor."""
-    return tensor.shape.as_list()[0] or array_ops.shape(tensor)[0]
+    """The size of the first dimension: an int where it is known, else a tensor.
+
+    Raises:
+      IndexError: the tensor is a scalar.
+    """
+    dims = tensor.shape.dims_tuple
+    known = None if dims is None else dims[0]
+    return known or array_ops.shape(tensor)[0]
 
 
 def unstack(tensor: Tensor, count: Any, **options: Any) -> TensorArray:

@@ -14,7 +14,7 @@ import numpy as np
 from tensorloom.client.session_handles import TensorHandle
 from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import memory_view
-from tensorloom.framework.errors import InternalError
+from tensorloom.framework.errors import InternalError, InvalidArgumentError
 from tensorloom.framework.graph import Tensor
 
 Converter = Callable[[Any], Any]
@@ -108,7 +108,7 @@ def _general_converter(tensor: Tensor) -> Converter:
     def convert(value: Any) -> Any:
         _not_a_tensor(value, tensor)
         if isinstance(value, TensorHandle):
-            value = value.handle if is_string else value.eval()
+            value = value.handle if is_string else _held(value, dtype)
         if isinstance(value, int) and not _holds(numpy_type, value):
             _raise_too_large(value, numpy_type)
         array = _to_array(value, numpy_type)
@@ -124,6 +124,17 @@ def _general_converter(tensor: Tensor) -> Converter:
         return array if array.ndim else array[()]
 
     return convert
+
+
+def _held(handle: TensorHandle, dtype: dtypes.DType) -> Any:
+    """The value of a handle, which must be of the dtype: nothing converts it."""
+    if handle.dtype.base_dtype is not dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expects arg[0] to be {dtype.name} but {handle.dtype.name} is provided",
+        )
+    return handle.eval()
 
 
 def _to_array(value: Any, numpy_type: Any) -> np.ndarray[Any, Any]:

@@ -148,9 +148,7 @@ def scan(
     like = elems if initializer is None else initializer
     with name_scope(name, "scan", nest.flatten(elems)):
         tensors = element_arrays.to_tensors(elems)
-        count: Any = tensors[0].shape.as_list()[0]
-        if count is None:
-            count = array_ops.shape(tensors[0])[0]
+        count = element_arrays.count_of(tensors[0])
         arrays = [
             element_arrays.unstack(t, count, element_shape=t.shape[1:]) for t in tensors
         ]

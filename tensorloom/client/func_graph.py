@@ -347,7 +347,11 @@ def from_function(
 
     Args:
       inputs: what the call passes; all become captures.
+
+    Raises:
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
     """
+    function.check()
     graph = FuncGraph(function.name, outer_graph)
     arguments = [
         graph.add_argument(dtype, outside.shape, name, outside._handle_data)
@@ -364,7 +368,12 @@ def from_function(
 def add_body(
     graph: Graph, function: FunctionIR, arguments: Sequence[Tensor]
 ) -> list[Tensor]:
-    """Adds the nodes of a function to a graph; returns the function's results."""
+    """Adds the nodes of a function to a graph; returns the function's results.
+
+    Raises:
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
+    """
+    function.check()
     tensors = {
         (name, 0): tensor
         for name, tensor in zip(function.arg_names, arguments, strict=True)

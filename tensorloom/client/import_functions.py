@@ -54,9 +54,10 @@ class ImportedFunctions:
         As in TensorFlow, those of branches and loops are looked at when they run.
 
         Raises:
-          ValueError: one of them, or of those that they call, cannot.
+          InvalidArgumentError, NotFoundError: one of them, or of those that they call,
+            cannot.
         """
-        if not any(function.problem for function in self._imported.values()):
+        if all(function.problem is None for function in self._imported.values()):
             return
         seen: set[str] = set()
         waiting = list(nodes)
@@ -65,8 +66,8 @@ class ImportedFunctions:
             name = node.attrs["f"].name if node.op in CALLS else node.op
             function = self._imported.get(name)
             if function is not None and name not in seen:
-                if function.problem:
-                    raise ValueError(function.problem)
+                if function.problem is None or not function.problem.is_late:
+                    function.check()
                 seen.add(name)
                 waiting += function.nodes.values()
 
@@ -81,8 +82,10 @@ class ImportedFunctions:
         ]
 
     def _renamed(self, function: FunctionIR) -> FunctionIR:
+        problem = function.problem
         return replace(
             function,
+            problem=None if problem is None else problem.renamed(self._names),
             name=self._names.get(function.name, function.name),
             gradient=self._names.get(function.gradient, function.gradient),
             nodes={n: self.renamed_node(node) for n, node in function.nodes.items()},

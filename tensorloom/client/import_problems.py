@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tensorloom.framework import attr_value, newer_attrs, op_registry
 from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.function_problem import names_in
 
 _SHOWN: Final = 20
 _SHOWN_VALUE: Final = 60
@@ -57,9 +58,7 @@ def used_functions(graph_def: Any) -> set[str]:
     queue = [graph_def.node]
     while queue:
         for node in queue.pop():
-            names = {node.op, gradients.get(node.op, "")}
-            for attr in node.attr.values():
-                names.update(f.name for f in (attr.func, *attr.list.func))
+            names = {gradients.get(node.op, ""), *names_in([node])}
             for name in (names & bodies.keys()) - used:
                 used.add(name)
                 names_of_gradient = {gradients.get(name, "")} & bodies.keys()
@@ -67,38 +66,6 @@ def used_functions(graph_def: Any) -> set[str]:
                 queue += [bodies[g] for g in names_of_gradient - used]
                 used |= names_of_gradient
     return used
-
-
-def drop_unused_unknown(graph_def: Any) -> bool:
-    """Removes functions that no node can call and that have ops not known here.
-
-    TensorFlow reads a function when it is called; Keras' models have variants of their
-    layers for other devices that nothing but TensorFlow's optimizer calls.
-
-    Returns:
-      Whether any was removed.
-    """
-    used = used_functions(graph_def)
-    library = graph_def.library
-    known = op_registry.registered_ops()
-    kept = {function.signature.name: function for function in library.function}
-    gone: set[str] = set()
-    while doomed := {
-        name
-        for name, function in kept.items()
-        if name not in used
-        # What calls one that goes must go, too.
-        and any(n.op not in known and n.op not in kept for n in function.node_def)
-    }:
-        gone |= doomed
-        kept = {name: kept[name] for name in kept.keys() - doomed}
-    for index in reversed(range(len(library.function))):
-        if library.function[index].signature.name in gone:
-            del library.function[index]
-    for gradient in list(library.gradient):
-        if {gradient.function_name, gradient.gradient_func} & gone:
-            library.gradient.remove(gradient)
-    return bool(gone)
 
 
 def find_problems(graph_def: Any, producer_ops: Any = None) -> list[ImportProblem]:

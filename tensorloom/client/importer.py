@@ -190,14 +190,7 @@ class _Importer:
         if producer_op_list is not None:
             graph_def.strip_new_default_attrs(proto, _op_list(producer_op_list))
         self.mapping.apply(proto)
-        try:
-            imported = graph_def.from_proto(proto, self.graph.functions)
-        except (errors.InvalidArgumentError, errors.NotFoundError):
-            from tensorloom.client.import_problems import drop_unused_unknown
-
-            if not drop_unused_unknown(proto):
-                raise
-            imported = graph_def.from_proto(proto, self.graph.functions)
+        imported = graph_def.from_proto(proto, self.graph.functions)
         functions = ImportedFunctions(
             {
                 f.signature.name: imported.functions[f.signature.name]
@@ -232,6 +225,8 @@ class _Importer:
             raise
         self.graph._producer = min(self.graph._producer, imported.producer)
         self.graph._min_consumer = max(self.graph._min_consumer, imported.min_consumer)
+        bad = {*self.graph._bad_consumers, *imported.bad_consumers}
+        self.graph._bad_consumers = tuple(sorted(bad))
 
     def _check_colocation(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
@@ -413,7 +408,7 @@ def _in_graph_def_order(
     for node in nodes.values():
         producers = {
             name
-            for name in (*(n for n, _ in node.inputs), *node.control_inputs)
+            for name in node.producers
             if name in nodes and not _is_back_edge(node, nodes[name])
         }
         waiting[node.name] = len(producers)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import errors, graph_def, run_metadata
+from tensorloom.framework.called_functions import broken_functions
+from tensorloom.framework.function_problem import names_in
 from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
 from tensorloom.framework.interfaces import (
     DeviceInfo,
@@ -40,17 +42,22 @@ _GRACE_S = 1.5
 _FINDING_OUT_S = 5.0
 
 
-def _message_of(graph: GraphIR) -> Any:
+def _message_of(graph: GraphIR, broken: Collection[str]) -> Any:
     """The graph as a master of either kind reads it.
 
     TensorFlow's take loops and branches apart where they are asked to; they run what is
     left whole on one task, whatever devices its nodes ask for. Ours need no asking.
+    Where a loop or branch comes to call one of the `broken` functions, TensorFlow would
+    fail with every step of the session, if it was to take it apart.
     """
     proto = graph_def.to_proto(graph)
-    bodies = [function.node_def for function in proto.library.function]
+    functions = proto.library.function
+    bodies = [f.node_def for f in functions if f.signature.name not in broken]
     for nodes in (proto.node, *bodies):
         for node in nodes:
-            if node.op in LOOPS or node.op in BRANCHES:
+            if (node.op in LOOPS or node.op in BRANCHES) and not (
+                broken and any(name in broken for name in names_in([node]))
+            ):
                 node.attr["_lower_using_switch_merge"].b = True
     return proto
 
@@ -85,6 +92,8 @@ class RemoteMaster:
         self._version = 0  # of the graph at the master
         # The dtypes of quantized tensors, which are fed as their base integers.
         self._quantized: dict[str, DType] = {}
+        # Functions that cannot be called, or come to call one that cannot.
+        self._broken: set[str] = set()
         #: Of the session; "" before it was made.
         self.handle = ""
 
@@ -101,7 +110,7 @@ class RemoteMaster:
           errors.UnavailableError: the master cannot be reached.
         """
         method = master_methods()["CreateSession"]
-        request = method.request(graph_def=_message_of(graph), target=self._target)
+        request = method.request(graph_def=self._message(graph), target=self._target)
         if config.proto is not None:
             request.config.MergeFromString(config.proto.SerializeToString())
         limit_s = config.operation_timeout_s or self._wait_s
@@ -122,6 +131,10 @@ class RemoteMaster:
         self._hold(handle)
         _open.add(self)
         return handle
+
+    def _message(self, graph: GraphIR) -> Any:
+        self._broken |= broken_functions(graph.functions, self._broken)
+        return _message_of(graph, self._broken)
 
     def _hold(self, handle: str) -> None:
         """Lets the master hear when this process is gone."""
@@ -168,7 +181,7 @@ class RemoteMaster:
             response = self._call(
                 "ExtendSession",
                 session_handle=session,
-                graph_def=_message_of(graph),
+                graph_def=self._message(graph),
                 current_graph_version=self._version,
             )
             self._version = response.new_graph_version

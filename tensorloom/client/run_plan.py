@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.feed_conversion import Converter, feed_converter
 from tensorloom.client.session_conversions import expand_feed, expand_feed_key
-from tensorloom.framework import nest
+from tensorloom.framework import constant_value, nest
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.graph import Graph, Operation, Tensor
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepSignature
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tensorloom.client.fetch_mapper import FetchPlan, Packer
 
 # From (feed_dict, step) to the results in the structure of the fetches.
@@ -108,15 +110,10 @@ class FeedPlan:
             for element, part in expand_feed(feed, value):
                 place = self._places[element]
                 fed[place] = self.converters[place](part)
-        self._check_complete(fed)
+        for place, tensor in enumerate(self.tensors):
+            if fed[place] is _MISSING:
+                fed[place] = _own_value(tensor)
         return fed
-
-    def _check_complete(self, values: Sequence[Any]) -> None:
-        for tensor, value in zip(self.tensors, values, strict=True):
-            if value is _MISSING:
-                raise InvalidArgumentError(
-                    None, tensor.op, f"The feed has no value for {tensor}."
-                )
 
 
 class _Missing:
@@ -124,6 +121,20 @@ class _Missing:
 
 
 _MISSING = _Missing()
+
+
+def _own_value(tensor: Tensor) -> np.ndarray[Any, Any]:
+    """What a tensor is without a feed, such as the fixed shape of a sparse placeholder.
+
+    Raises:
+      InvalidArgumentError: it has to be fed.
+    """
+    value = constant_value.evaluate(tensor)
+    if value is None:
+        raise InvalidArgumentError(
+            None, tensor.op, f"The feed has no value for {tensor}."
+        )
+    return value
 
 
 def _is_plain(feed: Any) -> bool:

@@ -45,6 +45,11 @@ class TensorHandle:
         """The handle as a string, to be fed to what `tf.get_session_tensor` makes."""
         return self._handle
 
+    @property
+    def dtype(self) -> dtypes.DType:
+        """The tensor's dtype."""
+        return self._dtype
+
     def eval(self) -> Any:
         """The tensor's value.
 

@@ -89,6 +89,12 @@ class PartitionInfo:
 
 
 def call_partitioner(partitioner: Any, shape: TensorShape, dtype: DType) -> Any:
+    """The number of partitions along each axis, as a partitioner says.
+
+    Raises:
+      ValueError: the shape is not known or a scalar's, or the partitioner's answer is
+        not one positive number for each axis with at most one above 1.
+    """
     if not shape.is_fully_defined():
         raise ValueError(
             "Shape of a new partitioned variable must be fully defined, but instead "
@@ -127,6 +133,11 @@ def check_existing_partitions(
     partitions: Any,
     reuse: Any,
 ) -> None:
+    """Checks that a partitioned variable may be used again as it is asked for.
+
+    Raises:
+      ValueError: it may not, or its shape, dtype or partitions are others.
+    """
     if reuse is False:
         raise ValueError(
             f"Partitioned variable with name {name} already exists. Did you mean to "

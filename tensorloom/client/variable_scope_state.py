@@ -286,10 +286,12 @@ _SCOPE_STORE_KEY = ("__varscope",)
 
 
 def scope_store() -> _ScopeStore:
+    """The default graph's open variable scope and how often scopes were opened."""
     return _of_graph(_SCOPE_STORE_KEY, _ScopeStore)  # type: ignore[no-any-return]
 
 
 def default_store() -> VariableStore:
+    """The variables that `get_variable` has made in the default graph."""
     return _of_graph(_STORE_KEY, VariableStore)  # type: ignore[no-any-return]
 
 

@@ -360,12 +360,12 @@ class ClusterDirectory:
                     return
                 except errors.OpError as malformed:
                     error = malformed
-            done(None, False, _from_peer(task, error))
+            done(None, False, _from_peer(error))
 
         return self._worker(task).channel.start(method, request, ended).cancel
 
 
-def _from_peer(task: str, error: errors.OpError) -> errors.OpError:
+def _from_peer(error: errors.OpError) -> errors.OpError:
     """Why a tensor did not come. What the peer's step failed of is its to report."""
     if isinstance(error, errors.UnavailableError):
         return error

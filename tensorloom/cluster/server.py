@@ -144,7 +144,8 @@ class Server:
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}
         values = {**self._masters.value_handlers(), **workers.value_handlers()}
-        answers = FrameAnswers(handlers, values, workers.send_tensors, workers)
+        peers = workers.peer_tensors
+        answers = FrameAnswers(handlers, values, peers.send_tensors, peers)
         streams = stream_server.StreamServer(stream_endpoint, answers)
         try:
             self._server = GrpcServer(handlers, self._address, streams=streams)

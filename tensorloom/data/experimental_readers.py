@@ -18,14 +18,13 @@ from tensorloom.data.experimental import (
 )
 from tensorloom.data.experimental_nesting import parallel_interleave
 from tensorloom.data.options import Options
-from tensorloom.data.readers import TFRecordDatasetV1
+from tensorloom.data.readers import TFRecordDatasetV1, reader_argument
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import (
     convert_n_to_tensor,
-    convert_to_tensor,
 )
 
 _CSV_BUFFER = 4 * 1024 * 1024
@@ -78,13 +77,9 @@ class CsvDatasetV1(DatasetV1Adapter):
         na_value: Any = "",
         select_cols: Any = None,
     ) -> None:
-        def argument(name: str, value: Any, default: Any, dtype: Any) -> Any:
-            value = default if value is None else value
-            return convert_to_tensor(value, dtype=dtype, name=name)
-
         string = dtypes.string
-        names = argument("filenames", filenames, None, string)
-        compression = argument("compression_type", compression_type, "", string)
+        names = reader_argument("filenames", filenames, None, string)
+        compression = reader_argument("compression_type", compression_type, "", string)
         given = convert_n_to_tensor(_defaults(record_defaults), name="record_defaults")
         structure = tuple(specs.TensorSpec([], t.dtype) for t in given)
         variant = apply_op(
@@ -92,14 +87,16 @@ class CsvDatasetV1(DatasetV1Adapter):
             filenames=names,
             compression_type=compression,
             record_defaults=given,
-            buffer_size=argument("buffer_size", buffer_size, _CSV_BUFFER, dtypes.int64),
-            header=argument("header", header, None, dtypes.bool),
-            field_delim=argument("field_delim", field_delim, None, string),
-            use_quote_delim=argument(
+            buffer_size=reader_argument(
+                "buffer_size", buffer_size, _CSV_BUFFER, dtypes.int64
+            ),
+            header=reader_argument("header", header, None, dtypes.bool),
+            field_delim=reader_argument("field_delim", field_delim, None, string),
+            use_quote_delim=reader_argument(
                 "use_quote_delim", use_quote_delim, None, dtypes.bool
             ),
-            na_value=argument("na_value", na_value, None, string),
-            select_cols=argument("select_cols", select_cols, [], dtypes.int64),
+            na_value=reader_argument("na_value", na_value, None, string),
+            select_cols=reader_argument("select_cols", select_cols, [], dtypes.int64),
             output_shapes=flat_structure(structure)["output_shapes"],
         )
         super().__init__(variant, structure)

@@ -13,6 +13,7 @@ from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.transformations import from_tensors, make
 from tensorloom.framework import dtypes
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.tensor_conversion import convert_n_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import script_ops
@@ -150,9 +151,7 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> Any:
             return np.asarray(value)
         return np.asarray(value, dtype=dtype)
     if isinstance(value, (bytes, str)):
-        array = np.empty((), object)
-        array[()] = value.encode() if isinstance(value, str) else value
-        return array
+        return object_scalar(value.encode() if isinstance(value, str) else value)
     array = np.asarray(value)
     if array.dtype.kind not in "USO":
         return array

@@ -22,7 +22,8 @@ _DEFAULT_BUFFER = 256 * 1024
 _STRING = specs.TensorSpec([], dtypes.string)
 
 
-def _argument(name: str, value: Any, default: Any, dtype: Any) -> Tensor:
+def reader_argument(name: str, value: Any, default: Any, dtype: Any) -> Tensor:
+    """An argument of a reader as a tensor; `default` stands for None."""
     value = default if value is None else value
     return convert_to_tensor(value, dtype=dtype, name=name)
 
@@ -98,10 +99,10 @@ class TFRecordDatasetV1(DatasetV1Adapter):
             return apply_op(  # type: ignore[no-any-return]
                 "TFRecordDataset",
                 filenames=name,
-                compression_type=_argument(
+                compression_type=reader_argument(
                     "compression_type", compression_type, "", dtypes.string
                 ),
-                buffer_size=_argument(
+                buffer_size=reader_argument(
                     "buffer_size", buffer_size, _DEFAULT_BUFFER, dtypes.int64
                 ),
             )
@@ -128,10 +129,10 @@ class TextLineDatasetV1(DatasetV1Adapter):
             return apply_op(  # type: ignore[no-any-return]
                 "TextLineDataset",
                 filenames=name,
-                compression_type=_argument(
+                compression_type=reader_argument(
                     "compression_type", compression_type, "", dtypes.string
                 ),
-                buffer_size=_argument(
+                buffer_size=reader_argument(
                     "buffer_size", buffer_size, _DEFAULT_BUFFER, dtypes.int64
                 ),
             )
@@ -162,13 +163,17 @@ class FixedLengthRecordDatasetV1(DatasetV1Adapter):
             return apply_op(  # type: ignore[no-any-return]
                 "FixedLengthRecordDatasetV2",
                 filenames=name,
-                header_bytes=_argument("header_bytes", header_bytes, 0, dtypes.int64),
+                header_bytes=reader_argument(
+                    "header_bytes", header_bytes, 0, dtypes.int64
+                ),
                 record_bytes=int64(record_bytes, "record_bytes"),
-                footer_bytes=_argument("footer_bytes", footer_bytes, 0, dtypes.int64),
-                buffer_size=_argument(
+                footer_bytes=reader_argument(
+                    "footer_bytes", footer_bytes, 0, dtypes.int64
+                ),
+                buffer_size=reader_argument(
                     "buffer_size", buffer_size, _DEFAULT_BUFFER, dtypes.int64
                 ),
-                compression_type=_argument(
+                compression_type=reader_argument(
                     "compression_type", compression_type, "", dtypes.string
                 ),
             )

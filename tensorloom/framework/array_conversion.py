@@ -210,6 +210,11 @@ def _bytes_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def as_bytes(text: Any) -> bytes:
+    """Text in UTF-8; bytes as they are.
+
+    Raises:
+      TypeError: it is neither.
+    """
     if isinstance(text, bytes):
         return text
     if isinstance(text, str):

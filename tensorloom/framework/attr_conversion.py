@@ -175,7 +175,8 @@ def _func(value: Any, attr: AttrDef) -> NameAttrList:
         from tensorloom.framework.default_stack import get_default_graph
 
         value.add_to_graph(get_default_graph())
-        return NameAttrList(value.name, {})
+        name = value.name  # bytes, of a concrete function
+        return NameAttrList(name.decode() if isinstance(name, bytes) else name, {})
     raise TypeError(
         f"Don't know how to convert {value} to a func for argument {attr.name}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.attr_value import NameAttrList
@@ -36,9 +36,28 @@ def functions_named(
         called.add(name)
         function = known[name]
         waiting += names_called(function.nodes.values(), known)
+        if function.problem is not None:  # what its definition needs to be the same
+            waiting += filter(known.__contains__, function.problem.names())
         if function.gradient in known:
             waiting.append(function.gradient)
     return {name: function for name, function in known.items() if name in called}
+
+
+def broken_functions(
+    functions: Mapping[str, FunctionIR], known: Collection[str] = ()
+) -> set[str]:
+    """Those that cannot be called, and those that name one of them or of the known."""
+    broken = {name for name, f in functions.items() if f.problem is not None}
+    found: Collection[str] = {*broken, *known}
+    while found:
+        # Only what names the last ones is new.
+        found = {
+            name
+            for name, function in functions.items()
+            if name not in broken and names_called(function.nodes.values(), found)
+        }
+        broken |= found
+    return broken
 
 
 def names_called(nodes: Iterable[Node], known: Container[str]) -> list[str]:

@@ -254,7 +254,7 @@ def frame_paths(nodes: Iterable[Node]) -> dict[str, _Path]:
     for node in nodes:
         path: _Path = ()
         found: str | None = None
-        for name in (*(n for n, _ in node.inputs), *node.control_inputs):
+        for name in node.producers:
             known = paths.get(name)
             if known is None:
                 continue  # comes back from the iteration before

@@ -66,6 +66,7 @@ class Graph(GraphScopes, GraphCollections):
         self._seed: int | None = None
         self._producer = PRODUCER_VERSION
         self._min_consumer = MIN_CONSUMER_VERSION
+        self._bad_consumers: tuple[int, ...] = ()
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._next_id_value = 0
@@ -92,7 +93,9 @@ class Graph(GraphScopes, GraphCollections):
         """The `VersionDef` of the graph."""
         from tensorloom.framework import graph_def
 
-        return graph_def.to_proto(GraphIR()).versions
+        return graph_def.to_proto(
+            GraphIR({}, {}, self._producer, self._min_consumer, self._bad_consumers)
+        ).versions
 
     @property
     def seed(self) -> int | None:
@@ -274,14 +277,17 @@ class Graph(GraphScopes, GraphCollections):
         return op_def
 
     def _function_op_def(self, name: str) -> OpDef:
-        from tensorloom.framework import errors, function_op_def
+        from tensorloom.framework import errors, function_op_def, function_problem
 
         function = self._functions.get(name)
         if function is None:
             raise errors.NotFoundError(
                 None, None, f"Op type not registered '{name}' in this binary."
             )
-        return function_op_def.op_def_of(function)
+        signature = function_op_def.signature_of(function)
+        if isinstance(signature, function_problem.FunctionProblem):
+            raise signature.error()
+        return signature
 
     def _changed(self, op: Operation) -> None:
         """Notes that a finished operation is changed in place."""
@@ -404,6 +410,7 @@ class Graph(GraphScopes, GraphCollections):
             dict(self._functions),
             self._producer,
             self._min_consumer,
+            self._bad_consumers,
         )
 
     def as_graph_def(

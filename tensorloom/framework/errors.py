@@ -179,6 +179,11 @@ class InvalidArgumentError(OpError):
     _CODE = INVALID_ARGUMENT
 
 
+def invalid_argument(message: str) -> InvalidArgumentError:
+    """An InvalidArgumentError of no operation yet; who runs a node names it."""
+    return InvalidArgumentError(None, None, message)
+
+
 @export("errors.DeadlineExceededError")
 class DeadlineExceededError(OpError):
     """A time limit passed before the operation finished."""

@@ -1,5 +1,7 @@
 """`FunctionIR` to the `FunctionDef` proto and back.
 
+A function that is wrong is read, too: as one with a problem.
+
 In a FunctionDef, `x` is the argument x, and `node:out:1` the second tensor of the
 output argument `out` of a node; a FunctionIR counts a node's outputs through, as a
 graph does.
@@ -8,14 +10,20 @@ graph does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import attr_value, node_def
 from tensorloom.framework.dtypes import DType, as_dtype
-from tensorloom.framework.errors import UnimplementedError
+from tensorloom.framework.errors import (
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+)
 from tensorloom.framework.function_op_def import op_def_of
+from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import FunctionIR, Node, sort_topologically
-from tensorloom.framework.node_def import find_op, invalid
+from tensorloom.framework.node_def import Signatures, find_op, invalid
 from tensorloom.framework.op_registry import ArgDef, OpDef, arg_types
 from tensorloom.framework.shape_inference import unknown_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -39,6 +47,10 @@ def to_proto(
     from tensorloom.protos.function_pb2 import FunctionDef
 
     proto = FunctionDef()
+    if function.problem is not None:
+        proto.CopyFrom(function.problem.definition)
+        proto.signature.name = function.name
+        return proto
     _fill_signature(proto.signature, function)
     writer = _BodyWriter(function, functions)
     for node in function.nodes.values():
@@ -106,18 +118,18 @@ class _BodyWriter:
 # Reading --------------------------------------------------------------------------
 
 
-def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef:
-    """The definition of calls to the function in a message.
-
-    Raises:
-        InvalidArgumentError: a dtype is malformed.
-        UnimplementedError: an argument's type depends on an attr.
-    """
+def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef | FunctionProblem:
+    """The definition of calls to the function in a message, or why there is none."""
     signature = proto.signature
+    try:
+        inputs = tuple(_arg_def(arg) for arg in signature.input_arg)
+        outputs = tuple(_arg_def(arg) for arg in signature.output_arg)
+    except OpError as error:
+        return replace(_problem(proto, "", error), has_signature=False)
     return OpDef(
         name=signature.name,
-        inputs=tuple(_arg_def(arg, signature.name) for arg in signature.input_arg),
-        outputs=tuple(_arg_def(arg, signature.name) for arg in signature.output_arg),
+        inputs=inputs,
+        outputs=outputs,
         attrs={},
         shape_fn=unknown_shapes,
         gradient=None,
@@ -126,57 +138,104 @@ def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef:
     )
 
 
-def _arg_def(arg: Any, function: str) -> ArgDef:
-    if arg.type_attr or arg.number_attr or arg.type_list_attr:
-        raise UnimplementedError(
+def _arg_def(arg: Any) -> ArgDef:
+    attr = arg.type_attr or arg.number_attr or arg.type_list_attr
+    if attr:
+        raise NotFoundError(
             None,
             None,
-            f"Function '{function}': the type of argument '{arg.name}' depends on an "
-            "attr; only functions of fixed types can be read",
+            f"the type of argument '{arg.name}' depends on the attr '{attr}'; only "
+            "functions of fixed types can be called",
         )
     try:
         dtype = as_dtype(int(arg.type))
     except TypeError:
         raise invalid(
-            f"Function '{function}': argument '{arg.name}' has unknown data type "
-            f"{arg.type}"
+            f"argument '{arg.name}' has unknown data type {arg.type}"
         ) from None
     return ArgDef(arg.name, dtype, is_ref=arg.is_ref)
 
 
 def from_proto(
-    proto: function_pb2.FunctionDef, signatures: Mapping[str, OpDef], gradient: str = ""
+    proto: function_pb2.FunctionDef, signatures: Signatures, gradient: str = ""
 ) -> FunctionIR:
-    """The function in a message.
+    """The function in a message; one with a problem if it cannot be called.
 
     Args:
         proto: the message.
-        signatures: definitions of the functions that its nodes may call.
+        signatures: definitions of this function and of those that its nodes may call.
         gradient: name of its gradient function, if it has one.
+    """
+    signature = signatures[proto.signature.name]
+    if isinstance(signature, FunctionProblem):
+        return _without_body(proto, None, signature, gradient)
+    reader = _BodyReader(proto, signature, signatures)
+    try:
+        function = _read(proto, signature, reader, gradient)
+    except OpError as error:
+        problem = _problem(proto, reader.place, error)
+        return _without_body(proto, signature, problem, gradient)
+    if reader.late is None:
+        return function
+    problem = replace(_problem(proto, *reader.late), is_late=True)
+    return _without_body(proto, signature, problem, gradient)
+
+
+def _problem(proto: Any, place: str, error: OpError) -> FunctionProblem:
+    """What is wrong with a function, at a node of it if `place` names one."""
+    definition = type(proto)()
+    definition.CopyFrom(proto)
+    kind = NotFoundError if isinstance(error, NotFoundError) else InvalidArgumentError
+    where = f"Function '{proto.signature.name}'{place}"
+    return FunctionProblem(kind, f"{where}: {error.message}", definition)
+
+
+def _without_body(
+    proto: Any, signature: OpDef | None, problem: FunctionProblem, gradient: str
+) -> FunctionIR:
+    inputs, outputs = (signature.inputs, signature.outputs) if signature else ((), ())
+    return FunctionIR(
+        name=proto.signature.name,
+        arg_names=tuple(arg.name for arg in inputs),
+        arg_types=tuple(signature.input_types({})) if signature else (),
+        output_names=tuple(arg.name for arg in outputs),
+        output_types=tuple(signature.output_types({})) if signature else (),
+        nodes={},
+        returns=(),
+        gradient=gradient,
+        is_stateful=proto.signature.is_stateful,
+        problem=problem,
+    )
+
+
+def _read(
+    proto: Any, signature: OpDef, reader: _BodyReader, gradient: str
+) -> FunctionIR:
+    """A function that can be called.
 
     Raises:
-        InvalidArgumentError: a name is not unique or unknown, an attr is malformed, or
-            the nodes form a cycle.
-        NotFoundError: an op is not known.
-        UnimplementedError: the function is polymorphic.
+        InvalidArgumentError: a name is not unique or unknown, an attr is malformed,
+            dtypes do not fit, or the nodes form a cycle.
+        NotFoundError: an op or attr is not there, or an attr of the function is needed.
     """
-    signature = signature_from_proto(proto)
-    reader = _BodyReader(proto, signature, signatures)
+    _check_signature(proto, signature)
     nodes = reader.nodes()
     arg_names = tuple(arg.name for arg in signature.inputs)
     output_names = tuple(arg.name for arg in signature.outputs)
     for name in output_names:
         if name not in proto.ret:
-            raise invalid(
-                f"Function '{signature.name}': output '{name}' is not returned"
-            )
-    control_returns = [
-        proto.control_ret[name] for name in proto.signature.control_output
-    ]
+            raise invalid(f"output '{name}' is not returned")
     ordered = sort_topologically(nodes, known=arg_names)
     attrs = attr_value.attrs_from_proto(proto.attr)
     arg_shapes = _arg_shapes(attrs, proto)
     returns = tuple(reader.resolve(proto.ret[name]) for name in output_names)
+    reader.check_types(nodes, returns)
+    # As in TensorFlow, those that are not there wait for nothing.
+    control_returns = [
+        proto.control_ret[name]
+        for name in proto.signature.control_output
+        if name in proto.control_ret
+    ]
     return FunctionIR(
         name=signature.name,
         arg_names=arg_names,
@@ -185,25 +244,30 @@ def from_proto(
         output_types=tuple(signature.output_types({})),
         nodes={node.name: node for node in ordered},
         returns=returns,
-        control_returns=tuple(reader.known_node(name) for name in control_returns),
+        control_returns=tuple(name for name in control_returns if name in nodes),
         attrs=attrs,
         gradient=gradient,
         is_stateful=signature.is_stateful,
         arg_shapes=arg_shapes,
-        problem=_problem_of_names(signature) or reader.problem_of_types(nodes, returns),
     )
 
 
-def _problem_of_names(signature: OpDef) -> str:
-    """Why a function of this signature cannot be called; "" if it can."""
+def _check_signature(proto: Any, signature: OpDef) -> None:
+    """Raises InvalidArgumentError or NotFoundError if it lets nobody call."""
     for kind, args in (("argument", signature.inputs), ("output", signature.outputs)):
         names = [arg.name for arg in args]
         if "" in names:
-            return f"Function '{signature.name}': an {kind} has no name"
+            raise invalid(f"an {kind} has no name")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            return f"Function '{signature.name}': duplicated {kind} name '{twice}'"
-    return ""
+            raise invalid(f"duplicated {kind} name '{twice}'")
+    for attr in proto.signature.attr:
+        raise NotFoundError(
+            None,
+            None,
+            f"it has the attr '{attr.name}'; only functions without attrs can be "
+            "called",
+        )
 
 
 def _arg_shapes(
@@ -236,58 +300,87 @@ class _BodyReader:
     """Reads the nodes of one function body."""
 
     def __init__(
-        self,
-        proto: function_pb2.FunctionDef,
-        signature: OpDef,
-        signatures: Mapping[str, OpDef],
+        self, proto: function_pb2.FunctionDef, signature: OpDef, signatures: Signatures
     ) -> None:
-        self._name = signature.name
+        #: The node that is read, for messages; "" for the function itself.
+        self.place = ""
+        #: The first node whose attrs alone are wrong, and how.
+        self.late: tuple[str, OpError] | None = None
         self._signature = signature
-        self._args = dict(
-            zip(
-                (arg.name for arg in signature.inputs),
-                signature.input_types({}),
-                strict=True,
-            )
-        )
+        self._signatures = signatures
+        self._proto = proto
+        self._args: dict[str, DType] = {}
         self._reader = node_def.NodeReader()
         self._input_types: dict[str, list[DType]] = {}
         self._protos: dict[str, Any] = {}
         self._op_defs: dict[str, OpDef] = {}
-        self._attrs: dict[str, dict[str, Any]] = {}
-        for node in proto.node_def:
-            node_def.check_name(node.name, internal=True)
-            if node.name in self._protos or node.name in self._args:
-                raise invalid(
-                    f"Function '{self._name}': Node '{node.name}' is not unique"
-                )
-            self._protos[node.name] = node
-            self._op_defs[node.name] = find_op(node.op, signatures)
+        self._output_counts: dict[str, list[int]] = {}
 
     def nodes(self) -> dict[str, Node]:
-        """All nodes by name, in the order of the message."""
-        return {name: self._node(proto) for name, proto in self._protos.items()}
+        """All nodes by name, in the order of the message.
+
+        Raises:
+            InvalidArgumentError, NotFoundError: one of them is wrong.
+        """
+        names = [arg.name for arg in self._signature.inputs]
+        types = self._signature.input_types({})
+        self._args.update(zip(names, types, strict=True))
+        for node in self._proto.node_def:
+            self._enter(node)
+            node_def.check_name(node.name, internal=True)
+            if node.name in self._protos or node.name in self._args:
+                raise invalid(f"Node '{node.name}' is not unique")
+            self._protos[node.name] = node
+            self._op_defs[node.name] = find_op(node.op, self._signatures)
+        nodes = {name: self._node(proto) for name, proto in self._protos.items()}
+        self.place = ""
+        return nodes
+
+    def _enter(self, proto: Any) -> None:
+        self.place = f", node '{proto.name}' (op {proto.op})"
 
     def _node(self, proto: Any) -> Node:
+        self._enter(proto)
         data = [text for text in proto.input if not text.startswith("^")]
         controls = [text[1:] for text in proto.input if text.startswith("^")]
         if list(proto.input[: len(data)]) != data:
-            raise invalid(
-                f"Function '{self._name}', node '{proto.name}': Control dependencies "
-                "must come after regular dependencies"
-            )
-        node, self._input_types[proto.name] = self._reader.read(
-            proto,
-            self._op_defs[proto.name],
-            tuple(self.resolve(text, proto.name) for text in data),
-            tuple(self.known_node(name, proto.name) for name in controls),
-        )
+            raise invalid("Control dependencies must come after regular dependencies")
+        inputs = tuple(self.resolve(text) for text in data)
+        for name in controls:
+            if name not in self._protos and name not in self._args:
+                raise invalid(f"Unknown node '{name}'")
+        op_def = self._op_defs[proto.name]
+        try:
+            node, types = self._reader.read(proto, op_def, inputs, tuple(controls))
+        except OpError as error:
+            node, types = self._late(proto, op_def, inputs, error)
+        self._input_types[proto.name] = types
         return node
 
-    def problem_of_types(
+    def _late(
+        self,
+        proto: Any,
+        op_def: OpDef,
+        inputs: tuple[tuple[str, int], ...],
+        error: OpError,
+    ) -> tuple[Node, list[DType]]:
+        """A node of which the dtypes are known at least, to look at the others.
+
+        Raises:
+            InvalidArgumentError, NotFoundError: they are not.
+        """
+        try:
+            takes, gives = node_def.types_alone(proto, op_def, len(inputs))
+        except OpError as cause:
+            raise type(cause)(None, None, error.message) from None
+        self.late = self.late or (self.place, error)
+        node = Node(proto.name, proto.op, inputs, (), "", {}, tuple(gives))
+        return node, takes
+
+    def check_types(
         self, nodes: Mapping[str, Node], returns: Iterable[tuple[str, int]]
-    ) -> str:
-        """Where a value is of another dtype than who takes it says; "" if nowhere."""
+    ) -> None:
+        """Raises InvalidArgumentError where a dtype is not what its taker expects."""
 
         def dtype_of(producer: str, index: int) -> DType:
             node = nodes.get(producer)
@@ -297,39 +390,21 @@ class _BodyReader:
             for index, edge in enumerate(nodes[name].inputs):
                 have = dtype_of(*edge)
                 if not wanted[index].is_compatible_with(have):
-                    return (
-                        f"Function '{self._name}', node '{name}': input {index} "
-                        f"expected type {wanted[index].name} != {have.name}, the type "
-                        f"of '{edge[0]}'"
+                    self._enter(self._protos[name])
+                    raise invalid(
+                        f"input {index} expected type {wanted[index].name} != "
+                        f"{have.name}, the type of '{edge[0]}'"
                     )
         for arg, edge in zip(self._signature.outputs, returns, strict=True):
             (want,), have = arg_types(arg, {}), dtype_of(*edge)
             if want.base_dtype != have.base_dtype:
-                return (
-                    f"Function '{self._name}': invalid return type: output "
-                    f"'{arg.name}' is {want.name}, and '{edge[0]}' gives {have.name}"
+                raise invalid(
+                    f"invalid return type: output '{arg.name}' is {want.name}, and "
+                    f"'{edge[0]}' gives {have.name}"
                 )
-        return ""
 
-    def known_node(self, name: str, user: str = "") -> str:
-        """The name, which must be a node's (or an argument's).
-
-        Raises:
-            InvalidArgumentError: it is not.
-        """
-        if name not in self._protos and name not in self._args:
-            raise invalid(f"{self._place(user)}: Unknown node '{name}'")
-        return name
-
-    def _place(self, node: str) -> str:
-        return f"Function '{self._name}'" + (f", node '{node}'" if node else "")
-
-    def resolve(self, text: str, user: str = "") -> tuple[str, int]:
+    def resolve(self, text: str) -> tuple[str, int]:
         """(producer, output index) of `argument` or `node:out:index`.
-
-        Args:
-            text: the reference.
-            user: the node that has it, for the message.
 
         Raises:
             InvalidArgumentError: there is no such tensor.
@@ -339,24 +414,27 @@ class _BodyReader:
             return name, 0
         arg_name, _, index = rest.partition(":")
         if name not in self._protos:
-            raise invalid(f"{self._place(user)}: Unknown input '{text}'")
+            raise invalid(f"Unknown input '{text}'")
         offset = 0
-        for arg in self._op_defs[name].outputs:
-            count = len(arg_types(arg, self._attrs_of(name)))
+        counts = self._counts_of(name)
+        for arg, count in zip(self._op_defs[name].outputs, counts, strict=True):
             if arg.name == arg_name:
                 position = int(index) if index.isascii() and index.isdigit() else 0
                 if position < count:
                     return name, offset + position
             offset += count
         raise invalid(
-            f"{self._place(user)}: '{text}' is not an output of node '{name}' "
-            f"(op {self._protos[name].op})"
+            f"'{text}' is not an output of node '{name}' (op {self._protos[name].op})"
         )
 
-    def _attrs_of(self, name: str) -> dict[str, Any]:
-        attrs = self._attrs.get(name)
-        if attrs is None:
-            decoded = attr_value.attrs_from_proto(self._protos[name].attr)
-            attrs = node_def.complete_attrs(self._op_defs[name], decoded)
-            self._attrs[name] = attrs
-        return attrs
+    def _counts_of(self, name: str) -> list[int]:
+        """How many tensors each output argument of a node has."""
+        counts = self._output_counts.get(name)
+        if counts is None:
+            outputs = self._op_defs[name].outputs
+            counts = [1] * len(outputs)
+            if any(arg.number_attr or arg.type_list_attr for arg in outputs):
+                attrs = node_def.type_attrs(self._protos[name], self._op_defs[name])
+                counts = [len(arg_types(arg, attrs)) for arg in outputs]
+            self._output_counts[name] = counts
+        return counts

@@ -8,7 +8,16 @@ from tensorloom.framework.op_registry import ArgDef, OpDef
 from tensorloom.framework.shape_inference import unknown_shapes
 
 if TYPE_CHECKING:
+    from tensorloom.framework.function_problem import FunctionProblem
     from tensorloom.framework.graph_ir import FunctionIR
+
+
+def signature_of(function: FunctionIR) -> OpDef | FunctionProblem:
+    """The OpDef of calls to `function`, or why nobody can tell."""
+    problem = function.problem
+    if problem is not None and not problem.has_signature:
+        return problem
+    return op_def_of(function)
 
 
 def op_def_of(function: FunctionIR) -> OpDef:

@@ -29,7 +29,7 @@ def of_call(
     function = graph._functions.get(name)
     if function is None or len(function.arg_types) != len(arguments):
         return None
-    if function.problem:
+    if function.problem is not None:
         return None
     if graph._call_depth >= _MAX_DEPTH:
         return None

@@ -6,4 +6,6 @@ from typing import Final
 
 LOOPS: Final = frozenset(["While", "StatelessWhile"])
 CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
-BRANCHES: Final = frozenset(["If", "StatelessIf", "Case", "StatelessCase"])
+IFS: Final = frozenset(["If", "StatelessIf"])
+CASES: Final = frozenset(["Case", "StatelessCase"])
+BRANCHES: Final = IFS | CASES

@@ -6,13 +6,20 @@ definitions, and every edge against the producer's outputs and their dtypes.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import attr_value, function_def, node_def, op_def_proto
-from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.framework.function_op_def import op_def_of
+from tensorloom.framework import (
+    attr_value,
+    function_def,
+    node_def,
+    op_def_proto,
+    op_registry,
+)
+from tensorloom.framework.errors import InvalidArgumentError, UnimplementedError
+from tensorloom.framework.function_op_def import signature_of
 from tensorloom.framework.graph_ir import (
     PRODUCER_VERSION,
     FunctionIR,
@@ -24,10 +31,9 @@ from tensorloom.framework.node_def import check_name, find_op, invalid, split_in
 from tensorloom.framework.node_def import to_proto as node_to_proto
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_registry import OpDef
     from tensorloom.protos import function_pb2, graph_pb2, op_def_pb2
 
 __all__ = (
@@ -69,6 +75,7 @@ def to_proto(graph: GraphIR) -> graph_pb2.GraphDef:
         proto.library.CopyFrom(function_library_to_proto(graph.functions))
     proto.versions.producer = graph.producer
     proto.versions.min_consumer = graph.min_consumer
+    proto.versions.bad_consumers.extend(graph.bad_consumers)
     return proto
 
 
@@ -125,15 +132,16 @@ def from_proto(
         InvalidArgumentError: the versions exclude us, a name is malformed or not
             unique, an attr is malformed, or an edge does not fit.
         NotFoundError: an op is not known.
-        UnimplementedError: a function of the library is polymorphic.
+        UnimplementedError: an op is one that graphs of this version have no more.
     """
     check_versions(proto)
     known = dict(functions or {})
     known.update(functions_from_proto(proto.library, known))
-    signatures = {name: op_def_of(function) for name, function in known.items()}
+    signatures = {name: signature_of(function) for name, function in known.items()}
     nodes: dict[str, Node] = {}
     input_types: list[list[DType]] = []
     reader = node_def.NodeReader()
+    check_available((each.op for each in proto.node), proto.versions.producer)
     for node_proto in proto.node:
         node, types = _read_node(node_proto, signatures, internal, reader)
         if node.name in nodes:
@@ -149,6 +157,7 @@ def from_proto(
         known,
         proto.versions.producer,
         proto.versions.min_consumer,
+        tuple(proto.versions.bad_consumers),
     )
 
 
@@ -169,20 +178,31 @@ def check_versions(proto: graph_pb2.GraphDef) -> None:
         raise invalid(f"GraphDef disallows consumer version {PRODUCER_VERSION}.")
 
 
+def check_available(ops: Iterable[str], producer: int) -> None:
+    """Raises UnimplementedError for an op that graphs of a version have no more."""
+    for op in set(ops):
+        op_def = op_registry.find(op)
+        if op_def is not None and op_def.deprecated is not None:
+            why = op_def.why_gone(producer)
+            if why:
+                raise UnimplementedError(None, None, why)
+
+
 def functions_from_proto(
     library: function_pb2.FunctionDefLibrary,
     known: Mapping[str, FunctionIR] | None = None,
 ) -> dict[str, FunctionIR]:
     """The functions of a library, which may call each other and those known.
 
+    What cannot be called is there as well, and has a problem.
+
     Raises:
-        InvalidArgumentError, NotFoundError, UnimplementedError: as
-            `function_def.from_proto`.
+        InvalidArgumentError: two functions have one name.
     """
-    signatures = {name: op_def_of(other) for name, other in (known or {}).items()}
+    signatures = {name: signature_of(other) for name, other in (known or {}).items()}
     for function in library.function:
         signature = function_def.signature_from_proto(function)
-        signatures[signature.name] = signature
+        signatures[function.signature.name] = signature
     gradients = {item.function_name: item.gradient_func for item in library.gradient}
     functions = {}
     for function in library.function:
@@ -198,7 +218,7 @@ def functions_from_proto(
 
 def _read_node(
     proto: Any,
-    signatures: Mapping[str, OpDef],
+    signatures: node_def.Signatures,
     internal: bool,
     reader: node_def.NodeReader,
 ) -> tuple[Node, list[DType]]:
@@ -247,10 +267,8 @@ def strip_new_default_attrs(
     Raises:
         InvalidArgumentError: a definition of the producer's is malformed.
     """
-    from tensorloom.framework import op_registry
-
     producer = {op.name: op for op in producer_ops.op}
-    for node in proto.node:
+    for node in chain(proto.node, *(f.node_def for f in proto.library.function)):
         ours, theirs = op_registry.find(node.op), producer.get(node.op)
         if ours is None or theirs is None:
             continue

@@ -16,6 +16,7 @@ from tensorloom.framework.classic_op_types import MERGES, NEXT_ITERATIONS
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.function_problem import FunctionProblem
     from tensorloom.framework.tensor_shape import TensorShape
 
 # The versions that TensorFlow 1.15 writes into a GraphDef.
@@ -50,6 +51,11 @@ class Node:
         fields.update(changes)
         return Node(**fields)
 
+    @property
+    def producers(self) -> list[str]:
+        """The nodes that it waits for, one for each edge; control inputs last."""
+        return [*[name for name, _ in self.inputs], *self.control_inputs]
+
     def source_line(self) -> str | None:
         """`file.py:12` of the user's code that made the node, if known."""
         source = self.source
@@ -81,9 +87,14 @@ class FunctionIR:
     gradient: str = ""  # the gradient function's name, if one is registered
     is_stateful: bool = False
     arg_shapes: tuple[TensorShape, ...] | None = None
-    #: Why it cannot be called, if it cannot. As in TensorFlow, what nobody calls may be
-    #: wrong: graphs carry functions for other devices and other programs.
-    problem: str = ""
+    #: Why it cannot be called, if it cannot. Then it has no nodes, and its arguments
+    #: and results are only told where the problem says so.
+    problem: FunctionProblem | None = None
+
+    def check(self) -> None:
+        """Raises InvalidArgumentError or NotFoundError if it cannot be called."""
+        if self.problem is not None:
+            raise self.problem.error()
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +105,8 @@ class GraphIR:
     functions: dict[str, FunctionIR] = field(default_factory=dict)
     producer: int = PRODUCER_VERSION
     min_consumer: int = MIN_CONSUMER_VERSION
+    #: Versions that must not read the graph, sorted.
+    bad_consumers: tuple[int, ...] = ()
 
     def with_nodes(self, nodes: Iterable[Node]) -> GraphIR:
         """The same graph with other nodes."""

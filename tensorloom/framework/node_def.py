@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from tensorloom.framework import attr_value, dtypes, newer_attrs, op_registry
 from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
+from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.op_def_proto import summarize
 from tensorloom.framework.tensor_shape import TensorShape
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_registry import AttrDef, OpDef
     from tensorloom.protos import node_def_pb2
 
+#: Definitions of functions by name; where one's arguments cannot be told, why.
+Signatures = Mapping[str, "OpDef | FunctionProblem"]
+_TYPE_ATTRS: Final[dict[str, type]] = {"type": DType, "int": int}
 #: How an input is written: (producer, output index) -> text.
 InputName = Callable[[str, int], str]
 
@@ -57,24 +62,31 @@ def tensor_name(producer: str, index: int) -> str:
 
 
 def to_proto(node: Node, input_name: InputName = tensor_name) -> node_def_pb2.NodeDef:
-    """The node as a message."""
+    """The node as a message, control inputs in the order in which they were given."""
     from tensorloom.protos.node_def_pb2 import NodeDef
 
     proto = NodeDef()
-    fill(proto, node, input_name)
+    fill(proto, node, input_name, sort_controls=False)
     return proto
 
 
 def fill(
-    proto: node_def_pb2.NodeDef, node: Node, input_name: InputName = tensor_name
+    proto: node_def_pb2.NodeDef,
+    node: Node,
+    input_name: InputName = tensor_name,
+    sort_controls: bool = True,
 ) -> None:
-    """Fills an empty message with the node."""
+    """Fills an empty message with the node.
+
+    Control inputs are sorted, so that equal graphs are equal messages.
+    """
     proto.name = node.name
     proto.op = node.op
     proto.device = node.device
     inputs = proto.input
     inputs.extend([input_name(producer, index) for producer, index in node.inputs])
-    inputs.extend([f"^{name}" for name in node.control_inputs])
+    controls = sorted(node.control_inputs) if sort_controls else node.control_inputs
+    inputs.extend([f"^{name}" for name in controls])
     attrs = proto.attr
     added = newer_attrs.ADDED.get(node.op, ())
     for name, value in node.attrs.items():
@@ -123,13 +135,16 @@ def split_inputs(
     return tuple(inputs), tuple(controls)
 
 
-def find_op(name: str, functions: Mapping[str, OpDef]) -> OpDef:
+def find_op(name: str, functions: Signatures) -> OpDef:
     """The definition of an op or, first, of a function of that name.
 
     Raises:
         NotFoundError: there is none.
+        InvalidArgumentError, NotFoundError: the function's signature is wrong.
     """
     op_def = functions.get(name) or op_registry.find(name)
+    if isinstance(op_def, FunctionProblem):
+        raise op_def.error()
     if op_def is None:
         raise NotFoundError(
             None,
@@ -258,6 +273,47 @@ def _read(
         tuple(output_types),
     )
     return node, input_types
+
+
+def types_alone(
+    proto: node_def_pb2.NodeDef, op_def: OpDef, input_count: int
+) -> tuple[list[DType], list[DType]]:
+    """Dtypes of inputs and outputs of a node whose other attrs may be wrong.
+
+    Raises:
+        NotFoundError, InvalidArgumentError: as `type_attrs`.
+        InvalidArgumentError: there are too few or too many inputs.
+    """
+    attrs = type_attrs(proto, op_def)
+    input_types = op_def.input_types(attrs)
+    if len(input_types) != input_count:
+        raise invalid(f"{len(input_types)} inputs are expected, not {input_count}")
+    return input_types, op_def.output_types(attrs)
+
+
+def type_attrs(proto: node_def_pb2.NodeDef, op_def: OpDef) -> dict[str, Any]:
+    """The attrs that say dtypes and numbers of tensors.
+
+    Raises:
+        NotFoundError: one is missing.
+        InvalidArgumentError: one is malformed.
+    """
+    attrs: dict[str, Any] = {}
+    for arg in (*op_def.inputs, *op_def.outputs):
+        for name in filter(None, (arg.type_attr, arg.number_attr, arg.type_list_attr)):
+            attr = op_def.attrs[name]
+            if name in proto.attr:
+                attrs[name] = attr_value.from_proto(proto.attr[name])
+                if type(attrs[name]) is not _TYPE_ATTRS.get(attr.type):
+                    unbounded = replace(attr, allowed=None, minimum=None)
+                    _check_attr(unbounded, attrs[name])
+            elif attr.has_default:
+                attrs[name] = attr.default
+            else:
+                raise NotFoundError(None, None, f"NodeDef missing attr '{name}'")
+            if attr.type == "int" and attrs[name] > _MAX_TENSORS:
+                _check_count(op_def, name, attrs[name])
+    return attrs
 
 
 def _check_input_count(

@@ -84,10 +84,17 @@ def infer_missing(graph: GraphIR) -> GraphIR:
     """The graph with shapes for every node (sorted topologically)."""
     if all(n.output_shapes is not None for n in graph.nodes.values()):
         return graph
+    return graph.with_nodes(with_shapes(graph.nodes))
+
+
+def with_shapes(nodes: Mapping[str, Node]) -> list[Node]:
+    """The nodes (sorted topologically), with shapes where nobody told them."""
+    if all(n.output_shapes is not None for n in nodes.values()):
+        return list(nodes.values())
     handles: Handles = {}
-    nodes: dict[str, Node] = {}
-    for node in graph.nodes.values():
+    done: dict[str, Node] = {}
+    for node in nodes.values():
         if node.output_shapes is None:
-            node = node.replace(output_shapes=tuple(infer_node(node, nodes, handles)))
-        nodes[node.name] = node
-    return graph.with_nodes(nodes.values())
+            node = node.replace(output_shapes=tuple(infer_node(node, done, handles)))
+        done[node.name] = node
+    return list(done.values())

@@ -97,6 +97,7 @@ def create_op(
 
     Raises:
       RuntimeError: there is no such op.
+      NotImplementedError: graphs of this version have no such op any more.
       TypeError, ValueError: as `apply_op`.
     """
     op_def = op_registry.find(op_type_name)
@@ -107,9 +108,11 @@ def create_op(
         plan = op_def.plan = _Plan(op_def)
     if name is None:
         name = op_type_name
+    graph = get_default_graph()
+    if op_def.deprecated is not None and (why := op_def.why_gone(graph._producer)):
+        raise NotImplementedError(why)
     # What is wrong with an attr by itself is told before the name is taken.
     given = _given_attrs(plan, keywords)
-    graph = get_default_graph()
     fast = _collect_tensors(plan.inputs, keywords, graph)
     if fast is not None:
         attrs: dict[str, Any] = {}

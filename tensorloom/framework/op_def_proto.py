@@ -37,7 +37,9 @@ def to_proto(op_def: OpDef) -> op_def_pb2.OpDef:
     for attr in op_def.attrs.values():
         _fill_attr(proto.attr.add(), attr)
     if op_def.deprecated:
-        proto.deprecation.explanation = op_def.deprecated
+        version, explanation = op_def.deprecated
+        proto.deprecation.version = version
+        proto.deprecation.explanation = explanation
     return proto
 
 
@@ -88,9 +90,15 @@ def from_proto(proto: op_def_pb2.OpDef) -> OpDef:
         is_commutative=proto.is_commutative,
         is_aggregate=proto.is_aggregate,
         allows_uninitialized_input=proto.allows_uninitialized_input,
-        deprecated=proto.deprecation.explanation,
+        deprecated=_deprecation(proto),
         doc=proto.summary,
     )
+
+
+def _deprecation(proto: op_def_pb2.OpDef) -> tuple[int, str] | None:
+    if not proto.HasField("deprecation"):
+        return None
+    return proto.deprecation.version, proto.deprecation.explanation
 
 
 def _arg(proto: Any) -> ArgDef:

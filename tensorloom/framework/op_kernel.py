@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.dtypes import DType
@@ -81,6 +81,11 @@ class OpKernelConstruction:
         if shapes is None:
             return (TensorShape.of(None),) * len(self.node.output_types)
         return shapes
+
+    def as_op(self, op: str, **attrs: Any) -> OpKernelConstruction:
+        """The node as one of another op with these attrs, for that op's kernel."""
+        node = self.node.replace(op=op, attrs={**self.node.attrs, **attrs})
+        return replace(self, node=node)
 
     def constant(self, index: int) -> Any:
         """The array of an input that is the same in every step, else None."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors, op_registry
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR, Node
+    from tensorloom.framework.graph_ir import GraphIR
 
 #: The name of the preset.
 SAFE: Final = "safe"
@@ -64,6 +64,7 @@ SAFE_PATTERNS: Final = (
     "Dataset*Service*",
     "*DataServiceDataset*",
     "*Decode*Video*",
+    "DecodeAudio*",
 )
 
 
@@ -114,9 +115,12 @@ class OpPolicy:
             return
         self._check(graph.nodes.values(), "")
         for name, function in graph.functions.items():
-            self._check(function.nodes.values(), f" of function '{name}'")
+            where = f" of function '{name}'"
+            self._check(function.nodes.values(), where)
+            if function.problem is not None:  # another task may be able to read it
+                self._check(function.problem.definition.node_def, where)
 
-    def _check(self, nodes: Iterable[Node], where: str) -> None:
+    def _check(self, nodes: Iterable[Any], where: str) -> None:
         for node in nodes:
             if not self.allows(node.op):
                 raise errors.PermissionDeniedError(

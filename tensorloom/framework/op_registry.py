@@ -93,10 +93,22 @@ class OpDef:
     is_commutative: bool = False
     is_aggregate: bool = False
     allows_uninitialized_input: bool = False
-    deprecated: str = ""  # why, when the op is deprecated
+    # Since which version of a graph there may be no such node any more, and what there
+    # is instead.
+    deprecated: tuple[int, str] | None = None
     doc: str = ""
     # What op_def_library precomputes for this op on its first use.
     plan: Any = field(default=None, repr=False)
+
+    def why_gone(self, producer: int) -> str:
+        """Why a graph of this version may have no such node; empty if it may."""
+        if self.deprecated is None or producer < self.deprecated[0]:
+            return ""
+        version, instead = self.deprecated
+        return (
+            f"Op {self.name} is not available in GraphDef version {producer}. It has "
+            f"been removed in version {version}. {instead}."
+        )
 
     def input_types(self, attrs: dict[str, Any]) -> list[DType]:
         """The dtypes of the flattened inputs of a node with these attrs."""
@@ -146,14 +158,30 @@ def _flat_types(args: tuple[ArgDef, ...], attrs: dict[str, Any]) -> list[DType]:
     return types
 
 
+# Far more than any program has, and few enough to be told before memory is short.
+_MOST_TENSORS: Final = 2**20
+
+
 def arg_types(arg: ArgDef, attrs: dict[str, Any]) -> list[DType]:
-    """The dtypes of the tensors that one argument stands for."""
+    """The dtypes of the tensors that one argument stands for.
+
+    Raises:
+      ValueError: they are too many.
+    """
     if arg.type_list_attr:
         return list(attrs[arg.type_list_attr])
     dtype: DType = arg.type if arg.type is not None else attrs[arg.type_attr]
     if arg.is_ref:
         dtype = dtype._as_ref
-    return [dtype] * attrs[arg.number_attr] if arg.number_attr else [dtype]
+    if not arg.number_attr:
+        return [dtype]
+    count = attrs[arg.number_attr]
+    if count > _MOST_TENSORS:
+        raise ValueError(
+            f"Attr {arg.number_attr} has value {count} out of range for a number of "
+            "tensors"
+        )
+    return [dtype] * count
 
 
 class _Unread:
@@ -222,7 +250,7 @@ def register_op(
     commutative: bool = False,
     aggregate: bool = False,
     allows_uninitialized_input: bool = False,
-    deprecated: str = "",
+    deprecated: tuple[int, str] | None = None,
     doc: str = "",
 ) -> None:
     """Registers an op. Its signature is read when the op is looked up first.
@@ -233,6 +261,8 @@ def register_op(
       shape_fn: called with an InferenceContext; None means unknown output shapes.
       gradient: a gradient function, NOT_DIFFERENTIABLE, or None (asking for the
         gradient is then an error).
+      deprecated: the version of a graph since which the op is gone, and what is there
+        instead.
       doc: one sentence or more; the first line stands in the compatibility table.
 
     Raises:

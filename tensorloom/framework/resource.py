@@ -6,9 +6,12 @@ device's session state; `Session.reset` empties its containers.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from tensorloom.framework import errors
 
@@ -24,6 +27,25 @@ DEFAULT_CONTAINER = "localhost"
 HOST_VARIABLE_ELEMENTS = 1
 
 
+_CONTAINER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9.\-/]*")
+
+
+def container_of(attr: bytes | None) -> str:
+    """The container that a node's attr names; the default one when it is empty.
+
+    Raises:
+      errors.InvalidArgumentError: no container can have that name.
+    """
+    name = (attr or b"").decode(errors="backslashreplace")
+    if not name:
+        return DEFAULT_CONTAINER
+    if not _CONTAINER_NAME.fullmatch(name):
+        raise errors.InvalidArgumentError(
+            None, None, f"container contains invalid characters: {name}"
+        )
+    return name
+
+
 class Resource:
     """Base of everything that a ResourceManager holds."""
 
@@ -31,6 +53,12 @@ class Resource:
         self.container = container
         self.name = name
         self.device = device
+
+    def names(self) -> np.ndarray[Any, Any]:
+        """What a reference to it shows: container and name, strings [2]."""
+        pair = np.empty(2, object)
+        pair[:] = self.container.encode(), self.name.encode()
+        return pair
 
     def close(self) -> None:
         """Called when the resource is deleted; wakes whoever waits on it."""
@@ -70,6 +98,10 @@ class Variable(Resource):
                 value = self.value
                 if value is not None or guard is self.guard:
                     return value
+
+
+class LegacyVariable(Variable):
+    """A variable behind a reference: its name is not that of a resource variable."""
 
 
 def holds_host_value(dtype: DType, shape: TensorShape, device_type: str) -> bool:

@@ -39,6 +39,8 @@ def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
     Raises:
       errors.UnimplementedError: this process has no client to make it.
       errors.NotFoundError: the library has no such function.
+      errors.InvalidArgumentError, errors.NotFoundError: the function, or one that it
+        calls, cannot be called.
     """
     if not _makers:
         raise errors.UnimplementedError(
@@ -48,4 +50,5 @@ def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
         raise errors.NotFoundError(
             None, None, f"Function {name} is not defined in the graph's library."
         )
+    functions[name].check()
     return _makers[0](name, functions)

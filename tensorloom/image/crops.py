@@ -19,6 +19,7 @@ from tensorloom.image.checks import (
     static_size,
 )
 from tensorloom.ops import array_ops, control_flow_ops, math_ops
+from tensorloom.ops.shape_ops import axis_size
 
 
 @export("image.central_crop")
@@ -41,7 +42,7 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
                 "`image` should either be a Tensor with rank = 3 or rank = 4. Had "
                 f"rank = {rank}."
             )
-        sizes = [_size(image, axis) for axis in (rank - 3, rank - 2)]
+        sizes = [axis_size(image, axis) for axis in (rank - 3, rank - 2)]
         starts = [_central_start(size, central_fraction) for size in sizes]
         lengths = [size - start * 2 for size, start in zip(sizes, starts, strict=True)]
         outer = [0] * (rank - 3)
@@ -51,11 +52,6 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
         dims = image.shape.as_list()
         result.set_shape([*dims[: rank - 3], *map(static_size, lengths), dims[-1]])
         return result
-
-
-def _size(image: Tensor, axis: int) -> Any:
-    static = image.shape.as_list()[axis]
-    return array_ops.shape(image)[axis] if static is None else static
 
 
 def _central_start(size: Any, fraction: float) -> Any:

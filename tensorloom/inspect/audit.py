@@ -136,7 +136,8 @@ def _audit_checkpoint(prefix: str, progress: Callable[[str], None]) -> Audit:
                 try:
                     reader.read(name)
                 except errors.OpError as error:
-                    findings.append(Finding(ERROR, text, prefix, error.message))
+                    message = f"{text}: {error.message}"
+                    findings.append(Finding(ERROR, text, prefix, message))
     except errors.OpError as error:
         findings.append(Finding(ERROR, os.path.basename(prefix), prefix, error.message))
     return Audit(prefix, "checkpoint", findings, facts)

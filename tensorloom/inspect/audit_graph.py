@@ -13,6 +13,7 @@ from tensorloom.client.import_problems import (
     used_functions,
 )
 from tensorloom.framework import errors, op_kernel
+from tensorloom.framework import graph_def as graph_io
 from tensorloom.inspect.findings import ERROR, NOTE, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ def audit_graph(graph: GraphInFile) -> Iterator[Finding]:
     unknown = {problem.op for problem in problems if problem.kind == "op"}
     yield from _without_kernels(graph_def, unknown)
     yield from _of_nodes(graph_def)
-    if not problems:
+    known = {problem.function for problem in problems}
+    functions = list(_of_functions(graph_def, producer_ops, known))
+    yield from functions
+    if not problems and all(finding.severity != ERROR for finding in functions):
         yield from _trial_import(graph)
 
 
@@ -133,6 +137,32 @@ def _of_nodes(graph_def: Any) -> Iterator[Finding]:
                 found.setdefault(key, []).append(where)
     for (severity, subject, message, remedy), places in found.items():
         yield Finding(severity, subject, places[0], message, remedy, len(places))
+
+
+def _of_functions(
+    graph_def: Any, producer_ops: Any, known: set[str]
+) -> Iterator[Finding]:
+    """Functions that cannot be called: those that a node can, and all others."""
+    read = type(graph_def)(library=graph_def.library)
+    if producer_ops is not None:
+        graph_io.strip_new_default_attrs(read, producer_ops)
+    try:
+        functions = graph_io.functions_from_proto(read.library)
+    except errors.OpError:
+        return  # two of one name: the trial import says so
+    used = used_functions(graph_def)
+    idle = []
+    for name, function in functions.items():
+        if function.problem is None:
+            continue
+        if name not in used:
+            idle.append(function.problem.message)
+        elif name not in known:
+            remedy = "mend it, or export the graph without what calls it"
+            yield Finding(ERROR, name, name, function.problem.message, remedy)
+    if idle:
+        message = "functions that nothing calls cannot be read, which does no harm: "
+        yield Finding(NOTE, "functions", "library", message + idle[0], "", len(idle))
 
 
 def _trial_import(graph: GraphInFile) -> Iterator[Finding]:

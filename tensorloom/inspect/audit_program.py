@@ -1,8 +1,8 @@
 """Will this program run here? The names of `tf.*` that it uses, found without running.
 
 The syntax tree is walked: imports of TensorFlow and assignments of its modules are
-followed, every dotted name is looked up in `tensorloom`, and the keyword arguments of
-calls are compared with the signatures.
+followed, every dotted name is looked up in `tensorloom`, and the arguments of calls are
+compared with the signatures.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 import contextlib
 import difflib
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tensorloom.framework.export import exports
@@ -114,6 +114,19 @@ def _test_of_names(test: ast.AST) -> str:
     return ""
 
 
+def _may_branch_on_tensors(node: ast.AST) -> bool:
+    """Whether a statement asks a value; `x is None` and loops over `range` do not."""
+    if isinstance(node, ast.For):
+        return not isinstance(node.iter, ast.Call)
+    if not isinstance(node, ast.If | ast.While):
+        return False
+    test = node.test
+    asks_identity = isinstance(test, ast.Compare) and all(
+        isinstance(op, ast.Is | ast.IsNot) for op in test.ops
+    )
+    return not (asks_identity or isinstance(test, ast.Constant))
+
+
 def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     yield from filter(None, (arguments.vararg, arguments.kwarg))
@@ -172,20 +185,36 @@ class _Auditor(ast.NodeVisitor):
         self._visit_all((*node.handlers, *node.orelse, *node.finalbody))
 
     def visit_If(self, node: ast.If) -> None:
-        """`if hasattr(tf, "x"):` and tests of the version, for both branches."""
-        self.visit(node.test)
-        with self._guarded(_test_of_names(node.test)):
-            self._visit_all((*node.body, *node.orelse))
+        """`if hasattr(tf, "x"):` and tests of the version."""
+        self._visit_branches(node.test, node.body, node.orelse)
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
         """The same as an expression."""
-        self.visit(node.test)
-        with self._guarded(_test_of_names(node.test)):
-            self._visit_all((node.body, node.orelse))
+        self._visit_branches(node.test, [node.body], [node.orelse])
+
+    def _visit_branches(
+        self, test: ast.AST, body: Sequence[ast.AST], orelse: Sequence[ast.AST]
+    ) -> None:
+        self.visit(test)
+        how, answer = _test_of_names(test), self._answer(test)
+        # Where the answer is known here, the branch that it chooses has to run.
+        with self._guarded(how if answer is not True else ""):
+            self._visit_all(body)
+        with self._guarded(how if answer is not False else ""):
+            self._visit_all(orelse)
+
+    def _answer(self, test: ast.AST) -> bool | None:
+        """What a test says that is `hasattr` of TensorFlow and nothing else."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            answer = self._answer(test.operand)
+            return None if answer is None else not answer
+        name = self._name_of("hasattr", test)
+        return None if name is None else find(name)[0] is not MISSING
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A function; its arguments are no modules, whatever they are called."""
         self._visit_all((*node.decorator_list, *_defaults(node.args)))
+        self.findings += self._unconverted(node)
         outer = self._aliases
         own = {argument.arg for argument in _arguments(node.args)}
         self._aliases = {k: v for k, v in outer.items() if k not in own}
@@ -193,6 +222,32 @@ class _Auditor(ast.NodeVisitor):
         self._aliases = outer
 
     visit_AsyncFunctionDef = visit_FunctionDef
+
+    def _unconverted(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> Iterator[Finding]:
+        """Statements that TensorFlow's AutoGraph would convert if need be."""
+        if not any(map(self._makes_function, node.decorator_list)):
+            return
+        for inner in ast.walk(node):
+            if _may_branch_on_tensors(inner):
+                yield Finding(
+                    WARNING,
+                    "tf.function",
+                    self._where(inner),
+                    "tf.function runs Python's if, while and for as they are: on "
+                    "tensors they raise",
+                    "nearest: tf.cond, tf.while_loop",
+                )
+
+    def _makes_function(self, decorator: ast.AST) -> bool:
+        if not isinstance(decorator, ast.Call):
+            return dotted(decorator, self._aliases) == "function"
+        off = any(
+            k.arg == "autograph" and getattr(k.value, "value", None) is False
+            for k in decorator.keywords
+        )
+        return dotted(decorator.func, self._aliases) == "function" and not off
 
     def _where(self, node: ast.AST) -> str:
         return f"{self._filename}:{getattr(node, 'lineno', 1)}"
@@ -257,49 +312,62 @@ class _Auditor(ast.NodeVisitor):
             self._check(name, node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """A call: its name, and the keywords that it passes."""
+        """A call: its name, and whether its arguments fit."""
         name = dotted(node.func, self._aliases)
-        fetched = self._name_of_getattr(node)
+        fetched = self._name_of("getattr", node)
         if fetched:
             self._check(fetched, node)
         elif name:
             value = self._check(name, node.func)
-            self.findings += self._keywords(name, value, node)
+            self.findings += self._arguments(name, value, node)
         else:
             self.visit(node.func)
         for child in (*node.args, *node.keywords):
             self.visit(child)
 
-    def _name_of_getattr(self, node: ast.Call) -> str | None:
+    def _name_of(self, function: str, node: ast.AST) -> str | None:
         """`nn.relu` of `getattr(tf.nn, "relu")`, which has no default."""
-        if not (isinstance(node.func, ast.Name) and node.func.id == "getattr"):
+        if not isinstance(node, ast.Call) or len(node.args) != 2:
             return None
-        if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant):
+        if not (isinstance(node.func, ast.Name) and node.func.id == function):
             return None
-        start, last = dotted(node.args[0], self._aliases), node.args[1].value
-        if start is None or not isinstance(last, str):
+        start, last = dotted(node.args[0], self._aliases), node.args[1]
+        if not isinstance(last, ast.Constant) or not isinstance(last.value, str):
             return None
-        return f"{start}.{last}" if start else last
+        return None if start is None else f"{start}.{last.value}".lstrip(".")
 
-    def _keywords(self, name: str, value: Any, node: ast.Call) -> Iterator[Finding]:
+    def _arguments(self, name: str, value: Any, node: ast.Call) -> Iterator[Finding]:
         if value is MISSING or not callable(value) or "pb2" in _module(value):
             return
         try:
-            parameters = inspect.signature(value).parameters
+            signature = inspect.signature(value)
         except (TypeError, ValueError):
             return
+        parameters = signature.parameters
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return
-        for keyword in node.keywords:
-            if keyword.arg is not None and keyword.arg not in parameters:
-                near = difflib.get_close_matches(keyword.arg, parameters, 2, 0.6)
-                yield Finding(
-                    ERROR,
-                    f"tf.{name}",
-                    self._where(node),
-                    f"tf.{name} has no argument '{keyword.arg}'",
-                    f"nearest: {', '.join(near)}" if near else "",
-                )
+        given = {k.arg: None for k in node.keywords if k.arg is not None}
+        unknown = [keyword for keyword in given if keyword not in parameters]
+        for keyword in unknown:
+            near = difflib.get_close_matches(keyword, parameters, 2, 0.6)
+            yield self._misfit(
+                name,
+                f"tf.{name} has no argument '{keyword}'",
+                node,
+                f"nearest: {', '.join(near)}" if near else "",
+            )
+        stars = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if unknown or stars or len(given) < len(node.keywords):
+            return
+        try:
+            signature.bind(*node.args, **given)
+        except TypeError as error:
+            yield self._misfit(name, f"tf.{name}: {error}", node)
+
+    def _misfit(
+        self, name: str, message: str, node: ast.AST, remedy: str = ""
+    ) -> Finding:
+        return Finding(ERROR, f"tf.{name}", self._where(node), message, remedy)
 
 
 def _module(value: Any) -> str:

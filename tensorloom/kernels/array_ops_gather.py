@@ -128,7 +128,7 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
 
 
 def _flat_rows(
-    indices: torch.Tensor, shape: Sequence[int], what: str, gathers: bool = False
+    indices: torch.Tensor, shape: Sequence[int], gathers: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(flat row numbers, mask of those in range on a GPU, else None)."""
     depth = indices.shape[-1]
@@ -140,7 +140,7 @@ def _flat_rows(
     rows = (coordinates * torch.tensor(strides, dtype=torch.int64, device=place)).sum(1)
     if indices.is_cpu:
         if not bool(inside.all()):
-            host.flat_rows(indices.numpy(), shape, what, gathers)
+            host.flat_rows(indices.numpy(), shape, gathers)
         return rows, None
     return rows * inside, inside
 
@@ -154,7 +154,7 @@ def _gather_nd(c: OpKernelConstruction) -> Compute:
         if is_wrong or (wanted and not math.prod(shape)):
             host.gather_nd_plan(shape, indices.cpu().numpy())
         depth = indices.shape[-1]
-        rows, inside = _flat_rows(indices, shape, "params", gathers=True)
+        rows, inside = _flat_rows(indices, shape, gathers=True)
         flat = params.reshape((math.prod(shape[:depth]), *shape[depth:]))
         taken = flat.index_select(0, rows) if rows.numel() else flat[:0]
         if inside is not None:
@@ -210,7 +210,7 @@ def _scatter(
     depth = indices.shape[-1]
     if not updates.numel():
         return result
-    rows, inside = _flat_rows(indices, shape, "shape")
+    rows, inside = _flat_rows(indices, shape)
     values = updates.reshape((rows.numel(), *shape[depth:]))
     if inside is not None:
         rows, values = rows[inside], values[inside]

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.array_ops_bits import as_signed
 from tensorloom.kernels.host import array_ops_checks as checks
@@ -18,7 +19,7 @@ from tensorloom.kernels.host.array_ops_identity import (
     not_finite_signed,
 )
 from tensorloom.kernels.host.array_ops_shape import broadcast_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS, TORCH_DTYPES
 
 # --- identity -----------------------------------------------------------------------

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid
 
 # Bound once: looking an operator up costs as much as a small kernel.
 _native_loss = torch.ops.aten._ctc_loss.Tensor
@@ -34,11 +34,11 @@ def _rows(indices: Any, values: Any, batch: int) -> list[list[int]]:
     """Labels by row of the batch; checks that they are a sparse matrix."""
     indices, values = np.asarray(indices), np.asarray(values)
     if indices.ndim != 2 or indices.shape[1] != 2:
-        raise invalid("labels_indices is not a matrix")
+        raise invalid_argument("labels_indices is not a matrix")
     if values.ndim != 1:
-        raise invalid("labels_values is not a vector")
+        raise invalid_argument("labels_values is not a vector")
     if len(indices) != len(values):
-        raise invalid(
+        raise invalid_argument(
             "labels_indices and labels_values must contain the same number of rows, "
             f"but saw {len(indices)} and {len(values)}"
         )
@@ -49,12 +49,12 @@ def _rows(indices: Any, values: Any, batch: int) -> list[list[int]]:
         zip(indices.tolist(), values.tolist(), strict=True)
     ):
         if not (0 <= row < batch and column >= 0):
-            raise invalid(
+            raise invalid_argument(
                 f"label SparseTensor is not valid: indices[{i}] = [{row},{column}] is "
                 f"out of bounds: need 0 <= index < [{batch},{longest}]"
             )
         if (row, column) <= before:
-            raise invalid(
+            raise invalid_argument(
                 f"label SparseTensor is not valid: indices[{i}] = [{row},{column}] is "
                 "out of order"
             )
@@ -73,7 +73,7 @@ def _sequence(labels: list[int], row: int, classes: int, collapse: bool) -> list
         if label >= classes - 1:
             finished = True
         elif finished:
-            raise invalid(
+            raise invalid_argument(
                 "Saw a non-null label (index >= num_classes - 1) following a null "
                 f"label, batch: {row} num_classes: {classes} labels: "
                 f"{','.join(map(str, labels))} labels seen so far: "
@@ -82,7 +82,7 @@ def _sequence(labels: list[int], row: int, classes: int, collapse: bool) -> list
         else:
             kept.append(label)
     if any(label < 0 for label in kept):
-        raise invalid(
+        raise invalid_argument(
             f"All labels must be nonnegative integers, batch: {row} labels: "
             f"{','.join(map(str, kept))}"
         )
@@ -109,7 +109,7 @@ class _Loss:
             needed = len(sequence) if self.blank_first else len(labels)
             if needed > lengths[row]:
                 if not self.ignore_longer:
-                    raise invalid(
+                    raise invalid_argument(
                         "Not enough time for target transition sequence (required: "
                         f"{needed}, available: {lengths[row]}){row}You can turn "
                         "this error into a warning by using the flag "
@@ -130,11 +130,11 @@ class _Loss:
     def _checked(self, labels: list[int], row: int, classes: int) -> list[int]:
         if not self.blank_first:
             if not labels:
-                raise invalid(f"Labels length is zero in batch {row}")
+                raise invalid_argument(f"Labels length is zero in batch {row}")
             return _sequence(labels, row, classes, self.collapse)
         for label in labels:
             if not 0 < label < classes:
-                raise invalid(
+                raise invalid_argument(
                     f"Labels must be in [1, {classes}), batch: {row} labels: "
                     f"{','.join(map(str, labels))}"
                 )
@@ -145,14 +145,14 @@ class _Loss:
 
 def _check_lengths(lengths: Any, steps: int, batch: int) -> None:
     if lengths.ndim != 1:
-        raise invalid("sequence_length is not a vector")
+        raise invalid_argument("sequence_length is not a vector")
     if len(lengths) != batch:
-        raise invalid(
+        raise invalid_argument(
             "len(sequence_length) != batch_size.  len(sequence_length):  "
             f"{len(lengths)} batch_size: {batch}"
         )
     for row in np.flatnonzero((lengths > steps) | (lengths < 0)):
-        raise invalid(f"sequence_length({row}) <= {steps}")
+        raise invalid_argument(f"sequence_length({row}) <= {steps}")
 
 
 def _shifted(value: torch.Tensor, by: int) -> torch.Tensor:
@@ -287,7 +287,7 @@ def _compute(c: OpKernelConstruction, blank_first: bool) -> Compute:
         inputs: torch.Tensor, indices: Any, values: Any, sequence_length: Any
     ) -> Any:
         if inputs.dim() != 3:
-            raise invalid("inputs is not a 3-Tensor")
+            raise invalid_argument("inputs is not a 3-Tensor")
         lengths = np.asarray(sequence_length)
         labels = loss.labels(inputs.shape, indices, values, lengths)
         if not inputs.numel():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 
 _DOTS = "..."
 _WIDE = {
@@ -30,7 +31,7 @@ def _check(subscripts: list[str], operands: tuple[torch.Tensor, ...]) -> None:
             else operand.dim() == len(named)
         )
         if not fits:
-            raise invalid(
+            raise invalid_argument(
                 f"Expected input of rank {len(named)} for einsum subscripts {labels}, "
                 f"got shape {text(operand.shape)}"
             )
@@ -39,7 +40,7 @@ def _check(subscripts: list[str], operands: tuple[torch.Tensor, ...]) -> None:
         dims += zip(after, operand.shape[operand.dim() - len(after) :], strict=True)
         for label, size in dims:
             if sizes.setdefault(label, size) != size:
-                raise invalid(
+                raise invalid_argument(
                     f"Expected dimension {sizes[label]} at axis of label {label}, but "
                     f"got dimension {size}"
                 )
@@ -52,7 +53,7 @@ def einsum(c: OpKernelConstruction) -> Compute:
     left, _, output = equation.partition("->")
     subscripts = left.split(",")
     if len(subscripts) != c["N"]:
-        raise invalid(f"Expected {len(subscripts)} inputs but got: {c['N']}")
+        raise invalid_argument(f"Expected {len(subscripts)} inputs but got: {c['N']}")
     named = output.replace(_DOTS, "")
     unique = "".join(dict.fromkeys(named))
     dots = _DOTS if _DOTS in output else ""
@@ -69,7 +70,7 @@ def einsum(c: OpKernelConstruction) -> Compute:
         try:
             result = torch.einsum(f"{left}->{target}", *operands)
         except RuntimeError as error:
-            raise invalid(f"{equation}: {error}") from None
+            raise invalid_argument(f"{equation}: {error}") from None
         if not plain:
             result = _with_diagonals(result, dots + unique, output)
         return result.to(dtype) if wide is not None else result.contiguous()

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid
 
 
 class _Nudged(NamedTuple):
@@ -22,7 +22,7 @@ def _levels(c: OpKernelConstruction) -> tuple[int, int]:
     """The lowest and highest integer of a node."""
     bits = c["num_bits"]
     if not 2 <= bits <= 16:
-        raise invalid("num_bits must be between 2 and 16, inclusive")
+        raise invalid_argument("num_bits must be between 2 and 16, inclusive")
     return int(c["narrow_range"]), (1 << bits) - 1
 
 
@@ -47,7 +47,7 @@ def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
 
 def _check_gradient(grad: torch.Tensor, value: torch.Tensor) -> None:
     if grad.shape != value.shape:
-        raise invalid("gradient and input must be the same size")
+        raise invalid_argument("gradient and input must be the same size")
 
 
 def _gradient_inside(
@@ -74,7 +74,9 @@ def _fixed_range(c: OpKernelConstruction) -> Any:
     bottom, top = _levels(c)
     low, high = c["min"], c["max"]
     if not low < high:
-        raise invalid(f"min has to be smaller than max, was: {low:g} >= {high:g}")
+        raise invalid_argument(
+            f"min has to be smaller than max, was: {low:g} >= {high:g}"
+        )
     nudged = _nudge(torch.tensor(low), torch.tensor(high), bottom, top)
     return lambda value: _Nudged(*(x.to(value.device) for x in nudged))
 
@@ -99,7 +101,7 @@ def _args_gradient(c: OpKernelConstruction) -> Compute:
 def _check_scalars(low: torch.Tensor, high: torch.Tensor) -> None:
     for bound, name in ((low, "min"), (high, "max")):
         if bound.numel() != 1:
-            raise invalid(f"`{name}` must be rank 0 but is rank {bound.dim()}")
+            raise invalid_argument(f"`{name}` must be rank 0 but is rank {bound.dim()}")
 
 
 def _is_empty(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
@@ -146,9 +148,9 @@ def _check_channels(value: torch.Tensor, low: torch.Tensor, high: torch.Tensor) 
     depth = value.shape[-1] if value.dim() else 0
     for bound, name in ((low, "min"), (high, "max")):
         if bound.dim() != 1:
-            raise invalid(f"`{name}` must be rank 1 but is rank {bound.dim()}")
+            raise invalid_argument(f"`{name}` must be rank 1 but is rank {bound.dim()}")
         if len(bound) != depth:
-            raise invalid(
+            raise invalid_argument(
                 f"{name} has incorrect size, expected {depth} was {len(bound)}"
             )
 

@@ -57,6 +57,8 @@ def _is_simple(c: OpKernelConstruction) -> bool:
 @kernel("_FusedMatMul")
 def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     """act(a @ b + bias)"""
+    if _adds_matrix(c):
+        return _sum_with_product(c)
     if not _is_simple(c):
         return fused(c, "MatMul")
     transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
@@ -72,6 +74,32 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
                 check_bias((rows, columns), tuple(bias.shape), -1)
         result = matrix_product(
             a.t() if transpose_a else a, b.t() if transpose_b else b, bias
+        )
+        return result if activation is None else activation(result)
+
+    return compute
+
+
+def _adds_matrix(c: OpKernelConstruction) -> bool:
+    """Whether a matrix of the product's shape and one of `_ACTIVATIONS` follow."""
+    names = c["fused_ops"]
+    if names[:1] != [b"Add"] or c["num_args"] != 1 or not c.node.output_shapes:
+        return False
+    if len(names) > 2 or not set(names[1:]) <= set(_ACTIVATIONS):
+        return False
+    shape = c.node.output_shapes[0]
+    known = all(s.is_fully_defined() for s in c.input_shapes)
+    return known and c.input_shapes[2].dims_tuple == shape.dims_tuple
+
+
+def _sum_with_product(c: OpKernelConstruction) -> Compute:
+    """act(a @ b + matrix)"""
+    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
+    activation = _activation(c)
+
+    def compute(a: torch.Tensor, b: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
+        result = matrix_product(
+            a.t() if transpose_a else a, b.t() if transpose_b else b, matrix
         )
         return result if activation is None else activation(result)
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import list_element_ops as host_ops
-from tensorloom.kernels.variable_value import to_tensor
+from tensorloom.kernels.variable_value import tensors_for
 
 if TYPE_CHECKING:
-    import torch
-
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
-
-
-def _converter(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
-    device = c.torch_device if c.device_type != "CPU" else None
-    return lambda value: to_tensor(value, device)
 
 
 @kernel(
@@ -28,7 +20,7 @@ def _converter(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
 )
 def tensor_list_pop_back(c: OpKernelConstruction) -> Compute:
     """The list without its last element, and that element."""
-    return host_ops.make_pop_back(c, _converter(c))
+    return host_ops.make_pop_back(c, tensors_for(c))
 
 
 @kernel(
@@ -38,19 +30,19 @@ def tensor_list_pop_back(c: OpKernelConstruction) -> Compute:
 )
 def tensor_list_get_item(c: OpKernelConstruction) -> Compute:
     """One element."""
-    return host_ops.make_get_item(c, _converter(c))
+    return host_ops.make_get_item(c, tensors_for(c))
 
 
 @kernel("TensorListStack", host_inputs=("input_handle", "element_shape"))
 def tensor_list_stack(c: OpKernelConstruction) -> Compute:
     """All elements along a new dimension 0."""
-    return host_ops.make_stack(c, _converter(c))
+    return host_ops.make_stack(c, tensors_for(c))
 
 
 @kernel("TensorListGather", host_inputs=("input_handle", "indices", "element_shape"))
 def tensor_list_gather(c: OpKernelConstruction) -> Compute:
     """Some elements along a new dimension 0."""
-    return host_ops.make_gather(c, _converter(c))
+    return host_ops.make_gather(c, tensors_for(c))
 
 
 @kernel(
@@ -60,4 +52,4 @@ def tensor_list_gather(c: OpKernelConstruction) -> Compute:
 )
 def tensor_list_concat(c: OpKernelConstruction) -> Compute:
     """All elements along their dimension 0, and their lengths."""
-    return host_ops.make_concat(c, _converter(c))
+    return host_ops.make_concat(c, tensors_for(c))

@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
 from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS, TORCH_DTYPES

@@ -108,9 +108,30 @@ def _prod(c: OpKernelConstruction) -> _Reduce:
     return reduce
 
 
-def _extreme(
-    op: str, function: Callable[..., torch.Tensor], start: Callable[[Any], Any]
-) -> None:
+# torch takes rows of this many elements in vectors, and narrow ones one by one.
+_FOLDED = 512
+
+
+def _over_rows(function: Callable[..., torch.Tensor]) -> _Reduce:
+    """A reduction whose order does not matter, of narrow rows many at a time."""
+
+    def reduce(x: torch.Tensor, axes: Axes, keep: bool) -> torch.Tensor:
+        shape = x.shape[len(axes) :]
+        width = shape.numel()
+        fold = _FOLDED // width
+        is_narrow = fold > 1 and shape and x.is_contiguous() and x.is_cpu
+        if not is_narrow or x.numel() < 4 * _FOLDED or max(axes) >= len(axes):
+            return function(x, axes, keep)
+        rows = x.view(-1, width)
+        whole = len(rows) // fold * fold
+        parts = function(rows[:whole].view(-1, fold * width), 0).view(fold, width)
+        out = function(torch.cat([parts, rows[whole:]]), 0)
+        return out.view([1] * len(axes) + [*shape] if keep else shape)
+
+    return reduce
+
+
+def _extreme(op: str, function: _Reduce, start: Callable[[Any], Any]) -> None:
     def empty(x: torch.Tensor, axes: Axes, keep: bool, value: Any) -> torch.Tensor:
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
         out = torch.full(shape, value, dtype=x.dtype, device=x.device)
@@ -133,8 +154,8 @@ def _extreme(
         return reduce
 
 
-_extreme("Max", torch.amax, lowest)
-_extreme("Min", torch.amin, highest)
+_extreme("Max", _over_rows(torch.amax), lowest)
+_extreme("Min", _over_rows(torch.amin), highest)
 
 
 @_reduction("EuclideanNorm", NUMBERS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import DType
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.math_ops_segment import check_sorted, check_unsorted
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
 from tensorloom.kernels.segment_sums import sum_segments
@@ -46,11 +46,26 @@ def greatest(dtype: DType) -> int | float:
     return float(dtype.max) if dtype.is_floating else int(dtype.max)
 
 
-def _lengths(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
-    """How many of the sorted ids there are of each segment, [rows, 1, ...]."""
-    segments = torch.arange(rows + 1, dtype=ids.dtype, device=ids.device)
-    begins = torch.searchsorted(ids.contiguous(), segments)
-    return begins.diff().reshape((-1,) + (1,) * (rank - 1))
+def _counts(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
+    """How many of the ids there are of each segment, [rows, 1, ...]."""
+    counts = torch.bincount(ids, minlength=rows)
+    return counts.reshape((-1,) + (1,) * (rank - 1))
+
+
+# torch scatters rows of at least so many elements faster than it reduces segments.
+_WIDE: Final = 16
+_REDUCED: Final = (torch.float32, torch.float64)
+
+
+def _combine_sorted(
+    data: torch.Tensor, ids: torch.Tensor, counts: torch.Tensor, how: str, first: Any
+) -> torch.Tensor:
+    """As `_combine`, of sorted ids; what stands for empty segments is not defined."""
+    narrow = data.is_cpu and 0 < math.prod(data.shape[1:]) < _WIDE and len(ids) > 0
+    if not narrow or data.dtype not in _REDUCED:
+        return _combine(data, ids, len(counts), how, first)
+    lengths, name = counts.reshape(-1), how.removeprefix("a")
+    return torch.segment_reduce(data, name, lengths=lengths, axis=0, unsafe=True)
 
 
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
@@ -61,14 +76,11 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
         def compute(data: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
             check_sorted(data.shape, ids, ids.shape)
             rows = int(ids[-1]) + 1 if ids.numel() else 0
-            if how == _SUM:
-                out = sum_segments(data, ids, rows)
-            else:
-                out = _combine(data, ids, rows, how, first)
             if op == "SegmentSum":
-                return out
-            counts = _lengths(ids, rows, data.dim())
+                return sum_segments(data, ids, rows)
+            counts = _counts(ids, rows, data.dim())
             if op == "SegmentMean":
+                out = sum_segments(data, ids, rows)
                 return (
                     out.div_(counts.clamp_(min=1))
                     if out.is_floating_point() or out.is_complex()
@@ -78,6 +90,7 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
                         )
                     )
                 )
+            out = _combine_sorted(data, ids, counts, how, first)
             return out.masked_fill_(counts == 0, gap)
 
         return compute
@@ -123,7 +136,7 @@ _unsorted_segments("UnsortedSegmentMin", "amin", greatest)
 # --- segments of gathered rows -----------------------------------------------
 
 
-def _check_sparse(data: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor) -> None:
+def _check_sparse(indices: torch.Tensor, ids: torch.Tensor) -> None:
     if ids.dim() != 1:
         raise invalid_argument("segment_ids should be a vector.")
     if indices.dim() != 1:
@@ -149,8 +162,7 @@ def _check_indices(data: torch.Tensor, indices: torch.Tensor) -> None:
 
 
 def _divisor(ids: torch.Tensor, rows: int, root: bool, rank: int) -> torch.Tensor:
-    counts = torch.bincount(ids, minlength=rows).clamp_(min=1)
-    counts = counts.reshape((-1,) + (1,) * (rank - 1))
+    counts = _counts(ids, rows, rank).clamp_(min=1)
     return counts.double().sqrt() if root else counts
 
 
@@ -163,7 +175,7 @@ def _sparse_segments(op: str, kind: str) -> None:
     ) -> torch.Tensor:
         if data.dtype is torch.uint16:  # torch does not add those
             return compute(data.int(), indices, ids, num_segments).to(torch.uint16)
-        _check_sparse(data, indices, ids)
+        _check_sparse(indices, ids)
         rows = int(ids[-1]) + 1 if ids.numel() else 0
         if num_segments is not None:
             if rows > int(num_segments):
@@ -173,8 +185,7 @@ def _sparse_segments(op: str, kind: str) -> None:
         out = sum_segments(data, ids, rows, indices=indices)
         if kind == "sum":
             return out
-        lengths = _lengths(ids, rows, data.dim()).clamp_(min=1)
-        divisor = lengths.double().sqrt() if kind == "sqrt_n" else lengths
+        divisor = _divisor(ids, rows, kind == "sqrt_n", data.dim())
         return (out / divisor).to(data.dtype)
 
     types = {"T": NUMBERS | {dtypes.uint16}}

@@ -9,12 +9,9 @@ from typing import Any
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_errors import (
-    broadcasting,
-    invalid_argument,
-    shape_text,
-)
+from tensorloom.kernels.host.math_ops_errors import broadcasting, shape_text
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
 
 _TYPES = {"T": {dtypes.float32, dtypes.float64}}

@@ -24,7 +24,7 @@ _LEAST_SIDE: Final = 8
 def matrix_product(
     a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """a @ b + bias of matrices [m, k] and [k, n] that fit, and a bias [n].
+    """a @ b + bias of matrices [m, k] and [k, n] that fit, and a bias [n] or [m, n].
 
     Transposed and other strided matrices are taken as they are.
     """
@@ -37,6 +37,8 @@ def matrix_product(
         and min(rows, inner, columns) >= _LEAST_SIDE
         and (product := _onednn()) is not None
     ):
+        if bias is not None and bias.dim() == 2:
+            return product(a, b.t(), None, "none", [], "").add_(bias)
         return product(a, b.t(), bias, "none", [], "")
     return torch.mm(a, b) if bias is None else torch.addmm(bias, a, b)
 

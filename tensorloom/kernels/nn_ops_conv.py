@@ -14,13 +14,13 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import (
     check_dimensions,
     check_memory,
     shape_text,
 )
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_conv_plan import (
     Geometry,
     Plan,
@@ -100,7 +100,7 @@ def convolution(c: OpKernelConstruction) -> Compute:
     @lru_cache(maxsize=64)
     def plan_for(image: _Shape, filters: _Shape) -> Plan:
         if len(image) != 4:
-            raise invalid(f"input must be 4-dimensional{shape_text(image)}")
+            raise invalid_argument(f"input must be 4-dimensional{shape_text(image)}")
         check_rank(filters, "filter")
         ordered = nchw_shape(image, data_format)
         return geometry.plan(
@@ -222,7 +222,7 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def plan_for(sizes: _Shape, filters: _Shape, grad: _Shape) -> tuple[Plan, _Shape]:
         for shape, what in ((filters, "filter"), (grad, "out_backprop")):
             if len(shape) != 4:
-                raise invalid(f"{label}: {what} must be 4-dimensional")
+                raise invalid_argument(f"{label}: {what} must be 4-dimensional")
         check_dimensions(sizes)
         image = nchw_shape(sizes, data_format)
         plan = check_backward(
@@ -276,7 +276,7 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
     def plan_for(image: _Shape, sizes: _Shape, grad: _Shape) -> Plan:
         for shape, what in ((image, "input"), (grad, "out_backprop")):
             if len(shape) != 4:
-                raise invalid(f"{label}: {what} must be 4-dimensional")
+                raise invalid_argument(f"{label}: {what} must be 4-dimensional")
         check_dimensions(sizes)
         plan = check_backward(
             geometry,

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_dimensions, check_memory
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_window3d import (
     WIDER,
     Shape,
@@ -37,7 +37,9 @@ class _Convolution:
         self.padding, self.device, self.dtype = c["padding"], c.device, c["T"]
         for attr in ("strides", "dilations"):
             if len(c[attr]) != 5:
-                raise invalid(f"Sliding window {attr} must specify 5 dimensions")
+                raise invalid_argument(
+                    f"Sliding window {attr} must specify 5 dimensions"
+                )
             check_spatial_only(c[attr], self.data_format, attr)
         self.stride = spatial3(c["strides"], self.data_format)
         self.dilation = spatial3(c["dilations"], self.data_format)
@@ -51,7 +53,7 @@ class _Convolution:
         """How many groups of channels; checks the depths."""
         depth, filter_depth = volume[1], filters[3]
         if filter_depth == 0 or depth % filter_depth:
-            raise invalid(
+            raise invalid_argument(
                 "Input depth must be evenly divisible by filter depth: "
                 f"{depth} vs {filter_depth}"
             )
@@ -81,19 +83,19 @@ class _Convolution:
         """Checks an NCDHW shape, DHWIO filters, and an NCDHW gradient."""
         label = "Conv3DBackprop" + ("Input" if "Input" in self.op else "Filter") + "Op"
         if volume[0] != grad[0]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: input and out_backprop must have the same batch size"
                 f"input batch: {volume[0]}outbackprop batch: {grad[0]} batch_dim: 0"
             )
         self.groups(volume, filters)
         if filters[4] != grad[1]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: filter and out_backprop must have the same out_depth"
             )
         outputs = self.windows(volume, filters).outputs
         for axis, (computed, actual) in enumerate(zip(outputs, grad[2:], strict=True)):
             if computed != actual:
-                raise invalid(
+                raise invalid_argument(
                     f"{label}: Size of out_backprop doesn't match computed: actual = "
                     f"{actual}, computed = {computed} spatial_dim: {axis + 1} input: "
                     f"{volume[2 + axis]} filter: {filters[axis]} output: {actual} "
@@ -104,7 +106,7 @@ class _Convolution:
 def _check_ranks(label: str, **shapes: Shape) -> None:
     for name, shape in shapes.items():
         if len(shape) != 5:
-            raise invalid(f"{label}{name} must be 5-dimensional")
+            raise invalid_argument(f"{label}{name} must be 5-dimensional")
 
 
 @kernel("Conv3D")
@@ -222,9 +224,11 @@ def _filter_gradient(
 def _sizes(value: Any, label: str, what: str) -> Shape:
     array = np.asarray(value)
     if array.ndim != 1:
-        raise invalid(f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}")
+        raise invalid_argument(
+            f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}"
+        )
     if len(array) != 5:
-        raise invalid(f"{label}: {what} must be 5-dimensional")
+        raise invalid_argument(f"{label}: {what} must be 5-dimensional")
     check_dimensions(array.tolist())
     return tuple(array.tolist())
 

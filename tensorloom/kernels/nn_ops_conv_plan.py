@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.nn_ops_window import (
     AxisWindows,
     axis_windows,
@@ -83,7 +84,9 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     data_format = c["data_format"]
     for attr in ("strides", "dilations"):
         if len(c[attr]) != 4:
-            raise invalid(f"Sliding window {attr} field must specify 4 dimensions")
+            raise invalid_argument(
+                f"Sliding window {attr} field must specify 4 dimensions"
+            )
         check_spatial_only(c[attr], data_format, attr)
     paddings = explicit_paddings(c)
     rows, columns = (2, 3) if data_format == b"NCHW" else (1, 2)
@@ -110,20 +113,20 @@ def explicit_paddings(c: OpKernelConstruction) -> list[int]:
     given: list[int] = c.get("explicit_paddings") or []
     if c["padding"] != b"EXPLICIT":
         if given:
-            raise invalid(
+            raise invalid_argument(
                 "explicit_paddings attribute must be empty if the padding attribute is "
                 "not EXPLICIT"
             )
         return [0] * 8
     if len(given) != 8:
-        raise invalid(
+        raise invalid_argument(
             f"explicit_paddings attribute must contain 8 values, but got: {len(given)}"
         )
     if min(given) < 0:
-        raise invalid("All elements of explicit_paddings must be nonnegative")
+        raise invalid_argument("All elements of explicit_paddings must be nonnegative")
     channels = 1 if c.get("data_format", b"NHWC") == b"NCHW" else 3
     if any(given[2 * axis] or given[2 * axis + 1] for axis in (0, channels)):
-        raise invalid(
+        raise invalid_argument(
             "Nonzero explicit padding in the batch or depth dimensions is not supported"
         )
     return given
@@ -134,12 +137,12 @@ def check_forward(geometry: Geometry, image: _Shape, filters: _Shape) -> int:
     depth, filter_depth = image[1], filters[2]
     if geometry.depthwise:
         if depth != filter_depth:
-            raise invalid(
+            raise invalid_argument(
                 f"input and filter must have the same depth: {depth} vs {filter_depth}"
             )
         return depth
     if filter_depth == 0 or depth % filter_depth:
-        raise invalid(
+        raise invalid_argument(
             "input depth must be evenly divisible by filter depth: "
             f"{depth} vs {filter_depth}"
         )
@@ -158,7 +161,7 @@ def check_forward(geometry: Geometry, image: _Shape, filters: _Shape) -> int:
 def check_rank(shape: Sequence[int], what: str) -> None:
     """Filters and images are 4-D."""
     if len(shape) != 4:
-        raise invalid(f"{what} must be 4-dimensional: {text(shape)}")
+        raise invalid_argument(f"{what} must be 4-dimensional: {text(shape)}")
 
 
 def check_backward(
@@ -166,32 +169,34 @@ def check_backward(
 ) -> Plan:
     """Checks three 4-D shapes (NCHW, HWIO, NCHW) against each other."""
     if image[0] != grad[0]:
-        raise invalid(
+        raise invalid_argument(
             f"{label}: input and out_backprop must have the same batch size"
             f"input batch: {image[0]}outbackprop batch: {grad[0]} batch_dim: 0"
         )
     if geometry.depthwise:
         if image[1] != filters[2]:
-            raise invalid(f"{label}: input and filter must have the same in_depth")
+            raise invalid_argument(
+                f"{label}: input and filter must have the same in_depth"
+            )
         if filters[3] * image[1] != grad[1]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: depth_multiplier * in_depth not equal to out_depth"
             )
         groups = image[1]
     else:
         if filters[2] == 0 or image[1] % filters[2]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: input depth must be evenly divisible by filter depth"
             )
         if filters[3] != grad[1]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: filter and out_backprop must have the same out_depth"
             )
         groups = image[1] // filters[2]
     plan = geometry.plan(image, filters, groups)
     for axis in (0, 1):
         if plan.outputs[axis] != grad[2 + axis]:
-            raise invalid(
+            raise invalid_argument(
                 f"{label}: Size of out_backprop doesn't match computed: actual = "
                 f"{grad[2 + axis]}, computed = {plan.outputs[axis]} spatial_dim: "
                 f"{axis + 1} input: {image[2 + axis]} filter: {filters[axis]} output: "
@@ -205,7 +210,9 @@ def shape_vector(value: _HostArray, what: str, label: str) -> _Shape:
     """The 4-D shape that a host vector holds."""
     array = np.asarray(value)
     if array.ndim != 1:
-        raise invalid(f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}")
+        raise invalid_argument(
+            f"{label}: {what}_sizes input must be 1-dim, not {array.ndim}"
+        )
     if len(array) != 4:
-        raise invalid(f"{label}: {what} must be 4-dimensional")
+        raise invalid_argument(f"{label}: {what} must be 4-dimensional")
     return tuple(array.tolist())

@@ -8,8 +8,9 @@ from itertools import product
 import torch
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.nn_ops_window import AxisWindows, axis_windows
 from tensorloom.kernels.quick_select import where
 
@@ -34,24 +35,28 @@ class _Dilation:
         self.strides, self.rates, self.padding = c["strides"], c["rates"], c["padding"]
         for values, word in ((self.strides, "stride"), (self.rates, "rate")):
             if len(values) != 4:
-                raise invalid(f"Sliding window {word} field must specify 4 dimensions")
+                raise invalid_argument(
+                    f"Sliding window {word} field must specify 4 dimensions"
+                )
             if values[0] != 1 or values[3] != 1:
                 raise errors.UnimplementedError(
                     None, None, f"Only support {word} along spatial dimensions."
                 )
             if min(values) <= 0:
-                raise invalid(f"Sliding window {word}s must be positive")
+                raise invalid_argument(f"Sliding window {word}s must be positive")
 
     def windows(
         self, image: torch.Tensor, filters: torch.Tensor
     ) -> tuple[AxisWindows, AxisWindows]:
         """Checks the shapes; the windows along height and width."""
         if image.dim() != 4:
-            raise invalid(f"input must be 4-dimensional: {text(image.shape)}")
+            raise invalid_argument(f"input must be 4-dimensional: {text(image.shape)}")
         if filters.dim() != 3:
-            raise invalid(f"filter must be 3-dimensional: {text(filters.shape)}")
+            raise invalid_argument(
+                f"filter must be 3-dimensional: {text(filters.shape)}"
+            )
         if image.shape[3] != filters.shape[2]:
-            raise invalid(
+            raise invalid_argument(
                 "input and filter must have the same depth: "
                 f"{image.shape[3]} vs {filters.shape[2]}"
             )
@@ -182,7 +187,7 @@ def _computable(value: torch.Tensor) -> torch.Tensor:
 
 def _check_grad(grad: torch.Tensor, place: torch.Tensor) -> None:
     if grad.shape != place.shape:
-        raise invalid(
+        raise invalid_argument(
             f"out_backprop has incompatible size: {text(grad.shape)} vs. "
             f"{text(place.shape)}"
         )

@@ -8,53 +8,38 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.nn_ops_conv import convolution
 from tensorloom.kernels.quantized_conv_ops import _along, _taps
 
 _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 
 
-class _Plain:
+def _plain(c: OpKernelConstruction) -> OpKernelConstruction:
     """The node as a Conv2D."""
-
-    op = "Conv2D"
-
-    def __init__(self, c: OpKernelConstruction) -> None:
-        self._node = c
-        self._attrs: dict[str, Any] = {
-            "data_format": b"NHWC",
-            "dilations": [1, 1, 1, 1],
-        }
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def __getitem__(self, attr: str) -> Any:
-        return self._attrs[attr] if attr in self._attrs else self._node[attr]
-
-    def get(self, attr: str, default: Any = None) -> Any:
-        """The attr, or `default`."""
-        if attr in self._attrs:
-            return self._attrs[attr]
-        return self._node.get(attr, default)
+    return c.as_op("Conv2D", data_format=b"NHWC", dilations=[1, 1, 1, 1])
 
 
 def _mirrored(image: torch.Tensor, paddings: Any, reflect: bool) -> torch.Tensor:
     """Pads height and width by what is inside, without the edge when reflecting."""
     pads = np.asarray(paddings)
     if pads.shape != (4, 2):
-        raise invalid(f"paddings must be a matrix with 2 columns: {text(pads.shape)}")
+        raise invalid_argument(
+            f"paddings must be a matrix with 2 columns: {text(pads.shape)}"
+        )
     if (pads < 0).any() or pads[[0, 3]].any():
-        raise invalid("Paddings must be non-negative, and 0 for batch and channels")
+        raise invalid_argument(
+            "Paddings must be non-negative, and 0 for batch and channels"
+        )
     for axis in (1, 2):
         before, after = pads[axis].tolist()
         size = image.shape[axis]
         most = size - 1 if reflect else size
         if before > most or after > most:
-            raise invalid(
+            raise invalid_argument(
                 f"paddings must be at most {most} for the dimension size {size}, got "
                 f"{before} and {after}"
             )
@@ -72,13 +57,12 @@ def _mirrored(image: torch.Tensor, paddings: Any, reflect: bool) -> torch.Tensor
 
 def _check_image(image: torch.Tensor) -> None:
     if image.dim() != 4:
-        raise invalid(f"input must be 4-dimensional{text(image.shape)}")
+        raise invalid_argument(f"input must be 4-dimensional{text(image.shape)}")
 
 
 @kernel("FusedPadConv2D", host_inputs=("paddings",))
 def _pad_conv(c: OpKernelConstruction) -> Compute:
-    node: Any = _Plain(c)
-    run, reflect = convolution(node), c["mode"] == b"REFLECT"
+    run, reflect = convolution(_plain(c)), c["mode"] == b"REFLECT"
 
     def compute(
         image: torch.Tensor, paddings: Any, filters: torch.Tensor
@@ -91,8 +75,7 @@ def _pad_conv(c: OpKernelConstruction) -> Compute:
 
 @kernel("FusedResizeAndPadConv2D", host_inputs=("size", "paddings"))
 def _resize_pad_conv(c: OpKernelConstruction) -> Compute:
-    node: Any = _Plain(c)
-    run, reflect = convolution(node), c["mode"] == b"REFLECT"
+    run, reflect = convolution(_plain(c)), c["mode"] == b"REFLECT"
     align = c["resize_align_corners"]
 
     def compute(
@@ -101,7 +84,9 @@ def _resize_pad_conv(c: OpKernelConstruction) -> Compute:
         _check_image(image)
         sizes = np.asarray(size)
         if sizes.shape != (2,) or (sizes <= 0).any() or 0 in image.shape[1:3]:
-            raise invalid(f"size must be two positive numbers, got {sizes.tolist()}")
+            raise invalid_argument(
+                f"size must be two positive numbers, got {sizes.tolist()}"
+            )
         height, width = sizes.tolist()
         check_shape((image.shape[0], height, width, image.shape[3]), c["T"], c.device)
         resized = _along(image, 1, _taps(image.shape[1], height, align, False))
@@ -114,10 +99,10 @@ def _resize_pad_conv(c: OpKernelConstruction) -> Compute:
 
 def _check_norm(t: torch.Tensor, **vectors: torch.Tensor) -> None:
     if t.dim() != 4:
-        raise invalid(f"input must be 4-dimensional{text(t.shape)}")
+        raise invalid_argument(f"input must be 4-dimensional{text(t.shape)}")
     for name, vector in vectors.items():
         if vector.dim() != 1 or len(vector) != t.shape[3]:
-            raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
+            raise invalid_argument(f"{name} must be 1-dimensional{text(vector.shape)}")
 
 
 @kernel("BatchNormWithGlobalNormalization", types={"T": _FLOATS})
@@ -153,7 +138,7 @@ def _batch_norm_grad(c: OpKernelConstruction) -> Compute:
     ) -> Any:
         _check_norm(t, mean=m, var=v, gamma=gamma)
         if grad.shape != t.shape:
-            raise invalid(
+            raise invalid_argument(
                 f"out_backprop must have the input's shape: {text(grad.shape)}"
             )
         deviation = torch.rsqrt(v + epsilon)

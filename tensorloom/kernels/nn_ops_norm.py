@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.math_ops_dtypes import REAL_FLOATS
 from tensorloom.kernels.nn_ops_window import from_nchw, nchw_shape, to_nchw
 
@@ -41,7 +42,9 @@ def _of_volumes(planes: Compute, data_format: bytes, inputs: int) -> Compute:
     def compute(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
         for volume in values[:inputs]:
             if volume.dim() != 5:
-                raise invalid(f"input must be 5-dimensional{text(volume.shape)}")
+                raise invalid_argument(
+                    f"input must be 5-dimensional{text(volume.shape)}"
+                )
         flat = [volume.flatten(first, first + 1) for volume in values[:inputs]]
         y, *rest = planes(*flat, *values[inputs:])
         return y.reshape(values[0].shape), *rest
@@ -107,7 +110,7 @@ def _check_batch_norm(
     data_format: bytes,
 ) -> None:
     if x.dim() != 4:
-        raise invalid(f"input must be 4-dimensional{text(x.shape)}")
+        raise invalid_argument(f"input must be 4-dimensional{text(x.shape)}")
     vectors = [("scale", scale), ("offset", offset)]
     if not training:
         vectors += [("estimated_mean", mean), ("estimated_variance", variance)]
@@ -116,14 +119,14 @@ def _check_batch_norm(
     # them as outputs, takes them, and its graphs do not tell.
     for name, vector in (("mean", mean), ("variance", variance)):
         if training and vector.numel() and vector.shape != (channels,):
-            raise invalid(
+            raise invalid_argument(
                 f"estimated_{name} must be empty for training" + text(vector.shape)
             )
     for name, vector in vectors:
         if vector.dim() != 1:
-            raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
+            raise invalid_argument(f"{name} must be 1-dimensional{text(vector.shape)}")
         if vector.shape[0] != channels:
-            raise invalid(
+            raise invalid_argument(
                 f"{name} must have the same number of elements as the channels of x, "
                 f"got {vector.shape[0]} and {channels}"
             )
@@ -175,16 +178,16 @@ def _check_batch_norm_grad(
     data_format: bytes,
 ) -> None:
     if y_backprop.dim() != 4:
-        raise invalid(f"input must be 4-dimensional{text(y_backprop.shape)}")
+        raise invalid_argument(f"input must be 4-dimensional{text(y_backprop.shape)}")
     if x.shape != y_backprop.shape:
-        raise invalid(
+        raise invalid_argument(
             f"x and y_backprop must have the same shape, got {text(x.shape)} and "
             f"{text(y_backprop.shape)}"
         )
     channels = nchw_shape(x.shape, data_format)[1]
     for name, vector in (("scale", scale), ("mean", mean), ("variance", variance)):
         if vector.dim() != 1 or vector.shape[0] != channels:
-            raise invalid(
+            raise invalid_argument(
                 f"{name} must be a vector of {channels} elements, got shape "
                 f"{text(vector.shape)}"
             )
@@ -222,7 +225,7 @@ def local_response_normalization(c: OpKernelConstruction) -> Compute:
 
     def compute(image: torch.Tensor) -> torch.Tensor:
         if image.dim() != 4:
-            raise invalid("in must be 4-dimensional")
+            raise invalid_argument("in must be 4-dimensional")
         wide = image.float()
         norm = _window_sums(wide.square(), radius).mul_(alpha).add_(bias)
         return norm.pow_(-beta).mul_(wide).to(image.dtype)
@@ -240,7 +243,7 @@ def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         for value in (grads, image, output):
             if value.dim() != 4 or value.shape != image.shape:
-                raise invalid("inputs must be 4-dimensional and of one shape")
+                raise invalid_argument("inputs must be 4-dimensional and of one shape")
         dtype = image.dtype
         wide, grad, out = image.float(), grads.float(), output.float()
         norm = _window_sums(wide.square(), radius).mul_(alpha).add_(bias)
@@ -254,5 +257,5 @@ def local_response_normalization_grad(c: OpKernelConstruction) -> Compute:
 def _lrn_attrs(c: OpKernelConstruction) -> tuple[int, float, float, float]:
     radius: int = c["depth_radius"]
     if not 0 <= radius < 2**31 - 1:
-        raise invalid(f"depth_radius = {radius} larger than int max")
+        raise invalid_argument(f"depth_radius = {radius} larger than int max")
     return radius, c["bias"], c["alpha"], c["beta"]

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_conv_plan import explicit_paddings
 from tensorloom.kernels.nn_ops_window import (
     AxisWindows,
@@ -136,13 +136,19 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     data_format = c.get("data_format", b"NHWC")
     for attr in ("ksize", "strides"):
         if len(c[attr]) != 4:
-            raise invalid(f"Sliding window {attr} field must specify 4 dimensions")
+            raise invalid_argument(
+                f"Sliding window {attr} field must specify 4 dimensions"
+            )
     window = spatial(c["ksize"], data_format)
     stride = spatial(c["strides"], data_format)
     if min(c["ksize"]) <= 0:
-        raise invalid(f"Sliding window ksize must be positive, got {c['ksize']}")
+        raise invalid_argument(
+            f"Sliding window ksize must be positive, got {c['ksize']}"
+        )
     if min(c["strides"]) <= 0:
-        raise invalid(f"Sliding window stride must be positive, got {c['strides']}")
+        raise invalid_argument(
+            f"Sliding window stride must be positive, got {c['strides']}"
+        )
     if c["ksize"][0] != 1 or c["strides"][0] != 1:
         raise errors.UnimplementedError(
             None, None, "Pooling is not yet supported on the batch dimension."
@@ -180,7 +186,9 @@ def depth_window(c: OpKernelConstruction) -> int:
 def check_rank(shape: Sequence[int]) -> None:
     """Images are 4-D."""
     if len(shape) != 4:
-        raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0")
+        raise invalid_argument(
+            f"tensor_in_shape must have 2 spatial dimensions. {len(shape)} 0"
+        )
 
 
 # --- max pooling -------------------------------------------------------------
@@ -193,6 +201,17 @@ class _Maxima:
     image: weakref.ReferenceType[torch.Tensor]
     geometry: Geometry
     indices: torch.Tensor
+
+
+def cached_plans(geometry: Geometry) -> Callable[[_Shape], Plan]:
+    """The plan of an image's shape, made once for each."""
+
+    @lru_cache(maxsize=64)
+    def plan_for(shape: _Shape) -> Plan:
+        check_rank(shape)
+        return geometry.plan(nchw_shape(shape, geometry.data_format))
+
+    return plan_for
 
 
 @kernel("MaxPool", types={"T": TORCH_NUMBERS})
@@ -210,10 +229,7 @@ def max_pool(c: OpKernelConstruction) -> Compute:
         and geometry.window == geometry.stride != (1, 1)
     )
 
-    @lru_cache(maxsize=64)
-    def plan_for(shape: _Shape) -> Plan:
-        check_rank(shape)
-        return geometry.plan(nchw_shape(shape, data_format))
+    plan_for = cached_plans(geometry)
 
     def compute(image: torch.Tensor) -> torch.Tensor:
         plan = plan_for(image.shape)
@@ -368,14 +384,14 @@ def max_pool_grad(c: OpKernelConstruction) -> Compute:
 def gradient_plan(geometry: Geometry, image: _Shape, grad: _Shape) -> Plan:
     """Checks the shapes of the pool's input and of the gradient of its output."""
     if len(image) != 4:
-        raise invalid("tensor_in must be 4-dimensional")
+        raise invalid_argument("tensor_in must be 4-dimensional")
     if len(grad) != 4:
-        raise invalid("out_backprop must be 4-dimensional")
+        raise invalid_argument("out_backprop must be 4-dimensional")
     shape = nchw_shape(image, geometry.data_format)
     plan = geometry.plan(shape)
     expected = (*shape[:2], *plan.outputs)
     if nchw_shape(grad, geometry.data_format) != expected:
-        raise invalid(
+        raise invalid_argument(
             f"Expected grad shape to be {list(expected)}, but got {list(grad)} "
             "(batch, channels, height, width)"
         )
@@ -446,7 +462,9 @@ def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         check_rank(image.shape)
         if image.shape != grad.shape:
-            raise invalid("tensor_in and out_grad_backprop must have the same shape")
+            raise invalid_argument(
+                "tensor_in and out_grad_backprop must have the same shape"
+            )
         plan = geometry.plan(nchw_shape(image.shape, data_format))
         if not image.numel() or 0 in plan.outputs:
             return no_windows(image, plan, data_format)

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_dimensions, check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_window3d import (
     WIDER,
     PoolGeometry,
@@ -34,7 +34,7 @@ _INFINITE = float("inf")
 
 def _windows(geometry: PoolGeometry, volume: torch.Tensor) -> Windows3:
     if volume.dim() != 5:
-        raise invalid("tensor_in must be 5-dimensional")
+        raise invalid_argument("tensor_in must be 5-dimensional")
     return geometry.windows(ncdhw_shape(volume.shape, geometry.data_format))
 
 
@@ -122,11 +122,11 @@ def _check_grad(
     what: str,
 ) -> None:
     if grad.dim() != 5:
-        raise invalid(f"{what} must be 5-dimensional")
+        raise invalid_argument(f"{what} must be 5-dimensional")
     shape = ncdhw_shape(volume.shape, geometry.data_format)
     expected = (*shape[:2], *windows.outputs)
     if ncdhw_shape(grad.shape, geometry.data_format) != expected:
-        raise invalid(
+        raise invalid_argument(
             f"Expected {what} shape to be {list(expected)} (batch, channels, depth, "
             f"height, width), but got {list(grad.shape)}"
         )
@@ -143,7 +143,9 @@ def max_pool3d_grad_grad(c: OpKernelConstruction) -> Compute:
         windows = _windows(geometry, volume)
         _check_grad(volume, output, windows, geometry, "tensor_out")
         if grad.shape != volume.shape:
-            raise invalid("tensor_in and out_grad_backprop must have the same shape")
+            raise invalid_argument(
+                "tensor_in and out_grad_backprop must have the same shape"
+            )
         if not volume.numel() or 0 in windows.outputs:
             return _nothing(volume, windows, geometry)
         padded = torch.constant_pad_nd(
@@ -211,7 +213,9 @@ def avg_pool3d_grad(c: OpKernelConstruction) -> Compute:
     def compute(orig_input_shape: Any, grad: torch.Tensor) -> torch.Tensor:
         array = np.asarray(orig_input_shape)
         if array.shape != (5,):
-            raise invalid("orig_input_shape must be 1-dimensional and 5 elements")
+            raise invalid_argument(
+                "orig_input_shape must be 1-dimensional and 5 elements"
+            )
         sizes = tuple(array.tolist())
         check_dimensions(sizes)
         check_shape(sizes, dtype, device)
@@ -235,10 +239,10 @@ def _check_avg_grad(
     grad: torch.Tensor, shape: Shape, windows: Windows3, geometry: PoolGeometry
 ) -> None:
     if grad.dim() != 5:
-        raise invalid("out_backprop must be 5-dimensional")
+        raise invalid_argument("out_backprop must be 5-dimensional")
     expected = (*shape[:2], *windows.outputs)
     if ncdhw_shape(grad.shape, geometry.data_format) != expected:
-        raise invalid(
+        raise invalid_argument(
             "index * stride must be less than or equal to input size: the gradient "
             f"should be {list(expected)} (batch, channels, depth, height, width), not "
             f"{list(grad.shape)}"

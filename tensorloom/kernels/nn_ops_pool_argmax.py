@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.nn_ops_pool import (
-    Geometry,
     Plan,
     check_rank,
     decode_geometry,
@@ -35,7 +35,7 @@ def max_pool_with_argmax(c: OpKernelConstruction) -> Compute:
             shape = (batch, *plan.outputs, channels)
             return image.new_zeros(shape), image.new_zeros(shape, dtype=index_dtype)
         places = with_indices(image, plan, geometry)[1]
-        index = _flat_index(places, image, plan, geometry)
+        index = _flat_index(places, image, plan)
         # Not the pooled values: unlike those of MaxPool they may be NaN or -inf.
         values = image.flatten(1).gather(1, index.flatten(1)).view(index.shape)
         if with_batch:
@@ -49,9 +49,7 @@ def max_pool_with_argmax(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _flat_index(
-    places: torch.Tensor, image: torch.Tensor, plan: Plan, geometry: Geometry
-) -> torch.Tensor:
+def _flat_index(places: torch.Tensor, image: torch.Tensor, plan: Plan) -> torch.Tensor:
     """Indices into [height, width, channels] from torch's into the padded plane."""
     width, channels = image.shape[2:]
     if plan.extra is not None:
@@ -73,7 +71,7 @@ def max_pool_grad_with_argmax(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         check_rank(image.shape)
         if grad.shape != argmax.shape or grad.shape[:1] != image.shape[:1]:
-            raise invalid(
+            raise invalid_argument(
                 f"grad and argmax must have one shape, got {text(grad.shape)} and "
                 f"{text(argmax.shape)}"
             )
@@ -84,7 +82,9 @@ def max_pool_grad_with_argmax(c: OpKernelConstruction) -> Compute:
                 index - torch.arange(len(image), device=index.device)[:, None] * size
             )
         if index.numel() and (index.min() < 0 or index.max() >= size):
-            raise invalid(f"argmax is out of range: an image has {size} elements")
+            raise invalid_argument(
+                f"argmax is out of range: an image has {size} elements"
+            )
         result = grad.new_zeros((len(image), size))
         result.scatter_add_(1, index, grad.flatten(1))
         return result.view(image.shape)

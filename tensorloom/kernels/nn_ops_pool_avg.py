@@ -9,13 +9,13 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.nn_ops_pool import (
     Geometry,
     Plan,
-    check_rank,
+    cached_plans,
     decode_geometry,
     depth_window,
     gradient_plan,
@@ -52,10 +52,7 @@ def avg_pool(c: OpKernelConstruction) -> Compute:
     _check_depth(c)
     data_format = geometry.data_format
 
-    @lru_cache(maxsize=64)
-    def plan_for(shape: _Shape) -> Plan:
-        check_rank(shape)
-        return geometry.plan(nchw_shape(shape, data_format))
+    plan_for = cached_plans(geometry)
 
     def compute(image: torch.Tensor) -> torch.Tensor:
         plan = plan_for(image.shape)
@@ -123,7 +120,7 @@ def avg_pool_grad(c: OpKernelConstruction) -> Compute:
     def compute(orig_input_shape: _HostArray, grad: torch.Tensor) -> torch.Tensor:
         array = np.asarray(orig_input_shape)
         if array.shape != (4,):
-            raise invalid("out_backprop must be 1-dimensional and 4 elements")
+            raise invalid_argument("out_backprop must be 1-dimensional and 4 elements")
         sizes = tuple(array.tolist())
         plan, shape = plan_for(sizes, grad.shape)
         if not grad.numel() or 0 in shape:

@@ -9,13 +9,14 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import (
     Compute,
     KernelFactory,
     OpKernelConstruction,
     kernel,
 )
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.nn_ops_pool import (
     TORCH_NUMBERS,
     check_rank,
@@ -51,7 +52,7 @@ class _WithWindow:
 def _numbers(value: Any, what: str) -> tuple[int, ...]:
     array = np.asarray(value)
     if array.shape != (4,):
-        raise invalid(f"Sliding window {what} field must specify 4 dimensions")
+        raise invalid_argument(f"Sliding window {what} field must specify 4 dimensions")
     return tuple(array.tolist())
 
 
@@ -61,7 +62,7 @@ def _by_window(c: OpKernelConstruction, factory: KernelFactory) -> Compute:
     @lru_cache(maxsize=16)
     def made(ksize: tuple[int, ...], strides: tuple[int, ...]) -> Compute:
         if min(strides) <= 0:
-            raise invalid(f"Stride must be > 0, but got {min(strides)}")
+            raise invalid_argument(f"Stride must be > 0, but got {min(strides)}")
         node: Any = _WithWindow(c, list(ksize), list(strides))
         return factory(node)
 
@@ -126,7 +127,7 @@ def _max_pool_grad_grad_with_argmax(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         check_rank(image.shape)
         if grad.shape != image.shape or argmax.shape[:1] != image.shape[:1]:
-            raise invalid(
+            raise invalid_argument(
                 "tensor_in, out_grad_backprop and argmax must fit, got "
                 f"{text(image.shape)}, {text(grad.shape)} and {text(argmax.shape)}"
             )
@@ -136,7 +137,9 @@ def _max_pool_grad_grad_with_argmax(c: OpKernelConstruction) -> Compute:
             batch = torch.arange(len(image), device=index.device)
             index = index - batch[:, None] * size
         if index.numel() and (index.min() < 0 or index.max() >= size):
-            raise invalid(f"argmax is out of range: an image has {size} elements")
+            raise invalid_argument(
+                f"argmax is out of range: an image has {size} elements"
+            )
         return grad.flatten(1).gather(1, index).view(argmax.shape)
 
     return compute

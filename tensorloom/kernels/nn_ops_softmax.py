@@ -22,6 +22,10 @@ _softmax = torch._softmax
 # as slowly as columns of a matrix of such rows.
 _VECTOR = 16
 _FEWEST_ELEMENTS = 512
+# What gives no precision away with a softmax in its own dtype.
+_EXACT = (torch.float32, torch.float64)
+# From here on a second exponential of each element costs more than three more calls.
+_MANY_ELEMENTS = 16384
 
 
 def _of_rows(
@@ -98,12 +102,12 @@ def sparse_softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
             valid = (index >= 0) & (index < classes)
             index = index.clamp(0, classes - 1)
         column = index.unsqueeze(1)
-        log_probabilities = _of_rows(_log_softmax, features)
+        is_large = features.numel() >= _MANY_ELEMENTS and features.dtype in _EXACT
+        both = _from_probabilities if on_cpu and is_large else _from_logarithms
         try:
-            loss = log_probabilities.gather(1, column).squeeze(1).neg_()
+            loss, backprop = both(features, column)
         except (RuntimeError, IndexError):  # how torch's CPU kernel refuses an index
             raise _label_error(labels, classes) from None
-        backprop = log_probabilities.exp_()
         backprop.scatter_add_(1, column, backprop.new_full((), -1).expand_as(column))
         if valid is not None:
             nan = float("nan")
@@ -112,6 +116,28 @@ def sparse_softmax_cross_entropy(c: OpKernelConstruction) -> Compute:
         return loss, backprop
 
     return compute
+
+
+def _from_logarithms(
+    features: torch.Tensor, column: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """-log(softmax) of one column of each row, [rows], and the softmax."""
+    log_probabilities = _of_rows(_log_softmax, features)
+    loss = log_probabilities.gather(1, column).squeeze(1).neg_()
+    return loss, log_probabilities.exp_()
+
+
+def _from_probabilities(
+    features: torch.Tensor, column: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same with one exponential of each element.
+
+    The greatest probability of a row is one over the sum of exp(logits - greatest).
+    """
+    loss = features.amax(1, True).sub_(features.gather(1, column))
+    probabilities = _of_rows(_softmax, features)
+    loss.sub_(probabilities.amax(1, True).log_())
+    return loss.squeeze(1), probabilities
 
 
 def _label_error(labels: torch.Tensor, classes: int) -> Exception:

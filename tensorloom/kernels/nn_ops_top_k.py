@@ -112,7 +112,8 @@ def _is_in_top(
     index = targets.long()
     valid = (index >= 0) & (index < classes)
     chosen = predictions.gather(1, index.clamp(0, classes - 1).unsqueeze(1))
-    better = (predictions > chosen).sum(1, dtype=torch.int32)
+    # Comparing into numbers is done in vectors, into bool it is not.
+    better = torch.gt(predictions, chosen, out=torch.empty_like(predictions)).sum(1)
     # In a tenth of the time of a look at each: extremes of a row with a NaN are NaN.
     # Both at once, by `aminmax`, would take twenty times as long.
     low, high = predictions.amin(1), predictions.amax(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tensorloom.framework import errors
-from tensorloom.kernels.host.nn_ops_checks import invalid
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.nn_ops_window import AxisWindows, axis_windows
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ def spatial3(values: Sequence[int], data_format: bytes) -> tuple[int, int, int]:
 def check_spatial_only(values: Sequence[int], data_format: bytes, what: str) -> None:
     """Raises InvalidArgumentError unless batch and channels have 1 and all are > 0."""
     if min(values) <= 0:
-        raise invalid(f"Sliding window {what} must be positive, got {list(values)}")
+        raise invalid_argument(
+            f"Sliding window {what} must be positive, got {list(values)}"
+        )
     channels = 1 if data_format == b"NCDHW" else 4
     if values[0] != 1 or values[channels] != 1:
-        raise invalid(
+        raise invalid_argument(
             f"Current implementation does not yet support {what} in the batch and "
             "depth dimensions."
         )
@@ -136,9 +138,13 @@ def decode_pool(c: OpKernelConstruction) -> PoolGeometry:
     for attr, word in (("ksize", "ksize"), ("strides", "stride")):
         values = c[attr]
         if len(values) != 5:
-            raise invalid(f"Sliding window {word} field must specify 5 dimensions")
+            raise invalid_argument(
+                f"Sliding window {word} field must specify 5 dimensions"
+            )
         if min(values) <= 0:
-            raise invalid(f"Sliding window {word} must be positive, got {values}")
+            raise invalid_argument(
+                f"Sliding window {word} must be positive, got {values}"
+            )
         if values[0] != 1:
             raise errors.UnimplementedError(
                 None, None, "Pooling is not yet supported on the batch dimension."

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.quantize_range import (
     f32,
@@ -36,7 +36,7 @@ def widened(low: Any, high: Any, least: float) -> tuple[Any, Any]:
       errors.InvalidArgumentError: the bounds are in the wrong order.
     """
     if high < low:
-        raise invalid("input_max_range must be larger than input_min_range.")
+        raise invalid_argument("input_max_range must be larger than input_min_range.")
     minimum = min(f32(0), low)
     epsilon = f32(max(f32(1), abs(low), abs(high)) * f32(least))
     return minimum, max(f32(0), max(high, f32(minimum + epsilon)))
@@ -47,7 +47,7 @@ def quantize_v2(c: OpKernelConstruction) -> Compute:
     """Floats as integers over a range."""
     dtype, mode, rounding = c["T"], c["mode"], c["round_mode"]
     if rounding == b"HALF_TO_EVEN" and mode != b"SCALED":
-        raise invalid(
+        raise invalid_argument(
             "Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is "
             f"'{mode.decode()}'."
         )
@@ -69,10 +69,10 @@ def _by_slice(
 ) -> Any:
     """Each slice along the axis over a range of its own."""
     if not -value.dim() <= axis < value.dim():
-        raise invalid(f"Axis must be less than input dimension({value.dim()})")
+        raise invalid_argument(f"Axis must be less than input dimension({value.dim()})")
     count = value.shape[axis]
     if np.size(low) != count or np.size(high) != count:
-        raise invalid(
+        raise invalid_argument(
             f"min_range and max_range must have {count} elements, one for each slice"
         )
     parts = [
@@ -146,10 +146,14 @@ def dequantize(c: OpKernelConstruction) -> Compute:
             bounds = scalar(low), scalar(high, "max_range")
             return one(value, *bounds).to(result)
         if not -value.dim() <= axis < value.dim():
-            raise invalid(f"Axis must be less than input dimension({value.dim()})")
+            raise invalid_argument(
+                f"Axis must be less than input dimension({value.dim()})"
+            )
         count = value.shape[axis]
         if np.size(low) != count or np.size(high) != count:
-            raise invalid(f"min_range and max_range must have {count} elements")
+            raise invalid_argument(
+                f"min_range and max_range must have {count} elements"
+            )
         if not count:
             return value.to(result)
         slices = zip(value.unbind(axis), low, high, strict=True)
@@ -189,7 +193,7 @@ def _quantize_and_dequantize(c: OpKernelConstruction) -> Compute:
     low, high, bits = c["input_min"], c["input_max"], c["num_bits"]
     _check_bits(bits, c["signed_input"])
     if c["range_given"] and not low <= high:
-        raise invalid(f"Invalid range: input_min {low:g} > input_max {high:g}")
+        raise invalid_argument(f"Invalid range: input_min {low:g} > input_max {high:g}")
     return lambda value: run(value, low, high, bits)
 
 
@@ -216,7 +220,7 @@ def _quantize_and_dequantize_v3(c: OpKernelConstruction) -> Compute:
 
 def _check_bits(bits: int, signed: bool) -> None:
     if not 0 < bits < (62 if signed else 63):
-        raise invalid(
+        raise invalid_argument(
             f"num_bits is out of range: {bits} with signed_input_ {int(signed)}"
         )
 
@@ -232,7 +236,9 @@ def _round_trip(c: OpKernelConstruction, rounding: bytes) -> Compute:
         if given:
             low, high = np.float64(low), np.float64(high)
             if not low <= high:
-                raise invalid(f"Invalid range: input_min {low:g} > input_max {high:g}")
+                raise invalid_argument(
+                    f"Invalid range: input_min {low:g} > input_max {high:g}"
+                )
         else:
             low, high = (np.float64(x.item()) for x in value.aminmax())
         return _rounded(value, low, high, (signed, bits, narrow, given, rounding))
@@ -241,7 +247,7 @@ def _round_trip(c: OpKernelConstruction, rounding: bytes) -> Compute:
         low, high = np.asarray(low), np.asarray(high)
         if axis == -1:
             if given and (low.size != 1 or high.size != 1):
-                raise invalid("input_min and input_max must be scalars")
+                raise invalid_argument("input_min and input_max must be scalars")
             first, last = (x.reshape(-1)[0] if x.size else 0 for x in (low, high))
             return one(value, first, last, bits)
         return _slices(
@@ -255,10 +261,10 @@ def _slices(
     value: torch.Tensor, low: Any, high: Any, axis: int, given: bool, one: Any
 ) -> torch.Tensor:
     if not -value.dim() <= axis < value.dim():
-        raise invalid(f"Axis should be in range of the shape, got {axis}")
+        raise invalid_argument(f"Axis should be in range of the shape, got {axis}")
     count = value.shape[axis]
     if given and (low.size != count or high.size != count):
-        raise invalid(f"input_min and input_max must have {count} elements")
+        raise invalid_argument(f"input_min and input_max must have {count} elements")
     if not given:
         low = high = np.zeros(count)
     parts = [
@@ -304,16 +310,16 @@ def _quantize_and_dequantize_v4_grad(c: OpKernelConstruction) -> Compute:
         grad: torch.Tensor, value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
     ) -> Any:
         if grad.shape != value.shape:
-            raise invalid("gradient and input must be the same size")
+            raise invalid_argument("gradient and input must be the same size")
         if low.shape != high.shape:
-            raise invalid("input_min and input_max must have one shape")
+            raise invalid_argument("input_min and input_max must have one shape")
         shape = [1] * value.dim()
         if axis != -1:
             if not 0 <= axis < value.dim() or low.numel() != value.shape[axis]:
-                raise invalid("input_min must have one element for each slice")
+                raise invalid_argument("input_min must have one element for each slice")
             shape[axis] = -1
         elif low.numel() != 1:
-            raise invalid("input_min and input_max must be scalars")
+            raise invalid_argument("input_min and input_max must be scalars")
         inside = (value >= low.view(shape)) & (value <= high.view(shape))
         zeros = torch.zeros_like(low)
         return torch.where(inside, grad, 0), zeros, zeros.clone()
@@ -381,9 +387,11 @@ def _requantize(c: OpKernelConstruction) -> Compute:
     ) -> Any:
         new_low, new_high = scalar(new_low), scalar(new_high)
         if new_low > 0:
-            raise invalid(f"requested_output_min must be <= 0, but got {new_low:g}")
+            raise invalid_argument(
+                f"requested_output_min must be <= 0, but got {new_low:g}"
+            )
         if new_high < new_low:
-            raise invalid(
+            raise invalid_argument(
                 "requested_output_max must be >= requested_output_min, but got "
                 f"{new_high:g} and {new_low:g}"
             )
@@ -403,14 +411,16 @@ def _channel_scales(value: torch.Tensor, low: Any, high: Any) -> torch.Tensor:
     low, high = np.atleast_1d(low), np.atleast_1d(high)
     depth = value.shape[-1] if value.dim() else 1
     if low.size != depth or high.size != depth:
-        raise invalid(f"input_min has incorrect size, expected {depth} was {low.size}")
+        raise invalid_argument(
+            f"input_min has incorrect size, expected {depth} was {low.size}"
+        )
     scales = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     return torch.from_numpy(scales).to(value.device)
 
 
 def _check_four_axes(value: torch.Tensor) -> None:
     if value.dim() != 4:
-        raise invalid(f"Images must have 4 dimensions, not {value.dim()}")
+        raise invalid_argument(f"Images must have 4 dimensions, not {value.dim()}")
 
 
 @kernel("RequantizePerChannel", host_inputs=_REQUESTED, host_outputs=_OUTPUT_RANGE)
@@ -428,7 +438,9 @@ def _requantize_per_channel(c: OpKernelConstruction) -> Compute:
         new_low, new_high = scalar(new_low), scalar(new_high)
         _check_four_axes(value)
         if new_high <= 0 and is_signed(target):
-            raise invalid(f"requested_output_max must be positive, got {new_high:g}")
+            raise invalid_argument(
+                f"requested_output_max must be positive, got {new_high:g}"
+            )
         scales = _channel_scales(value, low, high) / limits(source)[1]
         largest = float(max(abs(new_low), abs(new_high)))
         numbers = value.double() * scales * (top / largest if largest else 0.0)
@@ -450,7 +462,7 @@ def _requantization_range_per_channel(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, low: Any, high: Any) -> Any:
         _check_four_axes(value)
         if not value.numel():
-            raise invalid("input must not be empty")
+            raise invalid_argument("input must not be empty")
         scales = _channel_scales(value, low, high) / limits(source)[1]
         smallest, largest = (value.double() * scales).aminmax()
         bound = f32(min(max(abs(float(smallest)), abs(float(largest))), clip))

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
-from tensorloom.kernels.host.nn_ops_checks import invalid
+from tensorloom.framework.errors import invalid_argument
 
 _LIMITS: dict[dtypes.DType, tuple[int, int]] = {
     dtypes.qint8: (-128, 127),
@@ -40,7 +40,7 @@ def scalar(value: Any, what: str = "min_range") -> Any:
     """A range's bound as a float32 scalar; of a vector its first element."""
     array = np.asarray(value, np.float32).reshape(-1)
     if not array.size:
-        raise invalid(f"{what} must have an element")
+        raise invalid_argument(f"{what} must have an element")
     return array[0]
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.nn_ops_conv import convolution
 from tensorloom.kernels.nn_ops_pool import decode_geometry
@@ -32,36 +33,19 @@ from tensorloom.kernels.quantized_math_ops import (
 )
 
 
-class _AsFloat:
+def _as_float(c: OpKernelConstruction, op: str) -> OpKernelConstruction:
     """A quantized node as one over float64, for the kernels of floats."""
-
-    def __init__(self, c: OpKernelConstruction, op: str) -> None:
-        self._node, self.op = c, op
-        self._attrs: dict[str, Any] = {
-            "T": dtypes.float64,
-            "data_format": b"NHWC",
-        }
-        paddings = c.get("padding_list")
-        if paddings:
-            self._attrs |= {"padding": b"EXPLICIT", "explicit_paddings": paddings}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def __getitem__(self, attr: str) -> Any:
-        return self._attrs[attr] if attr in self._attrs else self._node[attr]
-
-    def get(self, attr: str, default: Any = None) -> Any:
-        """The attr, or `default`."""
-        if attr in self._attrs:
-            return self._attrs[attr]
-        return self._node.get(attr, default)
+    attrs: dict[str, Any] = {"T": dtypes.float64, "data_format": b"NHWC"}
+    paddings = c.get("padding_list")
+    if paddings:
+        attrs |= {"padding": b"EXPLICIT", "explicit_paddings": paddings}
+    return c.as_op(op, **attrs)
 
 
 def _convolve(c: OpKernelConstruction) -> Compute:
     """Convolves whole numbers exactly, in float64."""
     depthwise = "Depthwise" in c.op
-    node: Any = _AsFloat(c, "DepthwiseConv2dNative" if depthwise else "Conv2D")
+    node = _as_float(c, "DepthwiseConv2dNative" if depthwise else "Conv2D")
     run = convolution(node)
 
     def compute(image: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
@@ -133,14 +117,16 @@ def _fused_conv2d(c: OpKernelConstruction) -> Compute:
         step = step * scaled_level(types[1], rest[2], rest[3])
         product = run(integers(image), integers(filters))
         if step.size not in (1, product.shape[-1]):
-            raise invalid(
+            raise invalid_argument(
                 f"min_filter must have 1 or {product.shape[-1]} elements, not "
                 f"{step.size}"
             )
         value = product * torch.as_tensor(step, device=product.device)
         if bias is not None:
             if bias.dim() != 1 or len(bias) != product.shape[-1]:
-                raise invalid(f"bias must be 1-dimensional: {text(bias.shape)}")
+                raise invalid_argument(
+                    f"bias must be 1-dimensional: {text(bias.shape)}"
+                )
             value = biased(value, bias, step, bias_type)
         frozen = rest[4:6] if requantized else ()
         if has_sum:
@@ -155,7 +141,7 @@ def _fused_conv2d(c: OpKernelConstruction) -> Compute:
 def _summand(c: OpKernelConstruction, inputs: Any, value: torch.Tensor) -> torch.Tensor:
     summand: torch.Tensor = inputs[0]
     if summand.shape != value.shape:
-        raise invalid(
+        raise invalid_argument(
             f"summand must have the output's shape: {text(summand.shape)} vs. "
             f"{text(value.shape)}"
         )
@@ -171,7 +157,7 @@ _POOL = {"host_inputs": ("min_input", "max_input"), "host_outputs": _OUT}
 
 
 def _pooling(c: OpKernelConstruction, factory: Any, op: str) -> Compute:
-    node: Any = _AsFloat(c, op)
+    node = _as_float(c, op)
     decode_geometry(node)
     run, dtype = factory(node), c["T"]
 
@@ -226,20 +212,22 @@ def _along(value: torch.Tensor, axis: int, taps: tuple[Any, Any, Any]) -> torch.
 def _resize_bilinear(c: OpKernelConstruction) -> Compute:
     dtype, flags = c["T"], (c["align_corners"], c["half_pixel_centers"])
     if all(flags):
-        raise invalid("If half_pixel_centers is True, align_corners must be False.")
+        raise invalid_argument(
+            "If half_pixel_centers is True, align_corners must be False."
+        )
 
     def compute(images: torch.Tensor, size: Any, low: Any, high: Any) -> Any:
         if images.dim() != 4:
-            raise invalid(f"input must be 4-dimensional{text(images.shape)}")
+            raise invalid_argument(f"input must be 4-dimensional{text(images.shape)}")
         sizes = np.asarray(size).tolist()
         if len(np.shape(size)) != 1 or len(sizes) != 2:
-            raise invalid("shape_t must have two elements")
+            raise invalid_argument("shape_t must have two elements")
         if min(sizes) <= 0:
-            raise invalid("output dimensions must be positive")
+            raise invalid_argument("output dimensions must be positive")
         batch, rows, columns, channels = images.shape
         check_shape((batch, *sizes, channels), dtype, c.device)
         if not rows or not columns:
-            raise invalid("input image must be of non-zero size")
+            raise invalid_argument("input image must be of non-zero size")
         low, high = scalar(low), scalar(high)
         value = images
         if dtype == dtypes.qint32:

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.quantize_range import (
     f32,
@@ -52,7 +53,7 @@ def _broadcast(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
     try:
         return list(torch.broadcast_tensors(x, y))  # type: ignore[no-untyped-call]
     except RuntimeError:
-        raise invalid(
+        raise invalid_argument(
             f"Incompatible shapes: {text(x.shape)} vs. {text(y.shape)}"
         ) from None
 
@@ -97,7 +98,7 @@ def _half_away(value: Any) -> Any:
 def _check_order(bounds: Sequence[Any]) -> None:
     for low, high, name in ((0, 1, "x"), (2, 3, "y")):
         if not bounds[low] < bounds[high]:
-            raise invalid(
+            raise invalid_argument(
                 f"max_{name} must be larger than min_{name}, got {bounds[low]:g} and "
                 f"{bounds[high]:g}"
             )
@@ -146,11 +147,13 @@ def _bias_add(c: OpKernelConstruction) -> Compute:
 
     def compute(value: torch.Tensor, bias: torch.Tensor, *ranges: Any) -> Any:
         if value.dim() < 2:
-            raise invalid(f"Input tensor must be at least 2D: {text(value.shape)}")
+            raise invalid_argument(
+                f"Input tensor must be at least 2D: {text(value.shape)}"
+            )
         if bias.dim() != 1:
-            raise invalid(f"Biases must be 1D: {text(bias.shape)}")
+            raise invalid_argument(f"Biases must be 1D: {text(bias.shape)}")
         if value.shape[-1] != bias.shape[0]:
-            raise invalid(
+            raise invalid_argument(
                 "Must provide as many biases as the last dimension of the input "
                 f"tensor: {text(bias.shape)} vs. {text(value.shape)}"
             )
@@ -183,14 +186,14 @@ def _matrices(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     for value, name in ((a, "a"), (b, "b")):
         if value.dim() != 2:
-            raise invalid(
+            raise invalid_argument(
                 f"In[{'ab'.index(name)}] is not a matrix. Instead it has shape "
                 f"{text(value.shape)}"
             )
     a = a.t() if c["transpose_a"] else a
     b = b.t() if c["transpose_b"] else b
     if a.shape[1] != b.shape[0]:
-        raise invalid(
+        raise invalid_argument(
             f"Matrix size-incompatible: In[0]: {text(a.shape)}, In[1]: {text(b.shape)}"
         )
     return a, b
@@ -281,7 +284,9 @@ def _matmul_with_bias(c: OpKernelConstruction) -> Compute:
         bounds = [scalar(r) for r in ranges[:4]]
         a, b = _matrices(c, a, b)
         if bias.dim() != 1 or len(bias) != b.shape[1]:
-            raise invalid(f"bias must have {b.shape[1]} elements: {text(bias.shape)}")
+            raise invalid_argument(
+                f"bias must have {b.shape[1]} elements: {text(bias.shape)}"
+            )
         whole = integers(a)
         step_a = scaled_level(types[0], *bounds[:2])
         if not scaled:
@@ -336,11 +341,13 @@ def _reshape(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, shape: Any, low: Any, high: Any) -> Any:
         sizes = np.asarray(shape)
         if sizes.ndim != 1 or (sizes < -1).any() or (sizes == -1).sum() > 1:
-            raise invalid(f"shape must be a vector of sizes, got {sizes.tolist()}")
+            raise invalid_argument(
+                f"shape must be a vector of sizes, got {sizes.tolist()}"
+            )
         try:
             result = value.reshape(sizes.tolist())
         except RuntimeError:
-            raise invalid(
+            raise invalid_argument(
                 f"Input to reshape is a tensor with {value.numel()} values, but the "
                 f"requested shape is {sizes.tolist()}"
             ) from None
@@ -361,7 +368,7 @@ def _joined(
 ) -> Any:
     rank, where = values[0].dim(), int(np.asarray(axis).reshape(-1)[0])
     if not -rank <= where < rank:
-        raise invalid(
+        raise invalid_argument(
             f"ConcatOp : Expected concatenating dimensions in the range "
             f"[{-rank}, {rank}), but got {where}"
         )
@@ -384,7 +391,7 @@ def _joined(
         return torch.cat(parts, where), low, high
     except RuntimeError:
         shapes = ", ".join(text(v.shape) for v in values)
-        raise invalid(
+        raise invalid_argument(
             f"ConcatOp : Dimensions of inputs should match: {shapes}"
         ) from None
 
@@ -421,11 +428,15 @@ def _instance_norm(c: OpKernelConstruction) -> Compute:
     dtype, base = c["T"], TORCH_DTYPES[c["T"]]
     given = (f32(c["given_y_min"]), f32(c["given_y_max"]))
     if c["output_range_given"] and not given[0] < given[1]:
-        raise invalid(f"given_y_min must be less than given_y_max: {given[0]:g}")
+        raise invalid_argument(
+            f"given_y_min must be less than given_y_max: {given[0]:g}"
+        )
 
     def compute(x: torch.Tensor, low: Any, high: Any) -> Any:
         if x.dim() != 4:
-            raise invalid(f"QuantizedInstanceNorm needs 4-D inputs: {text(x.shape)}")
+            raise invalid_argument(
+                f"QuantizedInstanceNorm needs 4-D inputs: {text(x.shape)}"
+            )
         value = quantized_to_float(x, dtype, scalar(low), scalar(high))
         mean = value.mean((1, 2), keepdim=True)
         variance = (value - mean).square().mean((1, 2), keepdim=True)
@@ -465,12 +476,14 @@ def _batch_norm(c: OpKernelConstruction) -> Compute:
             parts.append(quantized_to_float(inputs[i], source, low, high))
         t, mean, variance, beta, gamma = parts
         if t.dim() != 4:
-            raise invalid(f"input must be 4-dimensional{text(t.shape)}")
+            raise invalid_argument(f"input must be 4-dimensional{text(t.shape)}")
         for vector, name in zip(
             parts[1:], ("mean", "var", "beta", "gamma"), strict=True
         ):
             if vector.dim() != 1 or len(vector) != t.shape[3]:
-                raise invalid(f"{name} must be 1-dimensional{text(vector.shape)}")
+                raise invalid_argument(
+                    f"{name} must be 1-dimensional{text(vector.shape)}"
+                )
         scale = 1 / torch.sqrt(variance + epsilon)
         if c["scale_after_normalization"]:
             scale = scale * gamma

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.matrix_product import matrix_product
 
 # Where each gate is in the columns of w.
@@ -55,7 +56,7 @@ def _check(
             expected[name] = getattr(weights, name), (units,)
     for name, (value, shape) in expected.items():
         if tuple(value.shape) != shape:
-            raise invalid(
+            raise invalid_argument(
                 f"{name} must have shape {text(shape)}, got {text(value.shape)}"
             )
 
@@ -131,7 +132,9 @@ class _Lstm:
 def _check_ranks(**values: tuple[torch.Tensor, int]) -> None:
     for name, (value, rank) in values.items():
         if value.dim() != rank:
-            raise invalid(f"{name} must be rank {rank} but is rank {value.dim()}")
+            raise invalid_argument(
+                f"{name} must be rank {rank} but is rank {value.dim()}"
+            )
 
 
 @kernel("LSTMBlockCell")
@@ -159,7 +162,7 @@ def _lstm_cell_grad(c: OpKernelConstruction) -> Compute:
         _check(x, before, h, weights, lstm.peephole)
         for value in inputs[8:]:
             if value.shape != before.shape:
-                raise invalid(
+                raise invalid_argument(
                     f"gates and gradients must have shape {text(before.shape)}, got "
                     f"{text(value.shape)}"
                 )
@@ -173,7 +176,7 @@ def _lstm_cell_grad(c: OpKernelConstruction) -> Compute:
 def _steps(seq_len_max: Any, length: int) -> int:
     count = int(np.asarray(seq_len_max).reshape(-1)[0])
     if not 0 <= count <= length:
-        raise invalid(f"seq_len_max must be in [0, {length}], got {count}")
+        raise invalid_argument(f"seq_len_max must be in [0, {length}], got {count}")
     return count
 
 
@@ -217,7 +220,9 @@ def _block_lstm_grad(c: OpKernelConstruction) -> Compute:
         shape = (*x.shape[:2], cs_first.shape[1])
         for value in inputs[8:]:
             if tuple(value.shape) != shape:
-                raise invalid(f"expected shape {text(shape)}, got {text(value.shape)}")
+                raise invalid_argument(
+                    f"expected shape {text(shape)}, got {text(value.shape)}"
+                )
         x_grad = torch.zeros_like(x)
         w_grad, b_grad = torch.zeros_like(weights.w), torch.zeros_like(weights.b)
         peepholes = [torch.zeros_like(weights.wci) for _ in range(3)]
@@ -257,7 +262,7 @@ def _check_gru(inputs: tuple[torch.Tensor, ...]) -> None:
     }
     for name, (value, shape) in expected.items():
         if tuple(value.shape) != shape:
-            raise invalid(
+            raise invalid_argument(
                 f"{name} must have shape {text(shape)}, got {text(value.shape)}"
             )
 
@@ -283,7 +288,7 @@ def _gru_cell_grad(c: OpKernelConstruction) -> Compute:
         r, u, candidate, d_h = inputs[6:]
         for value in inputs[6:]:
             if value.shape != h.shape:
-                raise invalid(
+                raise invalid_argument(
                     f"expected shape {text(h.shape)}, got {text(value.shape)}"
                 )
         d_c = d_h * (1 - u) * (1 - candidate * candidate)

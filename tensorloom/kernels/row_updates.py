@@ -18,6 +18,10 @@ _LEAST_ELEMENTS: Final = 320
 _GREATEST_ROW: Final = 512
 # What NumPy adds in vectors.
 _DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
+# What torch's `index_add_` adds in vectors. For other rows it goes through
+# `index_put_` up to six times as fast.
+_HALVES: Final = (torch.float16, torch.bfloat16)
+_FLOATS: Final = (*_HALVES, torch.float32, torch.float64)
 
 
 def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> None:
@@ -36,14 +40,33 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
     if len(index) >= least and target.is_cpu and target.dtype in _DTYPES:
         whole: Any = target.numpy()
         rows, change = to_host(index), to_host(update)
-        if _suits_numpy(whole, rows, change) and _differ(rows):
+        is_suited = len(rows) <= len(whole) and _suits_numpy(whole, rows, change)
+        if is_suited and _differ(rows):
             taken = whole.take(rows, 0)
             (np.add if sign > 0 else np.subtract)(taken, change, out=taken)
             whole[rows] = taken
             return
     place = None if target.is_cpu else target.device
     rows, change = to_tensor(index, place), to_tensor(update, place)
-    target.index_add_(0, rows, change, alpha=sign)
+    add_each_row(target, rows, change, sign)
+
+
+def add_each_row(
+    target: torch.Tensor, rows: torch.Tensor, change: torch.Tensor, sign: int = 1
+) -> torch.Tensor:
+    """target[rows[i]] += sign * change[i], for each i in turn; the target.
+
+    Raises:
+      RuntimeError: torch's, where the shapes do not fit.
+    """
+    if target.dtype not in _HALVES:
+        # A quarter of the time, but sums of halves are not rounded one by one then.
+        rows = rows.long()
+    fits = change.shape == (len(rows), *target.shape[1:])
+    if fits and target.is_cpu and target.dim() > 1 and target.dtype not in _FLOATS:
+        signed = change if sign > 0 else -change
+        return target.index_put_((rows,), signed, accumulate=True)
+    return target.index_add_(0, rows, change, alpha=sign)
 
 
 def _suits_numpy(whole: Any, rows: Any, change: Any) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import tensor_array_ops as host_ops
-from tensorloom.kernels.variable_value import to_tensor
+from tensorloom.kernels.variable_value import tensors_for
 
 if TYPE_CHECKING:
-    import torch
-
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
 
 # Writing takes values of either kind.
@@ -45,15 +42,10 @@ kernel(
 )(host_ops.split)
 
 
-def _converter(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
-    device = c.torch_device if c.device_type != "CPU" else None
-    return lambda value: to_tensor(value, device)
-
-
 @kernel(host_ops.versions("Read"), host_inputs=("index", "flow_in"), aliases=True)
 def read(c: OpKernelConstruction) -> Compute:
     """One element."""
-    return host_ops.make_read(c, _converter(c))
+    return host_ops.make_read(c, tensors_for(c))
 
 
 @kernel(
@@ -62,7 +54,7 @@ def read(c: OpKernelConstruction) -> Compute:
 )
 def gather(c: OpKernelConstruction) -> Compute:
     """Several elements as one tensor."""
-    return host_ops.make_gather(c, _converter(c))
+    return host_ops.make_gather(c, tensors_for(c))
 
 
 @kernel(
@@ -70,4 +62,4 @@ def gather(c: OpKernelConstruction) -> Compute:
 )
 def concat(c: OpKernelConstruction) -> Compute:
     """All elements along their dimension 0, and their lengths."""
-    return host_ops.make_concat(c, _converter(c))
+    return host_ops.make_concat(c, tensors_for(c))

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -100,7 +100,7 @@ class TensorList:
         """
         length = self.length
         if 0 <= self.max_elements <= length:
-            raise _invalid(
+            raise invalid_argument(
                 f"Tried to push item into a full list list size: {length} "
                 f"max_num_elements: {self.max_elements}"
             )
@@ -127,7 +127,7 @@ class TensorList:
 
     def _check_pushed(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self.element_shape):
-            raise _invalid(
+            raise invalid_argument(
                 "Tried to append a tensor with incompatible shape to a list. Op "
                 f"element shape: {format_dims(shape)} list shape: "
                 f"{format_dims(self.element_shape)}"
@@ -140,7 +140,7 @@ class TensorList:
           errors.InvalidArgumentError: the list is empty.
         """
         if not self.length:
-            raise _invalid("Trying to pop from an empty list.")
+            raise invalid_argument("Trying to pop from an empty list.")
         last = self.length - 1
         shorter = TensorList(
             self.element_dtype, self.element_shape, self._cell, last, self.max_elements
@@ -178,7 +178,7 @@ class TensorList:
 
     def _check_set(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self.element_shape):
-            raise _invalid(
+            raise invalid_argument(
                 "Tried to set a tensor with incompatible shape at a list index. Item "
                 f"element shape: {format_dims(shape)} list shape: "
                 f"{format_dims(self.element_shape)}"
@@ -215,16 +215,12 @@ class TensorList:
         """
         for other in others:
             if other.length != self.length:
-                raise _invalid(
+                raise invalid_argument(
                     "Trying to add two lists of tensors with different lengths. One is "
                     f"{self.length} and the other is {other.length}"
                 )
         columns = zip(self.elements(), *(o.elements() for o in others), strict=True)
         return self.with_elements([function(*values) for values in columns])
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 def is_compatible(shape: tuple[int, ...], wanted: Dims) -> bool:
@@ -251,7 +247,7 @@ def merge_dims(a: Dims, b: Dims) -> Dims:
         x is None or y is None or x == y for x, y in zip(a, b, strict=True)
     )
     if not fits:
-        raise _invalid(
+        raise invalid_argument(
             f"Incompatible shapes during merge: {format_dims(a)} vs. {format_dims(b)}"
         )
     return tuple(merged)
@@ -272,11 +268,11 @@ def dims_of(shape: Any) -> Dims:
     """
     if not shape.ndim:
         if shape != -1:
-            raise _invalid(
+            raise invalid_argument(
                 "The only valid scalar shape tensor is the fully unknown shape "
                 "specified as -1."
             )
         return None
     if any(d < -1 for d in shape.tolist()):
-        raise _invalid(f"Shape {shape.tolist()} has dimensions below -1")
+        raise invalid_argument(f"Shape {shape.tolist()} has dimensions below -1")
     return tuple(None if d < 0 else int(d) for d in shape.tolist())

@@ -20,6 +20,7 @@ from tensorloom.kernels import restored_memory
 if TYPE_CHECKING:
     import torch
 
+    from tensorloom.framework.op_kernel import OpKernelConstruction
     from tensorloom.framework.resource import Variable
 
 # With a value that nobody else holds, `sys.getrefcount` inside `exclusive` counts the
@@ -97,6 +98,12 @@ def _tensor_to_numpy(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
         return bits.view(ml_dtypes.bfloat16)
     array: np.ndarray[Any, Any] = tensor.numpy()
     return array
+
+
+def tensors_for(c: OpKernelConstruction) -> Callable[[Any], torch.Tensor]:
+    """What makes tensors on a node's device of values in either memory."""
+    device = c.torch_device if c.device_type != "CPU" else None
+    return lambda value: to_tensor(value, device)
 
 
 def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tensor:

@@ -98,7 +98,7 @@ class _BaseCirculant(LinearOperator):
         return array_ops.concat([shape[: -self._depth], square], axis=0)
 
     def _complex_spectrum(self) -> Tensor:
-        return _to_complex(self._spectrum)
+        return to_complex(self._spectrum)
 
     def _act(self, x: Tensor, factor: Tensor) -> Tensor:
         """Multiplies the Fourier transforms of the columns of x by a spectrum."""
@@ -261,7 +261,8 @@ class LinearOperatorCirculant3D(_BaseCirculant):
         )
 
 
-def _to_complex(x: Tensor) -> Tensor:
+def to_complex(x: Tensor) -> Tensor:
+    """The values in the complex dtype that a Fourier transform takes."""
     wide = (
         dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
     )

@@ -8,7 +8,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.linalg.linear_operator import LinearOperator, nothing
+from tensorloom.linalg.linear_operator import LinearOperator, assert_no_zeros, nothing
 from tensorloom.ops import (
     array_ops,
     check_ops,
@@ -129,12 +129,7 @@ class LinearOperatorDiag(LinearOperator):
         )
 
     def _assert_non_singular(self) -> Any:
-        zero = array_ops.zeros([], dtype=self._diag.dtype.real_dtype)
-        return check_ops.assert_less(
-            zero,
-            math_ops.abs(self._diag),
-            message="Singular operator:  Diagonal contained zero values.",
-        )
+        return assert_no_zeros(self._diag)
 
     def _assert_positive_definite(self) -> Any:
         return check_ops.assert_positive(

@@ -8,10 +8,9 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.broadcast_solve import triangular_solve
-from tensorloom.linalg.linear_operator import LinearOperator
+from tensorloom.linalg.linear_operator import LinearOperator, assert_no_zeros
 from tensorloom.ops import (
     array_ops,
-    check_ops,
     math_ops,
     matrix_diag_ops,
     matrix_solve_ops,
@@ -87,9 +86,4 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return self._lower
 
     def _assert_non_singular(self) -> Any:
-        zero = array_ops.zeros([], dtype=self._diag.dtype.real_dtype)
-        return check_ops.assert_less(
-            zero,
-            math_ops.abs(self._diag),
-            message="Singular operator:  Diagonal contained zero values.",
-        )
+        return assert_no_zeros(self._diag)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.linear_operator import LinearOperator
+from tensorloom.linalg.linear_operator_circulant import to_complex
 from tensorloom.ops import array_ops, fft_ops, math_ops, matrix_solve_ops
+from tensorloom.ops.shape_ops import axis_size
 
 if TYPE_CHECKING:
     from tensorloom.framework.tensor_shape import TensorShape
@@ -80,7 +81,7 @@ class LinearOperatorToeplitz(LinearOperator):
     def _matmul(self, x: Any, adjoint: bool, adjoint_arg: bool) -> Tensor:
         """The matrix is a corner of a circulant one of twice its size."""
         x = matrix_solve_ops.adjoint(x) if adjoint_arg else x
-        wide = _to_complex(array_ops.concat([x, array_ops.zeros_like(x)], axis=-2))
+        wide = to_complex(array_ops.concat([x, array_ops.zeros_like(x)], axis=-2))
         row, col = self._row, self._col
         if adjoint:
             row, col = math_ops.conj(col), math_ops.conj(row)
@@ -96,11 +97,11 @@ class LinearOperatorToeplitz(LinearOperator):
             ],
             axis=-1,
         )
-        spectrum = array_ops.expand_dims(fft_ops.fft(_to_complex(circle)), -1)
+        spectrum = array_ops.expand_dims(fft_ops.fft(to_complex(circle)), -1)
         columns = array_ops.matrix_transpose(wide)
         transformed = array_ops.matrix_transpose(fft_ops.fft(columns)) * spectrum
         back = fft_ops.ifft(array_ops.matrix_transpose(transformed))
-        result = array_ops.matrix_transpose(back)[..., : _rows(self, x), :]
+        result = array_ops.matrix_transpose(back)[..., : axis_size(x, -2), :]
         return math_ops.cast(  # type: ignore[no-any-return]
             result if self._dtype.is_complex else math_ops.real(result), self._dtype
         )
@@ -123,15 +124,3 @@ class LinearOperatorToeplitz(LinearOperator):
             array_ops.stack([self.domain_dimension_tensor()]), dtype=self._dtype
         )
         return self._col[..., :1] * ones
-
-
-def _rows(operator: LinearOperator, x: Tensor) -> Any:
-    size = x.shape[-2].value
-    return array_ops.shape(x)[-2] if size is None else size
-
-
-def _to_complex(x: Tensor) -> Tensor:
-    wide = (
-        dtypes.complex128 if x.dtype.real_dtype == dtypes.float64 else dtypes.complex64
-    )
-    return math_ops.cast(x, wide)  # type: ignore[no-any-return]

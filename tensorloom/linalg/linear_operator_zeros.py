@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_shape import TensorShape
@@ -106,16 +107,10 @@ class LinearOperatorZeros(LinearOperator):
         return array_ops.zeros(self.batch_shape_tensor(), x.dtype)[..., None, None] + x
 
     def _assert_non_singular(self) -> Any:
-        raise _invalid("Zero operators are always non-invertible.")
+        raise invalid_argument("Zero operators are always non-invertible.")
 
     def _assert_positive_definite(self) -> Any:
-        raise _invalid("Zero operators are always non-positive definite.")
+        raise invalid_argument("Zero operators are always non-positive definite.")
 
     def _assert_self_adjoint(self) -> Any:
         return nothing("assert_self_adjoint")
-
-
-def _invalid(message: str) -> Exception:
-    from tensorloom.framework.errors import InvalidArgumentError
-
-    return InvalidArgumentError(None, None, message)

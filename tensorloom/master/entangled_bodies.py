@@ -44,8 +44,7 @@ class _Walk:
 
     def is_entangled(self, node: Node, waits: Waits) -> bool:
         """Whether a body has an op that may wait, and needs not all the inputs."""
-        names = [*(name for name, _ in node.inputs), *node.control_inputs]
-        awaited = _NOTHING.union(*(waits.get(name, _NOTHING) for name in names))
+        awaited = _NOTHING.union(*(waits.get(n, _NOTHING) for n in node.producers))
         for inner, before, inside in self._waiting(node, waits):
             if functions_of(inner, self._functions) is None:
                 if not awaited <= before:
@@ -73,8 +72,9 @@ class _Walk:
             for inner in function.nodes.values():
                 if not may_wait(inner, self._functions):
                     continue
-                names = [*(name for name, _ in inner.inputs), *inner.control_inputs]
-                before = base.union(*(inside.get(name, _NOTHING) for name in names))
+                before = base.union(
+                    *(inside.get(name, _NOTHING) for name in inner.producers)
+                )
                 yield inner, before, inside
                 if functions_of(inner, self._functions):
                     yield from (

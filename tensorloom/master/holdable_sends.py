@@ -62,7 +62,7 @@ def _only_updating(graph: GraphIR) -> set[bytes]:
                 found.add(node.attrs["tensor_name"])
             continue
         mine = _reach(node, after)
-        for name in {*(name for name, _ in node.inputs), *node.control_inputs}:
+        for name in set(node.producers):
             before = reached.get(name)
             reached[name] = None if before is None or mine is None else before | mine
     return found

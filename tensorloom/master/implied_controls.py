@@ -52,7 +52,7 @@ class _Walk:
         """Those of the control inputs that are before another input."""
         wanted = set(controls)
         first = min(self._index[name] for name in controls)
-        inputs = {name for name, _ in node.inputs}.union(node.control_inputs)
+        inputs = set(node.producers)
         waiting = [before for name in inputs for before in self._before(name)]
         seen = set(waiting)
         while waiting and self._visited < _MAX_VISITED:

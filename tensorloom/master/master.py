@@ -192,6 +192,7 @@ class Master:
         self, session: _Session, pruned: GraphIR, signature: StepSignature
     ) -> PreparedStep:
         check_executor_type(session.config.executor_type)
+        session_state.check_called_functions(pruned)
         target = OptimizeTarget(
             preserve=frozenset(
                 [name.rpartition(":")[0] for name in signature.fetches]

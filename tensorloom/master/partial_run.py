@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.interfaces import PreparedStep, StepSignature
 
@@ -71,24 +72,24 @@ class PartialRun:
     def _check(self, feeds: Sequence[tuple[str, Any]], fetches: Sequence[str]) -> None:
         for name, _ in feeds:
             if name not in self._arguments:
-                raise _invalid(
+                raise invalid_argument(
                     f"The feed {name} was not specified in partial_run_setup."
                 )
             if name in self._fed:
-                raise _invalid(f"The feed {name} has already been fed.")
+                raise invalid_argument(f"The feed {name} has already been fed.")
         for name in fetches:
             if name not in self._results:
-                raise _invalid(
+                raise invalid_argument(
                     f"The fetch {name} was not specified in partial_run_setup."
                 )
             if name in self._fetched:
-                raise _invalid(f"The fetch {name} has already been fetched.")
+                raise invalid_argument(f"The fetch {name} has already been fetched.")
         fed = self._fed | {name for name, _ in feeds}
         missing = {a.name: n for n, a in self._arguments.items() if n not in fed}
         for name in fetches:
             blocked = self._ancestors(self._results[name]) & missing.keys()
             if blocked:
-                raise _invalid(
+                raise invalid_argument(
                     f"Fetch {name} can't be computed from the feeds that have been fed "
                     f"so far: it needs {missing[min(blocked)]}."
                 )
@@ -98,7 +99,7 @@ class PartialRun:
         found = {node.name}
         stack = [node]
         while stack:
-            for name in _inputs(stack.pop()):
+            for name in stack.pop().producers:
                 if name not in found:
                     found.add(name)
                     stack.append(nodes[name])
@@ -113,7 +114,7 @@ class PartialRun:
         for node in self._graph.nodes.values():
             if node.op in ("_Arg", "_Retval") or node.name in self._done:
                 continue
-            if available.issuperset(_inputs(node)):
+            if available.issuperset(node.producers):
                 available.add(node.name)
                 part.append(node)
         return part
@@ -212,10 +213,6 @@ class PartialRun:
         repeated[name] = node.replace(inputs=inputs, control_inputs=())
 
 
-def _inputs(node: Node) -> list[str]:
-    return [*(name for name, _ in node.inputs), *node.control_inputs]
-
-
 def _argument(edge: _Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:
     producer = nodes[edge[0]]
     dtype = producer.output_types[edge[1]].base_dtype
@@ -246,7 +243,3 @@ def _result(edge: _Edge, nodes: Mapping[str, Node], index: int, device: str) -> 
         (),
         nodes[edge[0]].source,
     )
-
-
-def _invalid(message: str) -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, message)

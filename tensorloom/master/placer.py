@@ -202,7 +202,7 @@ class Placer:
             else:
                 found[node.name] = self._device_of(node)
         for node in graph.nodes.values():
-            for name in (*(n for n, _ in node.inputs), *node.control_inputs):
+            for name in node.producers:
                 if name in constants and node.op not in ("Const", "_Retval"):
                     constants[name].add(found[node.name])
         for name, neighbours in constants.items():

@@ -6,7 +6,9 @@ import socket
 from collections.abc import Iterable, Mapping
 
 from tensorloom.framework import errors, op_registry
+from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.classic_op_types import MERGES
+from tensorloom.framework.graph_def import check_available
 from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
 
 
@@ -56,6 +58,15 @@ def check_ops(nodes: Iterable[Node], functions: Mapping[str, object]) -> None:
                 "in the binary running in this process.",
             )
         known.add(op)
+
+
+def check_called_functions(graph: GraphIR) -> None:
+    """Raises UnimplementedError for a call of what graphs of its version have no more.
+
+    As in TensorFlow, what nobody calls may be as old as it likes.
+    """
+    for function in called_functions(graph).values():
+        check_available((node.op for node in function.nodes.values()), graph.producer)
 
 
 def _is_sorted(nodes: Iterable[Node], earlier: Mapping[str, Node]) -> bool:

@@ -34,17 +34,16 @@ FUNCTION_ATTRS: Final[dict[str, tuple[str, ...]]] = {
 def functions_of(
     node: Node, functions: Mapping[str, FunctionIR]
 ) -> list[FunctionIR] | None:
-    """What a functional node runs; None for any other node."""
-    if node.op in functions:
-        return [functions[node.op]]
-    names: list[str] = []
+    """What a functional node runs; None for any other node, or if it cannot run."""
+    names = [node.op] if node.op in functions else []
     for attr in FUNCTION_ATTRS.get(node.op, ()):
         value = node.attrs[attr]
         found = value if isinstance(value, list) else [value]
         names += [f.name for f in found if isinstance(f, NameAttrList)]
     if not names or any(name not in functions for name in names):
         return None
-    return [functions[name] for name in names]
+    called = [functions[name] for name in names]
+    return None if any(f.problem is not None for f in called) else called
 
 
 def skipped_inputs(node: Node) -> int:

@@ -10,6 +10,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.shape_ops import axis_size
 
 
 @export("nn.ctc_unique_labels")
@@ -24,13 +25,8 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
 
         def unique(row: Tensor) -> list[Tensor]:
             distinct, index = array_ops.unique(row)
-            missing = _length(index) - _length(distinct)
+            missing = axis_size(index, 0) - axis_size(distinct, 0)
             padded = array_ops.pad(distinct, [[0, missing]])
             return [math_ops.cast(padded, dtypes.int64), index]
 
         return map_fn(unique, labels, dtype=[dtypes.int64, dtypes.int32])
-
-
-def _length(vector: Tensor) -> Any:
-    known = vector.shape.as_list()[0]
-    return array_ops.shape(vector)[0] if known is None else known

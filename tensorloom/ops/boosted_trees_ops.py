@@ -90,6 +90,7 @@ def _center_bias_shape(c: InferenceContext) -> TensorShape:
 
 
 def create_shape(c: InferenceContext) -> list[TensorShape]:
+    """Of an op that makes a resource of a handle and two scalars: no outputs."""
     with_ranks(c, 0, 0, 0)
     return []
 
@@ -167,6 +168,7 @@ def _merge_candidates(
 
 
 def initialized_shape(c: InferenceContext) -> TensorShape:
+    """Of an op that says of a handle whether its resource is there."""
     c.with_rank(0, 0)
     return SCALAR
 

@@ -10,12 +10,12 @@ from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.dimension import Dimension
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, Tensor
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
 from tensorloom.framework.tensor_conversion import register_tensor_conversion_function
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph import Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
 _INT32_END = 2**31
@@ -76,12 +76,6 @@ def constant(
     op_def = op_registry.find("Const")
     assert op_def is not None
     return graph.add_operation(op_def, (), attrs, name, (dtype,))._outputs[0]
-
-
-def is_constant(tensor_or_op: Tensor | Operation) -> bool:
-    """True for a Const operation or its output."""
-    op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
-    return op.type == "Const"
 
 
 # --- conversions --------------------------------------------------------------------

@@ -137,6 +137,9 @@ register_op(
 # --- with a state ----------------------------------------------------------------
 
 
+_DEPRECATED = {"StatefulStandardNormal": (29, "Use StatefulStandardNormalV2 instead")}
+
+
 def _register_stateful(op: str, inputs: tuple[str, ...], dtype: str, doc: str) -> None:
     register_op(
         op,
@@ -145,6 +148,7 @@ def _register_stateful(op: str, inputs: tuple[str, ...], dtype: str, doc: str) -
         attrs=[f"dtype: type = {dtype}", "shape_dtype: type = DT_INT64"],
         shape_fn=_stateful_shape,
         stateful=True,
+        deprecated=_DEPRECATED.get(op),
         doc=doc,
     )
 

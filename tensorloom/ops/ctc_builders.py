@@ -12,6 +12,7 @@ from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.argument_aliases import either
+from tensorloom.ops.shape_ops import axis_size
 
 
 @export("nn.ctc_loss")
@@ -106,14 +107,9 @@ def ctc_loss_v2(
         return loss  # type: ignore[no-any-return]
 
 
-def _size(tensor: Tensor, axis: int) -> Any:
-    known = tensor.shape.as_list()[axis]
-    return array_ops.shape(tensor)[axis] if known is None else known
-
-
 def _blank_first(logits: Tensor, labels: Tensor, blank: int) -> tuple[Tensor, Tensor]:
     if blank < 0:
-        blank += _size(logits, 2)
+        blank += axis_size(logits, 2)
     parts = [logits[:, :, blank : blank + 1], logits[:, :, :blank]]
     logits = array_ops.concat([*parts, logits[:, :, blank + 1 :]], axis=2)
     return logits, array_ops.where(labels < blank, labels + 1, labels)
@@ -137,7 +133,7 @@ def _sparse_loss(
     if blank is None:
         raise ValueError("blank_index must be given when using SparseTensor labels.")
     logits = convert_to_tensor(logits, name="logits")
-    classes = _size(logits, 2)
+    classes = axis_size(logits, 2)
     if blank < 0:
         blank += classes
     if blank != classes - 1:
@@ -214,13 +210,13 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
         first = array_ops.ones_like(labels[:, :1], dtypes.bool)
         changed = math_ops.not_equal(labels[:, 1:], labels[:, :-1])
         kept = array_ops.concat([first, changed], axis=1)
-        inside = array_ops.sequence_mask(seq_length, maxlen=_size(labels, 1))
+        inside = array_ops.sequence_mask(seq_length, maxlen=axis_size(labels, 1))
         kept = math_ops.logical_and(kept, inside)
         lengths = math_ops.reduce_sum(math_ops.cast(kept, dtypes.int32), axis=1)
         longest = math_ops.reduce_max(lengths)
         places = array_ops.sequence_mask(lengths, maxlen=longest)
         flat_places = array_ops.reshape(places, [-1])
-        index = math_ops.range(_size(flat_places, 0))
+        index = math_ops.range(axis_size(flat_places, 0))
         flat = array_ops.scatter_nd(
             indices=array_ops.expand_dims(
                 array_ops.boolean_mask(index, flat_places), axis=1
@@ -230,5 +226,5 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
             ),
             shape=array_ops.shape(flat_places),
         )
-        result = array_ops.reshape(flat, [_size(labels, 0), longest])
+        result = array_ops.reshape(flat, [axis_size(labels, 0), longest])
         return result, math_ops.cast(lengths, seq_length.dtype)

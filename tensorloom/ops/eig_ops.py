@@ -10,7 +10,8 @@ from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import broadcast_shapes
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.matrix_solve_ops import adjoint, matrix_solve, square_matrices
+from tensorloom.ops.matrix_decomposition_ops import eig_shape
+from tensorloom.ops.matrix_solve_ops import adjoint, matrix_solve
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -20,13 +21,6 @@ _TINY = 1e-20  # keeps the reciprocal of equal eigenvalues' gap finite
 
 
 # --- eigenvalues -------------------------------------------------------------
-
-
-def _eig_shape(c: InferenceContext) -> list[TensorShape]:
-    matrices = square_matrices(c)
-    dims = matrices.dims_tuple
-    values = TensorShape.of(None if dims is None else dims[:-1])
-    return [values, matrices if c.attrs["compute_v"] else TensorShape.of((0,))]
 
 
 def _gap_reciprocals(values: Tensor) -> Tensor:
@@ -70,7 +64,7 @@ register_op(
         "T: {float, double, complex64, complex128}",
         "Tout: {complex64, complex128}",
     ],
-    shape_fn=_eig_shape,
+    shape_fn=eig_shape,
     gradient=_eig_grad,
     doc="Eigenvalues, and eigenvectors of length one, of square matrices.",
 )

@@ -146,7 +146,7 @@ def _grad_of(
         result = _reduced(result, shape, own, len(present), bool(dots))
     missing = [label for label in labels if label not in present]
     if missing:
-        result = _broadcast_labels(result, shape, own, present, missing)
+        result = _broadcast_labels(result, shape, own, missing)
         present += "".join(missing)
     prefix = _DOTS if has_dots else ""
     if prefix + present == own:
@@ -178,7 +178,7 @@ def _reduced(
 
 
 def _broadcast_labels(
-    result: Tensor, shape: Tensor, own: str, present: str, missing: list[str]
+    result: Tensor, shape: Tensor, own: str, missing: list[str]
 ) -> Tensor:
     """Adds labels that were summed over, behind the others."""
     sizes = array_ops.stack([shape[_axis(own, label)] for label in missing])

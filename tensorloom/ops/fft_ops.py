@@ -99,7 +99,7 @@ for _rank in (1, 2, 3):
             f"Batch{_op}",
             inputs=["input: complex64"],
             outputs=["output: complex64"],
-            deprecated=f"Use {_op}",
+            deprecated=(15, f"Use {_op}"),
             doc=f"The older name of {_op}.",
         )
 

@@ -102,7 +102,8 @@ register_op(
     shape_fn=_gradient_shapes,
     doc=(
         "The gradients of f's arguments, from its arguments followed by the gradients "
-        "of its results."
+        "of its results; through loops and branches, too, where TensorFlow gives zeros "
+        "or an error."
     ),
 )
 register_op(

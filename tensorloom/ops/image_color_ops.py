@@ -28,7 +28,7 @@ register_op(
     outputs=["output: float"],
     attrs=["T: {uint8, int8, int16, int32, int64, float, double}"],
     shape_fn=adjusted_image,
-    deprecated="Use AdjustContrastv2 instead",
+    deprecated=(2, "Use AdjustContrastv2 instead"),
     doc="(x - mean) * factor + mean for each channel, kept in a range.",
 )
 for _name, _amount, _doc in (
@@ -48,6 +48,14 @@ for _name, _amount, _doc in (
         shape_fn=adjusted_image,
         doc=_doc,
     )
+register_op(
+    "AdjustHsvInYiq",
+    inputs=["images: T", "delta_h: float", "scale_s: float", "scale_v: float"],
+    outputs=["output: T"],
+    attrs=["T: {uint8, int8, int16, int32, int64, half, float, double}"],
+    shape_fn=image_at_least,
+    doc="RGB images with hue (radians), saturation and value changed, by way of YIQ.",
+)
 
 
 # --- HSV --------------------------------------------------------------------------

@@ -213,7 +213,7 @@ register_op(
     shape_fn=_random_crop_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
-    deprecated="Random crop is now pure Python",
+    deprecated=(8, "Random crop is now pure Python"),
     doc="A part of an image [height, width, channels] at a random place.",
 )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
+from tensorloom.framework.shape_inference import unchanged_shape
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, matrix_solve_ops
 from tensorloom.ops.image_shapes import like_second_input, resized_shape, size_of
@@ -91,6 +92,17 @@ def _projective_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [image_grad] + [None] * (len(op.inputs) - 1)
 
 
+register_op(
+    "ImageProjectiveTransform",
+    inputs=["images: dtype", "transforms: float"],
+    outputs=["transformed_images: dtype"],
+    attrs=[
+        "dtype: {uint8, int32, int64, half, float, double}",
+        "interpolation: string",
+    ],
+    shape_fn=unchanged_shape,
+    doc="Images seen through projections [batch or 1, 8], as large as they were.",
+)
 _PROJECTED = ["images: dtype", "transforms: float", "output_shape: int32"]
 for _name, _inputs in (
     ("ImageProjectiveTransformV2", _PROJECTED),

@@ -63,14 +63,24 @@ _OPS: Final[tuple[_Signature, ...]] = (
     ),
 )
 
+# Versions of the graph since when the newer name does it all, where it is not 13.
+_SINCE = {
+    "SelfAdjointEig": 11,
+    "MatrixBandPart": 14,
+    "MatrixDiag": 14,
+    "MatrixDiagPart": 14,
+    "MatrixSetDiag": 14,
+}
+
 for _op, _inputs, _outputs, _attrs in _OPS:
     _newer = "SelfAdjointEigV2" if _op == "SelfAdjointEig" else _op
+    _since = _SINCE.get(_op, 13)
     register_op(
         f"Batch{_op}",
         inputs=_inputs,
         outputs=_outputs,
         attrs=_attrs,
         shape_fn=unknown_shapes,
-        deprecated=f"Use {_newer} instead.",
+        deprecated=(_since, f"Use {_newer} instead."),
         doc=f"The older name of {_op} for batches of matrices.",
     )

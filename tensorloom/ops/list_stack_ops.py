@@ -18,7 +18,6 @@ from tensorloom.ops.list_shape_functions import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework import dtypes
     from tensorloom.framework.graph import Operation, Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
@@ -226,23 +225,3 @@ def tensor_list_from_tensor(
         name=name,
     )
     return handle
-
-
-def tensor_list_stack(
-    input_handle: Tensor,
-    element_dtype: dtypes.DType,
-    num_elements: int = -1,
-    element_shape: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """The elements along a new dimension 0."""
-    shape = -1 if element_shape is None else element_shape
-    stacked: Tensor = list_op(
-        "TensorListStack",
-        element_dtype.base_dtype,
-        input_handle=input_handle,
-        element_shape=list_ops.element_shape_argument(shape),
-        num_elements=num_elements,
-        name=name,
-    )
-    return stacked

@@ -79,12 +79,14 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
     Raises:
       ValueError: the list is empty, or shapes differ.
+      TypeError: it is no list at all.
     """
     message = (
         "inputs must be a list of at least one Tensor/IndexedSlices with the same "
         "dtype and shape"
     )
-    if not inputs or not isinstance(inputs, list | tuple):
+    iter(inputs if inputs is not None else ())
+    if not isinstance(inputs, list | tuple) or not inputs:
         raise ValueError(message)
     inputs = convert_n_to_tensor_or_indexed_slices(inputs)
     if not all(isinstance(x, Tensor | IndexedSlices) for x in inputs):

@@ -251,6 +251,14 @@ register_op(
     shape_fn=unchanged_shape,
     doc="In which interval between sorted boundaries each value lies.",
 )
+register_op(
+    "BucketizeWithInputBoundaries",
+    inputs=["input: T", "boundaries: float"],
+    outputs=["output: int32"],
+    attrs=["T: {int32, int64, float, double}"],
+    shape_fn=unchanged_shape,
+    doc="In which interval between sorted boundaries, an input, each value lies.",
+)
 
 
 def bucketize(input: Any, boundaries: Any, name: str | None = None) -> Tensor:

@@ -116,7 +116,8 @@ def _eig_grad(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Tensor:
 # --- ops ---------------------------------------------------------------------
 
 
-def _eig_shape(c: InferenceContext) -> list[TensorShape]:
+def eig_shape(c: InferenceContext) -> list[TensorShape]:
+    """The shapes of eigenvalues, and of eigenvectors where they are computed."""
     matrices = square_matrices(c)
     dims = matrices.dims_tuple
     values = TensorShape.of(None if dims is None else dims[:-1])
@@ -161,7 +162,7 @@ register_op(
     inputs=["input: T"],
     outputs=["e: T", "v: T"],
     attrs=["compute_v: bool = true", f"T: {{{MATRIX_TYPES}}}"],
-    shape_fn=_eig_shape,
+    shape_fn=eig_shape,
     gradient=_eig_grad,
     doc="Eigenvalues in rising order, and eigenvectors, of self-adjoint matrices.",
 )
@@ -172,7 +173,7 @@ register_op(
     outputs=["output: T"],
     attrs=["T: {double, float, half}"],
     shape_fn=_eig_v1_shape,
-    deprecated="Use SelfAdjointEigV2 instead.",
+    deprecated=(11, "Use SelfAdjointEigV2 instead."),
     doc="Eigenvalues in the first row, eigenvectors in the columns below it.",
 )
 

@@ -83,7 +83,7 @@ register_op(
     outputs=["output: T"],
     attrs=[f"T: {{{MATRIX_TYPES}}}"],
     shape_fn=square_matrices,
-    deprecated="Use tf.linalg.expm instead.",
+    deprecated=(27, "Use tf.linalg.expm instead."),
     doc="The exponential of each matrix.",
 )
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # cuDNN takes no smaller epsilon; TensorFlow raises it on every device.
 _MIN_EPSILON = 1.001e-5
-_VERSIONS = ("", "V2", "V3")
 
 # --- shape functions ---------------------------------------------------------
 

@@ -221,6 +221,7 @@ for _op, _shape, _doc in (
         attrs=["T: {half, float, double}", _STRIDES, _PADDING, _DILATIONS],
         shape_fn=_shape,
         gradient=NOT_DIFFERENTIABLE,
+        deprecated=(10, f"Use {_op}V2"),
         doc=_doc,
     )
 

@@ -126,6 +126,7 @@ register_op(
     attrs=_NORM,
     shape_fn=_norm_shape,
     gradient=_norm_grad,
+    deprecated=(9, "Use tf.nn.batch_normalization()"),
     doc="Batch normalization by given moments.",
 )
 
@@ -136,5 +137,6 @@ register_op(
     attrs=_NORM,
     shape_fn=_norm_grad_shape,
     gradient=NOT_DIFFERENTIABLE,
+    deprecated=(9, "Use tf.nn.batch_normalization()"),
     doc="The gradient of BatchNormWithGlobalNormalization.",
 )

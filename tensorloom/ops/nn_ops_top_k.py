@@ -113,7 +113,7 @@ register_op(
     attrs=["k: int >= 0", "sorted: bool = true", _NUMBERS],
     shape_fn=_top_k_shape,
     gradient=_top_k_grad,
-    deprecated="Use TopKV2 instead",
+    deprecated=(7, "Use TopKV2 instead"),
     doc="The k largest elements of each row, with their indices.",
 )
 

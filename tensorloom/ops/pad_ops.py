@@ -222,7 +222,7 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=_tile_grad_shape,
-    deprecated="TileGrad has been replaced with reduce_sum",
+    deprecated=(3, "TileGrad has been replaced with reduce_sum"),
     doc="The sum of the copies that Tile made.",
 )
 

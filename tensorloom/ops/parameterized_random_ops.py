@@ -18,6 +18,7 @@ from tensorloom.ops.random_ops import (
     _shape_from_input,
     _shape_tensor,
 )
+from tensorloom.ops.stateless_random_ops import seeded_shape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -33,14 +34,6 @@ def _truncated_shape(c: InferenceContext) -> TensorShape:
     return _shape_from_input(c)
 
 
-def _seeded(c: InferenceContext) -> TensorShape:
-    seed = c.with_rank(1, 1).dims_tuple
-    assert seed is not None
-    c.with_value(seed[0], 2)
-    c.with_rank(0, 1)
-    return c.input_value_as_shape(0)
-
-
 def _stateful_binomial_shape(c: InferenceContext) -> TensorShape:
     c.with_rank_at_most(3, 1)
     c.with_rank_at_most(4, 1)
@@ -53,7 +46,7 @@ def _seeded_and_broadcast(c: InferenceContext) -> TensorShape:
     parameters = c.input_shape(2)
     for index in range(3, c.num_inputs):
         parameters = broadcast_shapes(c, parameters, c.input_shape(index))
-    return _seeded(c)
+    return seeded_shape(c)
 
 
 def _gamma_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
@@ -144,7 +137,7 @@ register_op(
         "T: {int32, int64}",
         "Tseed: {int32, int64} = DT_INT64",
     ],
-    shape_fn=_seeded,
+    shape_fn=seeded_shape,
     gradient=_gamma_grad,
     doc="Gamma(alpha, 1) samples whose alphas broadcast to the shape.",
 )

@@ -46,7 +46,7 @@ register_op(
     outputs=["output: dtype"],
     attrs=["dtype: type", "shape: shape"],
     shape_fn=_placeholder_shape,
-    deprecated="Placeholder now behaves the same as PlaceholderV2.",
+    deprecated=(23, "Placeholder now behaves the same as PlaceholderV2."),
     doc="A value that must be fed.",
 )
 

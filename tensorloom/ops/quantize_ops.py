@@ -153,6 +153,7 @@ register_op(
     ],
     shape_fn=unchanged_shape,
     gradient=_straight_through(1),
+    deprecated=(22, "Replaced by QuantizeAndDequantizeV2"),
     doc="Floats rounded to what can be quantized; the range is an attr.",
 )
 

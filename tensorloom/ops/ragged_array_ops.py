@@ -23,7 +23,7 @@ from tensorloom.ops import control_flow_ops as flow
 from tensorloom.ops.ragged_concat_ops import concat
 from tensorloom.ops.ragged_functional_ops import assert_splits_match, map_flat_values
 from tensorloom.ops.ragged_gather_ops import gather
-from tensorloom.ops.ragged_math_ops import reduce_sum
+from tensorloom.ops.ragged_math_ops import cast, reduce_sum
 from tensorloom.ops.ragged_segment_ids import (
     lengths_to_splits,
     positive_axis,
@@ -387,7 +387,7 @@ def stack_dynamic_partitions(
             num_partitions, None, "num_partitions", preferred_dtype=partitions.dtype
         )
         if kind is not None:
-            partitions = _cast(partitions, kind)
+            partitions = cast(partitions, kind)
         num_partitions = math_ops.cast(num_partitions, partitions.dtype)
         depth = partitions.shape.rank
         if depth is None:
@@ -404,12 +404,6 @@ def stack_dynamic_partitions(
         if depth == 1:
             return _stack_rows(data, partitions, num_partitions)
         return _stack_flat(data, partitions, num_partitions, depth)
-
-
-def _cast(value: Any, dtype: Any) -> Any:
-    if is_ragged(value):
-        return value.with_flat_values(math_ops.cast(value.flat_values, dtype))
-    return math_ops.cast(value, dtype)
 
 
 def _stack_rows(data: Any, partitions: Tensor, count: Tensor) -> RaggedTensor:

@@ -263,7 +263,8 @@ def reduce_mean(
         return _quotient(total, count)
 
 
-def _cast(value: Any, dtype: Any) -> Any:
+def cast(value: Any, dtype: Any) -> Any:
+    """A tensor, ragged or not, in another dtype."""
     if is_ragged(value):
         return value.with_flat_values(math_ops.cast(value.flat_values, dtype))
     return math_ops.cast(value, dtype)
@@ -274,8 +275,8 @@ def reduce_all(
 ) -> Any:
     """Whether all are true along axes, all by default."""
     with name_scope(name, "RaggedReduceAll", [input_tensor, axis]):
-        numbers = _cast(input_tensor, dtypes.int32)
-        return _cast(reduce_prod(numbers, axis, keepdims), dtypes.bool)
+        numbers = cast(input_tensor, dtypes.int32)
+        return cast(reduce_prod(numbers, axis, keepdims), dtypes.bool)
 
 
 def reduce_any(
@@ -283,5 +284,5 @@ def reduce_any(
 ) -> Any:
     """Whether one is true along axes, all by default."""
     with name_scope(name, "RaggedReduceAny", [input_tensor, axis]):
-        numbers = _cast(input_tensor, dtypes.int32)
-        return _cast(reduce_sum(numbers, axis, keepdims), dtypes.bool)
+        numbers = cast(input_tensor, dtypes.int32)
+        return cast(reduce_sum(numbers, axis, keepdims), dtypes.bool)

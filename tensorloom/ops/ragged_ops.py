@@ -9,6 +9,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
+from tensorloom.ops.sparse_ops import fill_empty_rows_grad, fill_empty_rows_grad_shape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -323,20 +324,6 @@ def _fill_shape(c: InferenceContext) -> list[TensorShape]:
     return [_VECTOR, _VECTOR, empty, count]
 
 
-def _fill_grad(op: Operation, *grads: Tensor) -> list[Any]:
-    values_grad, default_grad = apply_op(
-        "RaggedFillEmptyRowsGrad",
-        reverse_index_map=op.outputs[3],
-        grad_values=grads[1],
-    )
-    return [None, values_grad, None, default_grad]
-
-
-def _fill_grad_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(1, 1)
-    return [c.with_rank(0, 1), TensorShape.of(())]
-
-
 register_op(
     "RaggedFillEmptyRows",
     inputs=["value_rowids: int64", "values: T", "nrows: int64", "default_value: T"],
@@ -348,7 +335,7 @@ register_op(
     ],
     attrs=["T: type"],
     shape_fn=_fill_shape,
-    gradient=_fill_grad,
+    gradient=fill_empty_rows_grad("RaggedFillEmptyRowsGrad"),
     doc="The same rows, the default value in each empty one.",
 )
 register_op(
@@ -356,7 +343,7 @@ register_op(
     inputs=["reverse_index_map: int64", "grad_values: T"],
     outputs=["d_values: T", "d_default_value: T"],
     attrs=["T: type"],
-    shape_fn=_fill_grad_shape,
+    shape_fn=fill_empty_rows_grad_shape,
     doc="Gradients of the values and of the default value of RaggedFillEmptyRows.",
 )
 

@@ -183,6 +183,7 @@ register_op(
     attrs=[*_SEEDS, "S: {int32, int64}", "dtype: {half, float, double}"],
     shape_fn=_shape_then_parameter,
     stateful=True,
+    deprecated=(25, "Replaced by RandomPoissonV2"),
     doc="Poisson(rate) samples, as floats.",
 )
 

@@ -84,7 +84,13 @@ _READERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-def _register_reader(op: str, handle: str, attrs: Any, doc: str) -> None:
+def _register_reader(
+    op: str,
+    handle: str,
+    attrs: Any,
+    doc: str,
+    deprecated: tuple[int, str] | None = None,
+) -> None:
     register_op(
         op,
         outputs=[f"reader_handle: {handle}"],
@@ -92,12 +98,15 @@ def _register_reader(op: str, handle: str, attrs: Any, doc: str) -> None:
         shape_fn=_handle_shape,
         gradient=NOT_DIFFERENTIABLE,
         stateful=True,
+        deprecated=deprecated,
         doc=doc,
     )
 
 
 for _op, _attrs, _doc in _READERS:
-    _register_reader(_op, "Ref(string)", _attrs, _doc)
+    # TensorFlow never gave one of them up.
+    _gone = None if _op == "WholeFileReader" else (26, f"Use {_op}V2")
+    _register_reader(_op, "Ref(string)", _attrs, _doc, _gone)
     _more = ("encoding: string = ''",) if _op == "FixedLengthRecordReader" else ()
     _register_reader(f"{_op}V2", "resource", (*_attrs, *_more), _doc)
 

@@ -188,6 +188,13 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
         return apply_op("Rank", input=input, name=scope)  # type: ignore[no-any-return]
 
 
+def axis_size(tensor: Tensor, axis: int) -> Any:
+    """The size of an axis: a number where it is known, else an int32 scalar."""
+    known = tensor.shape
+    static = None if known.rank is None else known.as_list()[axis]
+    return shape(tensor)[axis] if static is None else static
+
+
 @export("broadcast_dynamic_shape")
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that two shape vectors broadcast to.

@@ -84,6 +84,8 @@ def _check_block_shape(c: InferenceContext) -> None:
     dims = c.input_shape(1).dims_tuple
     if dims is None or len(dims) != 1:
         c.fail("block_shape must have rank 1.")
+    if dims[0] is None:
+        c.fail("block_shape must have known size.")
     c.merge(c.input_shape(2), TensorShape.of((dims[0], 2)))
 
 

@@ -33,24 +33,40 @@ def _cross_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((None, 2)), VECTOR, TensorShape.of((2,))]
 
 
-register_op(
-    "SparseCross",
-    inputs=_INPUTS,
-    outputs=["output_indices: int64", "output_values: out_type", "output_shape: int64"],
-    attrs=[
-        "N: int >= 0",
-        "hashed_output: bool",
-        "num_buckets: int >= 0",
-        "hash_key: int",
-        f"sparse_types: {_TYPES}",
-        f"dense_types: {_TYPES}",
-        "out_type: {int64, string}",
-        "internal_type: {int64, string}",
-    ],
-    shape_fn=_cross_shape,
-    gradient=NOT_DIFFERENTIABLE,
-    doc="Crosses of sparse and dense features, as strings or hashed.",
-)
+for _name, _inputs, _doc in (
+    (
+        "SparseCross",
+        _INPUTS,
+        "Crosses of sparse and dense features, as strings or hashed.",
+    ),
+    (
+        "SparseFeatureCrossV2",
+        [*_INPUTS[:3], "dense: dense_types"],
+        "Crosses of features, as strings or hashed by the type of the output.",
+    ),
+):
+    register_op(
+        _name,
+        inputs=_inputs,
+        outputs=[
+            "output_indices: int64",
+            "output_values: out_type",
+            "output_shape: int64",
+        ],
+        attrs=[
+            "N: int >= 0",
+            "hashed_output: bool",
+            "num_buckets: int >= 0",
+            "hash_key: int",
+            f"sparse_types: {_TYPES}",
+            f"dense_types: {_TYPES}",
+            "out_type: {int64, string}",
+            "internal_type: {int64, string}",
+        ],
+        shape_fn=_cross_shape,
+        gradient=NOT_DIFFERENTIABLE,
+        doc=_doc,
+    )
 register_op(
     "SparseCrossV2",
     inputs=[*_INPUTS, "sep: string"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_def_library import apply_op
@@ -191,16 +192,20 @@ def _fill_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((None, rank)), VECTOR, empty, TensorShape.of((count,))]
 
 
-def _fill_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
-    values_grad, default_grad = apply_op(
-        "SparseFillEmptyRowsGrad",
-        reverse_index_map=op.outputs[3],
-        grad_values=grads[1],
-    )
-    return [None, values_grad, None, default_grad]
+def fill_empty_rows_grad(grad_op: str) -> Callable[..., list[Tensor | None]]:
+    """The gradient of an op that fills empty rows, sparse or ragged."""
+
+    def gradient(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+        values_grad, default_grad = apply_op(
+            grad_op, reverse_index_map=op.outputs[3], grad_values=grads[1]
+        )
+        return [None, values_grad, None, default_grad]
+
+    return gradient
 
 
-def _fill_grad_shape(c: InferenceContext) -> list[TensorShape]:
+def fill_empty_rows_grad_shape(c: InferenceContext) -> list[TensorShape]:
+    """The shapes of the gradients of the values and of the default value."""
     c.with_rank(1, 1)
     return [c.with_rank(0, 1), TensorShape.of(())]
 
@@ -216,7 +221,7 @@ register_op(
     ],
     attrs=["T: type"],
     shape_fn=_fill_shape,
-    gradient=_fill_grad,
+    gradient=fill_empty_rows_grad("SparseFillEmptyRowsGrad"),
     doc="The same elements, and the default value at column 0 of each empty row.",
 )
 
@@ -225,7 +230,7 @@ register_op(
     inputs=["reverse_index_map: int64", "grad_values: T"],
     outputs=["d_values: T", "d_default_value: T"],
     attrs=["T: type"],
-    shape_fn=_fill_grad_shape,
+    shape_fn=fill_empty_rows_grad_shape,
     doc="Gradients of the values and of the default value of SparseFillEmptyRows.",
 )
 

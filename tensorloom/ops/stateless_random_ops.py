@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _SEED: Final = "Tseed: {int32, int64} = DT_INT64"
 
 
-def _seeded_shape(c: InferenceContext) -> TensorShape:
+def seeded_shape(c: InferenceContext) -> TensorShape:
+    """Of an op over (shape, seed): the shape that input 0 is."""
     seed = c.with_rank(1, 1).dims_tuple
     assert seed is not None
     c.with_value(seed[0], 2)
@@ -31,7 +32,7 @@ def _seeded_shape(c: InferenceContext) -> TensorShape:
 def _bounded_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(2, 0)
     c.with_rank(3, 0)
-    return _seeded_shape(c)
+    return seeded_shape(c)
 
 
 def _multinomial_shape(c: InferenceContext) -> TensorShape:
@@ -64,7 +65,7 @@ for _op, _doc in (
             "T: {int32, int64} = DT_INT32",
             _SEED,
         ],
-        shape_fn=_seeded_shape,
+        shape_fn=seeded_shape,
         gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )

@@ -80,6 +80,7 @@ register_op(
     attrs=["sample_rate: float", "max_outputs: int >= 1 = 3"],
     shape_fn=scalar_shape,
     gradient=NOT_DIFFERENTIABLE,
+    deprecated=(15, "Use AudioSummaryV2."),
     doc="A Summary with the first clips of a batch; samples are in [-1, 1].",
 )
 register_op(

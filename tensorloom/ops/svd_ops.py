@@ -16,6 +16,7 @@ from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, check_rank_ops, linalg_ops, math_ops
 from tensorloom.ops.matrix_solve_ops import MATRIX_TYPES, adjoint
+from tensorloom.ops.shape_ops import axis_size
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -127,16 +128,11 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 
 
 def _longer_side(a: Tensor) -> Any:
-    rows = _dimension(a, -2)
-    columns = _dimension(a, -1)
+    rows = axis_size(a, -2)
+    columns = axis_size(a, -1)
     if isinstance(rows, int) and isinstance(columns, int):
         return float(max(rows, columns))
     return math_ops.cast(math_ops.maximum(rows, columns), a.dtype)
-
-
-def _dimension(a: Tensor, axis: int) -> Any:
-    static = None if a.shape.rank is None else dimension_value(a.shape[axis])
-    return array_ops.shape(a)[axis] if static is None else static
 
 
 # --- gradient ----------------------------------------------------------------

@@ -106,6 +106,9 @@ _ROWS: list[_Row] = [
     ("Close", [], [], [], no_outputs, None),
 ]
 
+# Versions of the graph since when there is a newer one, where it is not 16.
+_SINCE = {"Scatter": 19}
+
 for _suffix, _handle in (("", "handle: Ref(string)"), ("V2", "handle: string")):
     for _kind, _inputs, _outputs, _attrs, _shape_fn, _gradient in _ROWS:
         register_op(
@@ -116,7 +119,10 @@ for _suffix, _handle in (("", "handle: Ref(string)"), ("V2", "handle: string")):
             # The first version never had shape functions.
             shape_fn=_shape_fn if _suffix or not _outputs else unknown_shapes,
             gradient=_gradient or NOT_DIFFERENTIABLE,
-            deprecated=f"Use TensorArray{_kind}V3",
+            deprecated=(
+                26 if _suffix else _SINCE.get(_kind, 16),
+                f"Use TensorArray{_kind}V3",
+            ),
             doc=f"TensorArray{_kind}V3 for a handle of old.",
         )
     register_op(
@@ -127,7 +133,7 @@ for _suffix, _handle in (("", "handle: Ref(string)"), ("V2", "handle: string")):
         shape_fn=_handle_shape if _suffix else unknown_shapes,
         gradient=NOT_DIFFERENTIABLE,
         stateful=True,
-        deprecated="Use TensorArrayGradV3",
+        deprecated=(26 if _suffix else 16, "Use TensorArrayGradV3"),
         doc="TensorArrayGradV3 for a handle of old.",
     )
 
@@ -145,7 +151,7 @@ register_op(
     shape_fn=unknown_shapes,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
-    deprecated="Use TensorArrayV3",
+    deprecated=(16, "Use TensorArrayV3"),
     doc="TensorArrayV3 with a handle of old.",
 )
 register_op(
@@ -162,7 +168,7 @@ register_op(
     shape_fn=_create_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
-    deprecated="Use TensorArrayV3",
+    deprecated=(26, "Use TensorArrayV3"),
     doc="TensorArrayV3 with a handle of old.",
 )
 register_op(
@@ -171,7 +177,7 @@ register_op(
     outputs=["value: dtype"],
     attrs=["dtype: type", _SHAPE],
     shape_fn=unknown_shapes,
-    deprecated="Use TensorArrayGatherV3 with RangeOp",
+    deprecated=(16, "Use TensorArrayGatherV3 with RangeOp"),
     doc="Stacks all elements along a new dimension 0.",
 )
 register_op(
@@ -180,6 +186,6 @@ register_op(
     outputs=_FLOW,
     attrs=["T: type"],
     shape_fn=unknown_shapes,
-    deprecated="Use TensorArrayScatterV3 with RangeOp",
+    deprecated=(20, "Use TensorArrayScatterV3 with RangeOp"),
     doc="Writes the slices of a tensor along dimension 0 to the indices from 0 on.",
 )

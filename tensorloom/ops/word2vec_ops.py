@@ -5,7 +5,7 @@ from __future__ import annotations
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import no_outputs, unknown_shapes
 
-_MOVED = "word2vec moved into tensorflow_models/tutorials"
+_MOVED = (19, "word2vec moved into tensorflow_models/tutorials")
 
 register_op(
     "Skipgram",

@@ -7,7 +7,7 @@ from typing import Any
 from tensorloom.client.variable_def import prepend_scope
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import get_default_graph
+from tensorloom.framework.graph import Tensor, get_default_graph
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_shape import unknown_shape
 from tensorloom.ops.ragged_tensor import RaggedTensor
@@ -15,19 +15,11 @@ from tensorloom.ops.ragged_tensor import RaggedTensor
 
 @export("saved_model.build_tensor_info", "saved_model.utils.build_tensor_info")
 def build_tensor_info(tensor: Any) -> Any:
-    """The `TensorInfo` of a `Tensor`, a variable or a `SparseTensor`.
-
-    Raises:
-      TypeError: of a `RaggedTensor`, which a signature of 1.15 cannot hold; name its
-        values and row splits.
-    """
+    """The `TensorInfo` of a `Tensor`, variable, `SparseTensor` or `RaggedTensor`."""
     from tensorloom.protos import meta_graph_pb2
 
     if isinstance(tensor, RaggedTensor):
-        raise TypeError(
-            "A signature cannot hold a RaggedTensor: give its flat_values and "
-            "row_splits as two tensors"
-        )
+        return _ragged_info(tensor)
     info: Any = meta_graph_pb2.TensorInfo(
         dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,  # type: ignore[arg-type]
         tensor_shape=tensor.get_shape().as_proto(),
@@ -38,6 +30,24 @@ def build_tensor_info(tensor: Any) -> Any:
         info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
     else:
         info.name = tensor.name
+    return info
+
+
+def _ragged_info(tensor: RaggedTensor) -> Any:
+    """Its components: the flat values, then the row splits from the outside in."""
+    from tensorloom.protos import meta_graph_pb2, struct_pb2
+
+    info: Any = meta_graph_pb2.TensorInfo()
+    spec: Any = info.composite_tensor.type_spec
+    spec.type_spec_class = struct_pb2.TypeSpecProto.RAGGED_TENSOR_SPEC
+    spec.type_spec_class_name = "RaggedTensorSpec"
+    state = spec.type_state.tuple_value.values
+    state.add().tensor_shape_value.CopyFrom(tensor.shape.as_proto())
+    state.add().tensor_dtype_value = tensor.dtype.as_datatype_enum
+    state.add().int64_value = tensor.ragged_rank
+    state.add().tensor_dtype_value = tensor.row_splits.dtype.as_datatype_enum
+    for part in (tensor.flat_values, *tensor.nested_row_splits):
+        info.composite_tensor.components.add().CopyFrom(build_tensor_info(part))
     return info
 
 
@@ -57,7 +67,7 @@ def build_tensor_info_from_op(op: Any) -> Any:
 def get_tensor_from_tensor_info(
     tensor_info: Any, graph: Any = None, import_scope: str | None = None
 ) -> Any:
-    """The `Tensor` or `SparseTensor` of a graph that a `TensorInfo` names.
+    """The tensor of a graph, sparse or ragged too, that a `TensorInfo` names.
 
     Args:
       graph: the default graph when None.
@@ -83,11 +93,24 @@ def get_tensor_from_tensor_info(
             find(parts.dense_shape_tensor_name),
         )
     if encoding == "composite_tensor":
-        raise ValueError(
-            "A composite_tensor TensorInfo has no tensor of its own: its components "
-            f"are {[part.name for part in tensor_info.composite_tensor.components]}"
+        return _composite(
+            tensor_info.composite_tensor, [find(n) for n in tensor_names(tensor_info)]
         )
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
+
+
+def _composite(message: Any, parts: list[Tensor]) -> Any:
+    from tensorloom.protos import struct_pb2
+
+    spec = message.type_spec
+    if spec.type_spec_class != struct_pb2.TypeSpecProto.RAGGED_TENSOR_SPEC or not parts:
+        raise ValueError(
+            "A composite_tensor TensorInfo of "
+            f"{spec.type_spec_class_name or 'no known type'} has no tensor of its own: "
+            f"its components are {[part.name for part in parts]}"
+        )
+    flat, *splits = parts
+    return RaggedTensor.from_nested_row_splits(flat, splits, validate=False)
 
 
 def tensor_names(tensor_info: Any) -> list[str]:

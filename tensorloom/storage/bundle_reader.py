@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.storage import bundle_entries, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name, index_name, kept_name
 from tensorloom.storage.bundle_writer import key_text, length_bytes
 from tensorloom.storage.coding import decode_varint
 from tensorloom.storage.crc32c import crc32c, mask
-from tensorloom.storage.file_errors import data_loss, invalid_argument
+from tensorloom.storage.file_errors import data_loss
 from tensorloom.storage.shard_file import ShardFile
 from tensorloom.storage.table_reader import TableReader
 

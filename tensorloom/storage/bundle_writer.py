@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.storage import bundle_files, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name
 from tensorloom.storage.coding import encode_varint
 from tensorloom.storage.crc32c import CHUNK, crc32c, mask
-from tensorloom.storage.file_errors import file_error, invalid_argument
+from tensorloom.storage.file_errors import file_error
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -127,7 +129,7 @@ class BundleWriter:
                 f"({key_text(key)})",
             )
         is_variant = dtype == dtypes.variant
-        array = variants.as_array(value) if is_variant else np.asarray(value)
+        array = as_object_array(value) if is_variant else np.asarray(value)
         entry = tensor_bundle_pb2.BundleEntryProto(
             dtype=dtype.as_datatype_enum,  # type: ignore[arg-type]
             offset=self._offset,

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.storage import filesystem, slices
 from tensorloom.storage.bundle_reader import Empty, empty_array
 from tensorloom.storage.bundle_writer import as_bytes, key_text
-from tensorloom.storage.file_errors import data_loss, file_error, invalid_argument
+from tensorloom.storage.file_errors import data_loss, file_error
 from tensorloom.storage.table_reader import TableReader
 from tensorloom.storage.table_writer import TableWriter
 

@@ -76,8 +76,3 @@ def data_loss(path: str, offset: int | None, text: str) -> errors.DataLossError:
     """Damage in a file: what is wrong, in which file, where."""
     where = path if offset is None else f"{path}, offset {offset}"
     return errors.DataLossError(None, None, f"{text} ({where})")
-
-
-def invalid_argument(text: str) -> errors.InvalidArgumentError:
-    """The caller asked for something that cannot be."""
-    return errors.InvalidArgumentError(None, None, text)

@@ -96,7 +96,15 @@ class FileIO:
             writer.write(file_content)
 
     def read(self, n: int = -1) -> Any:
-        """`n` bytes, or all that is left."""
+        """`n` bytes, or all that is left.
+
+        Raises:
+          InvalidArgumentError: `n` is less than -1.
+        """
+        if n < -1:
+            raise errors.InvalidArgumentError(
+                None, None, f"Can't read a negative number of bytes: {n}"
+            )
         reader = self._open_reader()
         with as_file_errors(self._name):
             # Not every store takes a negative number.
@@ -144,10 +152,14 @@ class FileIO:
         reader.seek(place)
 
     def readline(self) -> Any:
-        """The next line with its end, empty at the end of the file."""
+        """The next line with its end, empty at the end of the file.
+
+        Lines lose their carriage returns, as in TensorFlow: text of other systems reads
+        the same.
+        """
         reader = self._open_reader()
         with as_file_errors(self._name):
-            return self._value(reader.readline())
+            return self._value(reader.readline().replace(b"\r", b""))
 
     def readlines(self) -> list[Any]:
         """All lines that are left."""

@@ -367,6 +367,12 @@ def is_absolute(path: Path) -> bool:
     return bool(_SCHEME.match(text)) or os.path.isabs(text)
 
 
+def absolute(path: Path) -> str:
+    """The same path in every working directory; those with a scheme are so already."""
+    text = path_text(path)
+    return text if _SCHEME.match(text) else os.path.abspath(text)
+
+
 def walk(
     top: Path,
     top_down: bool = True,

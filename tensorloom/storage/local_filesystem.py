@@ -171,8 +171,13 @@ class LocalFileSystem(FileSystem):
 
     def remove_tree(self, path: str) -> None:
         """Removes a directory with everything under it; links are not followed."""
+        local = local_path(path)
+        if os.path.islink(local):
+            raise errors.FailedPreconditionError(
+                None, None, f"{path}; Not a directory, but a symbolic link"
+            )
         with as_file_errors(path):
-            shutil.rmtree(local_path(path))
+            shutil.rmtree(local)
 
     def rename(self, source: str, destination: str) -> None:
         """Renames in one step."""

@@ -87,7 +87,7 @@ class Mirror:
     ) -> None:
         self.source = filesystem.path_text(source).rstrip("/")
         self.destination = filesystem.path_text(destination).rstrip("/")
-        if _absolute(self.source) == _absolute(self.destination):
+        if filesystem.absolute(self.source) == filesystem.absolute(self.destination):
             raise errors.InvalidArgumentError(
                 None, None, f"a mirror of {self.source} cannot be the same place"
             )
@@ -113,7 +113,7 @@ class Mirror:
         """The path at the second place; None for what is not mirrored."""
         for one, root in (
             (path, self.source),
-            (_absolute(path), _absolute(self.source)),
+            (filesystem.absolute(path), filesystem.absolute(self.source)),
         ):
             if one == root or one.startswith(root + "/"):
                 return self.destination + one[len(root) :]
@@ -344,10 +344,6 @@ class Mirror:
 _lock = threading.Lock()
 _mirrors: list[Mirror] = []
 _from_environment = False
-
-
-def _absolute(path: str) -> str:
-    return path if filesystem.scheme_of(path) else os.path.abspath(path)
 
 
 def mirrors() -> list[Mirror]:

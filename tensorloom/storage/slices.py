@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.storage import coding
-from tensorloom.storage.file_errors import data_loss, invalid_argument
+from tensorloom.storage.file_errors import data_loss
 
 # Start and length by dimension; a length of -1 is the whole dimension.
 Slice = tuple[tuple[int, int], ...]

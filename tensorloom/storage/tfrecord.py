@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.storage.byte_stream import (
     DEFAULT_BLOCK,
     MOST_INFLATION,
@@ -26,11 +27,7 @@ from tensorloom.storage.byte_stream import (
     compression_of,
 )
 from tensorloom.storage.crc32c import mask
-from tensorloom.storage.file_errors import (
-    as_file_errors,
-    data_loss,
-    invalid_argument,
-)
+from tensorloom.storage.file_errors import as_file_errors, data_loss
 from tensorloom.storage.filesystem import open_file
 
 _HEADER: Final = struct.Struct("<QI")

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tensorloom.framework import dtypes, errors, tensor_proto, varint
+from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.framework.variant_codec import codec_named, codec_of
 from tensorloom.storage.crc32c import crc32c, mask
 
@@ -30,15 +29,6 @@ class OpaqueVariant:
     type_name: str
     #: The `VariantTensorDataProto`.
     message: bytes
-
-
-def as_array(value: Any) -> Any:
-    """Variants as an object array; a single one as one of rank 0."""
-    if isinstance(value, np.ndarray):
-        return value
-    array = np.empty((), object)
-    array[()] = value
-    return array
 
 
 def chunks(array: Any) -> Iterator[tuple[bytes, bytes]]:
@@ -106,7 +96,7 @@ def encode(value: Any) -> bytes:
         proto = data.tensors.add()
         if codec_of(element) is None:
             tensor_proto.encode_tensor(
-                as_array(element), None, proto, prefer_content=True
+                as_object_array(element), None, proto, prefer_content=True
             )
             continue
         content = encode(element)

@@ -44,7 +44,7 @@ class SessionEventWriter:
                 logdir,
                 max_queue=max_queue,
                 flush_millis=int(flush_secs * 1000),
-                filename_suffix=filename_suffix or "",
+                filename_suffix=filename_suffix,
             )
             with always_record_summaries(), writer.as_default():
                 self._event = placeholder_with_default(

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.export import export
 from tensorloom.storage import checkpoints, filesystem, mirror
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import key_text
-from tensorloom.storage.file_errors import invalid_argument
 from tensorloom.storage.slices import shape_text
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.partitioned_variable import PartitionedVariable
 from tensorloom.client.variable_scope_state import default_store
 from tensorloom.client.variables import Variable
 from tensorloom.framework.export import export
@@ -120,11 +121,12 @@ def init_from_checkpoint(
     Their initializers are replaced; call it before they run.
 
     Args:
-      assignment_map: from names in the checkpoint to variables, lists of the slices of
-        one, or names in the current graph; from a scope ("scope/", or "/" for all) to
-        another scope.
+      assignment_map: from names in the checkpoint to variables, partitioned ones, lists
+        of the slices of one, or names in the current graph; from a scope ("scope/", or
+        "/" for all) to another scope.
 
     Raises:
+      TypeError: what a name is assigned to is none of these.
       ValueError: a name is not in the checkpoint, or a shape differs.
     """
     prefix = _checkpoint_prefix(ckpt_dir_or_file)
@@ -147,9 +149,16 @@ def _find_variable(target: Any) -> Any:
     """The variable, or slices of one, that a target is or names; None for scopes."""
     if isinstance(target, Variable):
         return target
-    if isinstance(target, list) and all(isinstance(v, Variable) for v in target):
-        return target
-    return _variable_or_slices(target)
+    if isinstance(target, str):
+        return _variable_or_slices(target)
+    if isinstance(target, list | tuple | PartitionedVariable):
+        slices = list(target)
+        if all(isinstance(v, Variable) for v in slices):
+            return slices
+    raise TypeError(
+        "a checkpoint's tensor is assigned to a variable, the slices of one, or the "
+        f"name of a variable or scope, not to {target!r}"
+    )
 
 
 def _variable_or_slices(name: Any) -> Any:
@@ -217,7 +226,7 @@ def _set_initializers(variable: Any, prefix: Any, tensor_name: str) -> None:
         _set_initializer(variable, prefix, tensor_name, "")
         return
     names = {v._save_slice_info.full_name for v in variable}
-    if len(names) != 1:
+    if len(names) > 1:
         first, second, *_ = sorted(names)
         raise ValueError(
             f"Slices must all be from the same tensor: {first} != {second}"

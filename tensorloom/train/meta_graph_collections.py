@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from tensorloom.client.base_resource_variable import BaseResourceVariable
 from tensorloom.client.ref_variable import RefVariable
-from tensorloom.client.resource_variable import BaseResourceVariable
 from tensorloom.client.variable_def import strip_scope
 from tensorloom.framework.graph import GraphKeys, get_default_graph
 

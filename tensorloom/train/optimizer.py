@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from tensorloom.client import gradients as gradients_lib
-from tensorloom.client.resource_variable import (
+from tensorloom.client.base_resource_variable import (
     BaseResourceVariable,
     is_resource_variable,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -297,7 +298,7 @@ class Saver(SaverHistory, SaverRestoring):
             raise ValueError("'latest_filename' must not contain path components")
         result = save_path
         if global_step is not None:
-            if not isinstance(global_step, int):
+            if not isinstance(global_step, numbers.Integral):
                 global_step = training_util.global_step(sess, global_step)
             width = "08d" if self._pad_step_number else "d"
             result = f"{save_path}-{global_step:{width}}"
@@ -360,7 +361,7 @@ class Saver(SaverHistory, SaverRestoring):
         if mirror.mirrors():
             mirror.published(self._files_of(path, meta_graph_suffix), contents)
         if write_state:
-            self._remove_old_checkpoint(meta_graph_suffix)
+            self._remove_old_checkpoint(path, meta_graph_suffix)
 
     def _files_of(self, path: str, meta_graph_suffix: str) -> list[str]:
         files = checkpoint_management.meta_graph_files(path, meta_graph_suffix)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.constant_value import constant_value
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.storage import filesystem, slices
 from tensorloom.storage.bundle_writer import BundleWriter, merge_bundles
 
@@ -42,9 +43,7 @@ class _Shard:
 
 def _array(value: Any, dtype: Any) -> Any:
     if dtype == dtypes.string and not isinstance(value, np.ndarray):
-        array = np.empty((), object)
-        array[()] = value
-        return array
+        return object_scalar(value)
     return np.asarray(value)
 
 

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from tensorloom.framework import errors
+from tensorloom.storage import filesystem
 from tensorloom.train import checkpoint_management
 
 _logger = logging.getLogger("tensorloom")
@@ -56,13 +57,16 @@ class SaverHistory:
         if len(self._last_checkpoints) > self.saver_def.max_to_keep:
             self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
 
-    def _remove_old_checkpoint(self, meta_graph_suffix: str) -> None:
+    def _remove_old_checkpoint(self, newest: str, meta_graph_suffix: str) -> None:
         if not self._checkpoints_to_be_deleted:
             return
         path, made = self._checkpoints_to_be_deleted.pop(0)
         if made > self._next_checkpoint_time:
             hours = self.saver_def.keep_checkpoint_every_n_hours
             self._next_checkpoint_time += hours * 3600
+            return
+        if filesystem.absolute(path) == filesystem.absolute(newest):
+            # What was just saved, by another spelling of its path.
             return
         try:
             checkpoint_management.remove_checkpoint(

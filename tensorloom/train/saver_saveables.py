@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.base_resource_variable import BaseResourceVariable
 from tensorloom.client.partitioned_variable import PartitionedVariable
-from tensorloom.client.resource_variable import BaseResourceVariable
 from tensorloom.client.variables import Variable
 from tensorloom.framework.device_spec import DeviceSpec
 from tensorloom.framework.graph import Tensor, device

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorloom.client.base_resource_variable import is_resource_variable
 from tensorloom.client.ref_variable import RefVariable
-from tensorloom.client.resource_variable import is_resource_variable
 from tensorloom.client.variable_def import SaveSliceInfo
 from tensorloom.client.variable_scope import (
     get_variable,

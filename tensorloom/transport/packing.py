@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import codec_of
 from tensorloom.transport import tensors
@@ -81,8 +82,7 @@ def _content(value: Any) -> tuple[int, tuple[int, ...], Buffer]:
     elif codec_of(value) is not None:
         return _VARIANT, (), _packed_variant(value)
     else:
-        array = np.empty((), object)
-        array[()] = value
+        array = object_scalar(value)
     if array.dtype == object:
         return _STRING, array.shape, _packed_strings(array)
     number = dtypes.as_dtype(array.dtype).as_datatype_enum

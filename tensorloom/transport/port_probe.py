@@ -19,7 +19,6 @@ _SETTINGS: Final = 4
 _PREFACE: Final = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS]) + b"\0" * 5
 )
-_TLS_RECORD: Final = (b"\x15\x03", b"\x16\x03")
 
 
 def what_listens(host: str, port: int, tls: Tls | None, timeout_s: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes, errors, tensor_proto, varint
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import VariantCodec, codec_named, codec_of
 
@@ -79,9 +80,7 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
         return value
     if isinstance(value, np.generic):
         return np.asarray(value)
-    array = np.empty((), object)
-    array[()] = value
-    return array
+    return object_scalar(value)
 
 
 def _fill_variant(codec: VariantCodec, value: Any, proto: TensorProto) -> None:

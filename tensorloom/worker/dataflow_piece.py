@@ -10,13 +10,14 @@ import numpy as np
 from tensorloom.framework import op_kernel
 from tensorloom.framework.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.waiting_ops import RECEIVES, may_wait
 from tensorloom.worker import dataflow, runtime
 from tensorloom.worker.dataflow_nodes import compile_items
 from tensorloom.worker.dataflow_program import Program
-from tensorloom.worker.emitter import Emitter, with_shapes
+from tensorloom.worker.emitter import Emitter
 from tensorloom.worker.held_reads import may_resize
 from tensorloom.worker.node_error import annotated
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors, op_registry, session_config
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import GRAPH_NAMES, LOWERED
+from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.framework.waiting_ops import waits_in_any_order
 from tensorloom.worker import loop_reads, memory
 from tensorloom.worker.dataflow_nodes import is_classic
-from tensorloom.worker.emitter import STRUCTURE, Emitter, with_shapes
+from tensorloom.worker.emitter import STRUCTURE, Emitter
 from tensorloom.worker.signatures import check_arguments, check_loop, check_results
 from tensorloom.worker.values import Root, Scope, Value
 
@@ -36,15 +37,14 @@ def find_function(emitter: Emitter, name: str) -> FunctionIR:
 
     Raises:
       errors.NotFoundError: the library has none.
-      errors.InvalidArgumentError: it cannot be called.
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
     """
     function = emitter.functions.get(name)
     if function is None:
         raise errors.NotFoundError(
             None, None, f"Function {name} is not defined in the graph's library."
         )
-    if function.problem:
-        raise errors.InvalidArgumentError(None, None, function.problem)
+    function.check()
     return function
 
 
@@ -219,7 +219,12 @@ def compile_function(
 
     It is compiled at its first call, so that functions may call themselves; results
     of numeric dtypes are tensors, or NumPy values with `host_results`.
+
+    Raises:
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
     """
+    if function.name in emitter.functions:
+        find_function(emitter, function.name)
     compiled: list[Callable[..., Any]] = []
 
     def call(context: Any, *arguments: Any) -> Any:

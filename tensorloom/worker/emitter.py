@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors, node_shapes, op_kernel, op_registry
+from tensorloom.framework import errors, op_registry
 from tensorloom.framework.attr_ranges import check_attrs
 from tensorloom.framework.graph_ir import FunctionIR, Node
 from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
@@ -22,6 +22,16 @@ from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.kernels.host import in_place
 from tensorloom.worker import memory, runtime
+from tensorloom.worker.kernel_choice import (
+    ANY,
+    HOST,
+    REF,
+    TENSOR,
+    choose_kernel,
+    input_memory,
+    may_be_shared,
+    output_memory,
+)
 from tensorloom.worker.node_error import refused, to_op_error
 from tensorloom.worker.overwriting import give_away, overwritable
 from tensorloom.worker.values import Root, Scope, Value
@@ -29,9 +39,6 @@ from tensorloom.worker.values import Root, Scope, Value
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
     from tensorloom.framework.op_registry import OpDef
-
-# How a kernel wants an input: in host memory, as a tensor, as it is, or as a holder.
-HOST, TENSOR, ANY, REF = "host", "tensor", "any", "ref"
 
 Emit = Callable[["Emitter", Scope, Node], None]
 # Ops that are structure rather than computation; filled by the emit_* modules.
@@ -262,25 +269,6 @@ class Emitter:
             )
         return value
 
-    def choose_kernel(self, node: Node, inputs: Sequence[Value]) -> KernelDef:
-        """The kernel of a node: host memory or tensors, see memory.py.
-
-        Raises:
-          errors.InvalidArgumentError: there is none for the device and dtypes.
-        """
-        kernel_type = self.device.kernel_type
-        op_kernel.load_host_kernels()
-        device, host = op_kernel.find_kernels(node.op, node.attrs, kernel_type)
-        if host is not None and memory.runs_on_host(node, inputs, host, kernel_type):
-            return host
-        if device is None:
-            op_kernel.load_torch_kernels()
-            device, host = op_kernel.find_kernels(node.op, node.attrs, kernel_type)
-        chosen = device or host
-        if chosen is None:
-            raise _no_kernel(node, kernel_type)
-        return chosen
-
     def emit_kernel(self, scope: Scope, node: Node) -> None:
         """Emits the call of a node's kernel, or its inline expression."""
         op_def = op_registry.find(node.op)
@@ -289,13 +277,13 @@ class Emitter:
                 None, None, f"Op type not registered '{node.op}' in this binary."
             )
         inputs = self.inputs_of(scope, node)
-        kernel = self.choose_kernel(node, inputs)
+        kernel = choose_kernel(node, inputs, self.device.kernel_type)
         if not kernel.host:
             self.uses_torch = True
         if kernel.inline and _is_scalar_arithmetic(node, inputs):
             self._emit_inline(scope, node, kernel, inputs)
             return
-        wants = _input_memory(op_def, kernel, node, len(inputs))
+        wants = input_memory(op_def, kernel, node, len(inputs))
         arguments = [
             self.expression(scope, value, want)
             for value, want in zip(inputs, wants, strict=True)
@@ -321,7 +309,7 @@ class Emitter:
         """The compute function of a node, for the emit modules."""
         op_def = op_registry.find(node.op)
         assert op_def is not None, node.op
-        kernel = self.choose_kernel(node, inputs)
+        kernel = choose_kernel(node, inputs, self.device.kernel_type)
         return self._compute(scope, node, op_def, kernel, inputs)
 
     def _compute(
@@ -412,11 +400,11 @@ class Emitter:
         compute: str,
         arguments: Sequence[str],
     ) -> None:
-        root = Root(shared=_may_be_shared(kernel, inputs))
+        root = Root(shared=may_be_shared(kernel, inputs))
         if kernel.retains:
             for value in inputs:
                 value.root.shared = True
-        in_host = _output_memory(op_def, kernel, node)
+        in_host = output_memory(op_def, kernel, node)
         outputs = [
             self.define(scope, node, i, in_host[i], root)
             for i in range(len(node.output_types))
@@ -478,24 +466,6 @@ class _Dying:
         return [value for value in found if value is not None]
 
 
-def _no_kernel(node: Node, device_type: str) -> errors.OpError:
-    types = ", ".join(
-        f"{key}={value.name}"
-        for key, value in node.attrs.items()
-        if hasattr(value, "as_numpy_dtype")
-    )
-    known = sorted(
-        {d for k in op_kernel.registered_kernels(node.op) for d in k.devices}
-    )
-    return errors.InvalidArgumentError(
-        None,
-        None,
-        f"No OpKernel was registered to support Op '{node.op}' used by node "
-        f"'{node.name}' with these attrs: [{types}] on {device_type}. "
-        f"Registered devices: [{', '.join(known)}]",
-    )
-
-
 def _is_scalar_arithmetic(node: Node, inputs: Sequence[Value]) -> bool:
     shapes = node.output_shapes
     return (
@@ -507,48 +477,6 @@ def _is_scalar_arithmetic(node: Node, inputs: Sequence[Value]) -> bool:
     )
 
 
-def _input_memory(
-    op_def: OpDef, kernel: KernelDef, node: Node, count: int
-) -> list[str]:
-    """Where the kernel wants each flattened input."""
-    wants: list[str] = []
-    for arg in op_def.inputs:
-        if arg.is_ref:
-            want = REF
-        elif arg.name in kernel.any_inputs:
-            want = ANY
-        elif kernel.host or arg.name in kernel.host_inputs:
-            want = HOST
-        else:
-            want = TENSOR
-        if arg.is_list:
-            wants += [want] * len(op_registry.arg_types(arg, node.attrs))
-        else:
-            wants.append(want)
-    assert len(wants) == count, node
-    return wants
-
-
-def _output_memory(op_def: OpDef, kernel: KernelDef, node: Node) -> list[bool]:
-    """For each flattened output: does the kernel give it in host memory?"""
-    in_host: list[bool] = []
-    for arg in op_def.outputs:
-        host = kernel.host or arg.name in kernel.host_outputs
-        types = op_registry.arg_types(arg, node.attrs)
-        in_host += [host or t._is_ref_dtype or not is_torch_type(t) for t in types]
-    return in_host
-
-
-def _may_be_shared(kernel: KernelDef, inputs: Sequence[Value]) -> bool:
-    """Whether outputs may share memory with what outlives the step."""
-    for value in inputs:
-        if value.dtype.name in ("resource", "variant"):
-            return True
-        if value.is_ref and value.read_of is None:
-            return True
-    return kernel.context or (kernel.aliases and any(v.root.shared for v in inputs))
-
-
 def _handle_of(node: Node, inputs: Sequence[Value]) -> Any:
     """(dtype, shape) of the variable that an output handle or reference stands for."""
     for value in inputs:
@@ -558,17 +486,3 @@ def _handle_of(node: Node, inputs: Sequence[Value]) -> Any:
     if "dtype" in attrs and "shape" in attrs:
         return attrs["dtype"], attrs["shape"]
     return None
-
-
-def with_shapes(nodes: Mapping[str, Node]) -> list[Node]:
-    """Nodes (sorted) with output shapes filled in where nobody inferred them."""
-    if all(n.output_shapes is not None for n in nodes.values()):
-        return list(nodes.values())
-    handles: node_shapes.Handles = {}
-    done: dict[str, Node] = {}
-    for node in nodes.values():
-        if node.output_shapes is None:
-            shapes = node_shapes.infer_node(node, done, handles)
-            node = node.replace(output_shapes=tuple(shapes))
-        done[node.name] = node
-    return list(done.values())

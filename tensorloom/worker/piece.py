@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import (
@@ -22,7 +23,7 @@ from tensorloom.worker import (
     strands,
     torch_threads,
 )
-from tensorloom.worker.emitter import Emitter, with_shapes
+from tensorloom.worker.emitter import Emitter
 from tensorloom.worker.held_reads import may_resize
 from tensorloom.worker.node_error import CODES, annotated
 from tensorloom.worker.values import Line, Root, Scope, Value
@@ -103,7 +104,6 @@ class Piece:
         self._plan = plan
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
         self.result_indices = sorted(emitter.results)
-        self.arg_indices = [n.attrs["index"] for n in ordered if n.op == "_Arg"]
         self.may_block = plan.has_blocking_ops
         self.is_sequential = plan.is_sequential
         self.uses_torch = emitter.uses_torch

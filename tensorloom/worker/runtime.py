@@ -76,8 +76,11 @@ def held_read(variable: Variable) -> HeldRead:
 
 
 def read_host(variable: Variable) -> Any:
-    """The value behind a reference edge, as NumPy."""
-    value = variable.value
+    """The value behind a reference edge, as NumPy; of a queue or table its names."""
+    try:
+        value = variable.value
+    except AttributeError:
+        return variable.names()
     if value is None and (value := variable.settled()) is None:
         raise uninitialized(variable)
     return received_host(value)

@@ -69,7 +69,7 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
     order = [(node, groups[keys[node.name]]) for node in nodes]
     for node, index in order:
         members[index].append(node)
-        after[index].update(groups[keys[name]] for name in _before(node))
+        after[index].update(groups[keys[name]] for name in node.producers)
     for index, before in enumerate(after):
         before.discard(index)
         before.update(_over_before_receiving(ordered, index))
@@ -81,16 +81,12 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
     return _in_one_thread(_with_patient_together(plan))
 
 
-def _before(node: Node) -> list[str]:
-    return [*(name for name, _ in node.inputs), *node.control_inputs]
-
-
 def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:
     """By node: its strand, see the top."""
     keys: dict[str, _Key] = {}
     for node in nodes:
         own = waits[node.name]
-        before = [keys[name] for name in _before(node)]
+        before = [keys[name] for name in node.producers]
         if node.op in RECEIVES or (own, _ALIKE) in before:
             received = _ALIKE
         elif any(r == _EARLIER or (r and not w) for w, r in before):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
-    device_name,
     errors,
     graph_def,
     run_metadata,
@@ -23,7 +22,6 @@ from tensorloom.framework.frame_id import (
 )
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
-from tensorloom.framework.rendezvous_key import parse_rendezvous_key
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
 from tensorloom.transport.feed_types import check_types
@@ -31,19 +29,13 @@ from tensorloom.transport.methods import worker_methods
 from tensorloom.transport.request_ids import RecentRequests
 from tensorloom.worker.client_ends import ClientEnds, with_arguments
 from tensorloom.worker.partial_step import PartialSteps
-from tensorloom.worker.runtime import received_host
+from tensorloom.worker.peer_tensors import PeerTensors
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Call, Handlers
-    from tensorloom.transport.value_methods import (
-        Push,
-        Sent,
-        ValueCall,
-        ValueHandlers,
-    )
-    from tensorloom.worker.rendezvous import Receiver
+    from tensorloom.transport.value_methods import Sent, ValueCall, ValueHandlers
     from tensorloom.worker.worker import RegisteredGraph, Worker
 
 _NO_OPTIONS = StepOptions()
@@ -104,10 +96,10 @@ class WorkerService:
         # Random: a master of this task's predecessor must not run another's graph.
         self._numbers = itertools.count(secrets.randbits(62))
         self._requests = RecentRequests()
+        self.peer_tensors = PeerTensors(worker, self._requests)
         self._partial = PartialSteps(worker)
         self._step_sequences: dict[int, int] = {}
         self._lock = threading.Lock()
-        self._incarnations = {d.name: d.incarnation for d in worker.devices()}
         self._has_legacy_session = False
         # By master's task: its incarnation, and its sessions.
         self._masters: dict[str, tuple[int, set[str]]] = {}
@@ -124,7 +116,7 @@ class WorkerService:
             "RunGraph": self._run_graph,
             "CleanupGraph": self._cleanup_graph,
             "CleanupAll": self._cleanup_all,
-            "RecvTensor": self._recv_tensor,
+            "RecvTensor": self.peer_tensors.recv_tensor,
             "Logging": self._logging,
             "MarkRecvFinished": self._mark_recv_finished,
             "GetStepSequence": self._get_step_sequence,
@@ -354,29 +346,6 @@ class WorkerService:
         for step_id in step_ids:
             self._worker.cleanup_step(step_id)
 
-    def send_tensors(self, step_id: int, keys: Sequence[str], push: Push) -> None:
-        """Answers a peer that waits for tensors of a step."""
-        for key in keys:
-            try:
-                self._check_source(key)
-                rendezvous = self._worker.steps.rendezvous(step_id)
-            except errors.OpError as error:
-                push(step_id, key, None, False, error)
-                continue
-            rendezvous.recv_async(key, _pusher(step_id, key, push))
-
-    def take_pushed(self, step_id: int, tensors: Sequence[Sent]) -> None:
-        """Takes tensors that a peer pushed; a step that is over needs them no more."""
-        self._worker.take_pushed(step_id, tensors)
-
-    def take_failure(self, step_id: int, error: errors.OpError) -> None:
-        """Hears that a peer's part of a step has failed: ours fails too."""
-        self._worker.steps.fail(step_id, error)
-
-    def lose_pusher(self, task: str) -> None:
-        """Hears that what a task pushed last may not have come."""
-        self._worker.steps.lose(task)
-
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
         self._worker.settle_step(request.step_id, lambda: None)
@@ -385,53 +354,6 @@ class WorkerService:
     def _cleanup_all(self, request: Any, call: Call) -> Any:
         self._worker.cleanup_all(list(request.container))
         return worker_methods()["CleanupAll"].response()
-
-    # --- tensors ---------------------------------------------------------------------
-
-    def _recv_tensor(self, request: Any, call: Call) -> Any:
-        self._requests.check(request.request_id, "RecvTensor (Worker)")
-        key: str = request.rendezvous_key
-        self._check_source(key)
-        rendezvous = self._worker.steps.rendezvous(request.step_id)
-        done = threading.Event()
-        result: list[Any] = []
-
-        def receive(value: Any, is_dead: bool | None) -> None:
-            result[:] = (value, is_dead)
-            done.set()
-
-        rendezvous.recv_async(key, receive)
-        call.on_cancel(done.set)
-        done.wait()
-        if not result:
-            raise errors.CancelledError(None, None, "The receiver gave up")
-        value, is_dead = result
-        if is_dead is None:
-            raise status.derived(value)
-        response = worker_methods()["RecvTensor"].response(is_dead=is_dead)
-        dtype = rendezvous.dtype_of(key)
-        tensors.encode(received_host(value), response.tensor, dtype)
-        return response
-
-    def _check_source(self, key: str) -> None:
-        source, incarnation, _, _, _ = parse_rendezvous_key(key)
-        known = self._incarnations.get(source)
-        if known is None:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"RecvTensor expects the source device '{source}' to be one of "
-                f"{self._worker.task}",
-            )
-        if known & 0xFFFFFFFFFFFFFFFF != incarnation:
-            raise errors.AbortedError(
-                None,
-                None,
-                f"RecvTensor expects a different device incarnation: {incarnation} vs. "
-                f"{known & 0xFFFFFFFFFFFFFFFF}. Your worker job "
-                f'("{device_name.task_of(source)}") was probably restarted. Check your '
-                "worker job for the reason why it was restarted.",
-            )
 
     # --- the rest --------------------------------------------------------------------
 
@@ -537,16 +459,6 @@ def _with_carried(
         return b"", values
     keys = value_methods.packed_keys(carried)
     return keys, [*values, *(value for _, value, _ in carried)]
-
-
-def _pusher(step_id: int, key: str, push: Push) -> Receiver:
-    def receive(value: Any, is_dead: bool | None) -> None:
-        if is_dead is None:
-            push(step_id, key, None, False, status.derived(value))
-        else:
-            push(step_id, key, received_host(value), is_dead, None)
-
-    return receive
 
 
 def _index_of(ends: ClientEnds, key: str) -> int:

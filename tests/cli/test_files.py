@@ -177,7 +177,7 @@ def test_unknown_outputs_are_named(
 
 
 def test_constants_beside_a_graph_stay_beside_it(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         x = tf.placeholder(tf.float32, [None, 2], name="x")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+
 import pytest
 
+from tensorloom.cli.actions import Action, run
 from tensorloom.cli.main import main
 
 
@@ -35,3 +39,18 @@ def test_arguments(
     assert ended.value.code == status
     output = capsys.readouterr()
     assert shown in output.out + output.err
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_an_interrupt_is_a_line_and_an_exit_code(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(options: argparse.Namespace) -> int:
+        raise KeyboardInterrupt
+
+    action = Action("count", "counts", lambda parser: None, interrupted)
+    options = argparse.Namespace(action=action, json=as_json)
+    assert run("records", options) == 130
+    output = capsys.readouterr()
+    assert output.err == "tensorloom records count: interrupted\n"
+    assert not as_json or json.loads(output.out) == {"error": "interrupted"}

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 RECORDED: dict[str, Any] = json.loads(
     (Path(__file__).parent / "recorded" / "classic_graphs.json").read_text()
 )
-# Gradients of conds have forms that If nodes do not: values that are dead on both
-# sides, or pushed on a stack within a branch.
-INTERPRETED = {"while_cond_inside", "while_in_cond", "second_order", "raw_switch_merge"}
+# Gradients of conds have a form that If nodes do not: values dead on both sides.
+INTERPRETED = {"while_in_cond", "second_order", "raw_switch_merge"}
 
 
 def _load(name: str) -> dict[str, Any]:

@@ -9,16 +9,11 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.client import session_changes
+from tests.client.sessions import run_initialized
 
 
 def _predicate() -> tf.Tensor:
     return tf.placeholder(tf.bool, [], name="p")
-
-
-def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
 
 
 def test_only_the_taken_branch_runs() -> None:
@@ -33,9 +28,9 @@ def test_only_the_taken_branch_runs() -> None:
 
     p = _predicate()
     y = tf.cond(p, noting("true"), noting("false"))
-    _run(y, {p: True})
+    run_initialized(y, {p: True})
     assert runs == ["true"]
-    _run(y, {p: False})
+    run_initialized(y, {p: False})
     assert runs == ["true", "false"]
 
 
@@ -50,7 +45,7 @@ def test_names_are_those_of_tensorflows_functional_form() -> None:
 def test_structures_and_singletons() -> None:
     p = _predicate()
     nested = tf.cond(p, lambda: {"b": [1], "a": 2}, lambda: {"b": [3], "a": 4})
-    assert _run(nested, {p: False}) == {"b": [3], "a": 4}
+    assert run_initialized(nested, {p: False}) == {"b": [3], "a": 4}
     assert isinstance(tf.cond(p, lambda: [1], lambda: [2]), tf.Tensor)
     kept = tf.cond(p, lambda: [1], lambda: [2], strict=True)
     assert isinstance(kept, list)
@@ -102,10 +97,10 @@ def test_variables_made_in_a_branch_are_variables_of_the_program() -> None:
 
     y = tf.cond(p, branch, lambda: x)
     assert [v.name for v in tf.trainable_variables()] == ["w:0"]
-    assert _run(y, {p: True, x: [1, 2, 3]}).tolist() == [1, 2, 3]
+    assert run_initialized(y, {p: True, x: [1, 2, 3]}).tolist() == [1, 2, 3]
     (gradient,) = tf.gradients(y, tf.trainable_variables())
-    assert _run(gradient, {p: True, x: [1, 2, 3]}).tolist() == [1, 2, 3]
-    assert _run(gradient, {p: False, x: [1, 2, 3]}).tolist() == [0, 0, 0]
+    assert run_initialized(gradient, {p: True, x: [1, 2, 3]}).tolist() == [1, 2, 3]
+    assert run_initialized(gradient, {p: False, x: [1, 2, 3]}).tolist() == [0, 0, 0]
 
 
 def test_an_unconnected_input_has_no_gradient() -> None:
@@ -186,7 +181,7 @@ def test_case_takes_the_first_true_predicate(value: float, wanted: float) -> Non
     x = tf.placeholder(tf.float32, [])
     pairs = [(x < 0.0, lambda: -x), (x > 10.0, lambda: x * 2.0)]
     y = tf.case(pairs, default=lambda: x + 100.0, exclusive=True)
-    assert _run(y, {x: value}) == wanted
+    assert run_initialized(y, {x: value}) == wanted
 
 
 def test_case_checks_its_predicates_when_it_runs() -> None:
@@ -194,11 +189,15 @@ def test_case_checks_its_predicates_when_it_runs() -> None:
     pairs = [(x > 0.0, lambda: -x), (x > 10.0, lambda: x * 2.0)]
     exclusive = tf.case(pairs, default=lambda: x, exclusive=True)
     with pytest.raises(tf.errors.InvalidArgumentError, match="exclusive=True"):
-        _run(exclusive, {x: 20.0})
+        run_initialized(exclusive, {x: 20.0})
     without_default = tf.case(pairs)
-    assert _run(without_default, {x: 20.0}) == -20.0
+    assert run_initialized(without_default, {x: 20.0}) == -20.0
     with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions"):
-        _run(without_default, {x: -1.0})
+        run_initialized(without_default, {x: -1.0})
+
+
+def _one() -> Any:
+    return tf.constant(1)
 
 
 CASE_ERRORS = [
@@ -216,6 +215,14 @@ CASE_ERRORS = [
         ValueError,
         "contiguous range",
     ),
+    *(
+        (lambda p, other=other: tf.switch_case(tf.constant(1), [_one, other]), *said)
+        for other, said in (
+            (lambda: tf.constant(1.0), (TypeError, "same type")),
+            (lambda: [tf.constant(1), tf.constant(2)], (TypeError, "Incompatible")),
+            (lambda: {"a": tf.constant(1)}, (TypeError, "Incompatible")),
+        )
+    ),
 ]
 
 
@@ -230,9 +237,12 @@ def test_switch_case(index: int, wanted: float) -> None:
     k, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
     branches = [lambda: x * 2.0, lambda: x * x * x, lambda: -x]
     y = tf.switch_case(k, branches)
-    assert _run(y, {k: index, x: 2.0}) == wanted
+    assert run_initialized(y, {k: index, x: 2.0}) == wanted
     slopes = [2.0, 12.0, -1.0]
-    assert _run(tf.gradients(y, x)[0], {k: index, x: 2.0}) == slopes[min(index, 2)]
+    assert (
+        run_initialized(tf.gradients(y, x)[0], {k: index, x: 2.0})
+        == slopes[min(index, 2)]
+    )
 
 
 def test_the_last_case_without_a_default_excludes_none() -> None:

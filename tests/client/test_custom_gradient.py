@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-
-
-def _run(fetches: Any, feeds: dict[Any, Any]) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
+from tests.client.sessions import run_initialized
 
 
 def test_the_gradient_is_what_the_function_says() -> None:
@@ -26,7 +21,7 @@ def test_the_gradient_is_what_the_function_says() -> None:
     y = log1pexp(x)
     assert y.name == "IdentityN:0"
     (gradient,) = tf.gradients(y, x)
-    assert _run(gradient, {x: 0.0}) == 0.5
+    assert run_initialized(gradient, {x: 0.0}) == 0.5
 
 
 def test_several_arguments_and_results() -> None:
@@ -37,7 +32,7 @@ def test_several_arguments_and_results() -> None:
     a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
     first, second = swap(a, b)
     gradients = tf.gradients([first * 2.0, second * 3.0], [a, b])
-    assert _run([first, *gradients], {a: 1.0, b: 5.0}) == [5.0, 30.0, 200.0]
+    assert run_initialized([first, *gradients], {a: 1.0, b: 5.0}) == [5.0, 30.0, 200.0]
 
 
 def test_variables_get_gradients_of_their_own() -> None:
@@ -55,7 +50,7 @@ def test_variables_get_gradients_of_their_own() -> None:
     with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
         y = scaled(x)
     gradients = tf.gradients(y, [x, *tf.trainable_variables()])
-    assert _run([y, *gradients], {x: 2.0}) == [6.0, 7.0, 11.0]
+    assert run_initialized([y, *gradients], {x: 2.0}) == [6.0, 7.0, 11.0]
 
 
 def _uses_variable(use_resource: bool, takes_variables: bool) -> None:
@@ -90,7 +85,7 @@ def test_recompute_grad() -> None:
     with tf.variable_scope("resources", use_resource=True):
         (gradient,) = tf.gradients(block(x), x)
     wanted = np.exp(value) * (np.sin(value) + np.cos(value))
-    np.testing.assert_allclose(_run(gradient, {x: value}), wanted, rtol=1e-5)
+    np.testing.assert_allclose(run_initialized(gradient, {x: value}), wanted, rtol=1e-5)
     sines = [op for op in tf.get_default_graph().get_operations() if op.type == "Sin"]
     assert len(sines) == 2
 
@@ -100,7 +95,7 @@ def test_grad_pass_through() -> None:
     with tf.variable_scope("resources", use_resource=True):
         y = tf.grad_pass_through(tf.floor)(x)
     (gradient,) = tf.gradients(y * 3.0, x)
-    assert _run([y, gradient], {x: 2.7}) == [2.0, 3.0]
+    assert run_initialized([y, gradient], {x: 2.7}) == [2.0, 3.0]
 
 
 @pytest.mark.parametrize("in_loop", [True, False])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tests.client.sessions import run_initialized
 
 
 class Spec:
@@ -15,12 +16,6 @@ class Spec:
 
     def __init__(self, shape: Any, dtype: Any, name: str | None = None) -> None:
         self.shape, self.dtype, self.name = tf.TensorShape(shape), dtype, name
-
-
-def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
 
 
 def test_a_call_is_one_node_named_as_in_tensorflow() -> None:
@@ -38,7 +33,9 @@ def test_a_call_is_one_node_named_as_in_tensorflow() -> None:
     gradient = tf.gradients(product, x)[0]
     graph = tf.get_default_graph()
     assert graph.get_operation_by_name("gradients/PartitionedCall_grad/PartitionedCall")
-    values = _run([product, rest["sum"], again[0], gradient], {x: [1.0, 2.0, 3.0]})
+    values = run_initialized(
+        [product, rest["sum"], again[0], gradient], {x: [1.0, 2.0, 3.0]}
+    )
     np.testing.assert_array_equal(values[0], [2, 6, 12])
     assert values[1] == 9
     np.testing.assert_array_equal(values[2], [2, 4, 6])
@@ -56,7 +53,7 @@ def test_traces_are_made_for_dtypes_shapes_and_python_values() -> None:
     a = tf.constant([1.0, 2.0])
     results = [power(a), power(a), power(a, 3), power(a, n=3), power(tf.ones([3]))]
     assert traced == [2, 3, 2]
-    np.testing.assert_array_equal(_run(results[2]), [1, 8])
+    np.testing.assert_array_equal(run_initialized(results[2]), [1, 8])
     with tf.Graph().as_default():
         power(tf.constant([1.0, 2.0]))
     assert traced == [2, 3, 2, 2]
@@ -68,7 +65,7 @@ def test_input_signature() -> None:
         assert z.shape.as_list() == [None]
         return z * 2.0
 
-    assert _run(double([1.0, 2.0])).tolist() == [2.0, 4.0]
+    assert run_initialized(double([1.0, 2.0])).tolist() == [2.0, 4.0]
     with pytest.raises(ValueError, match="incompatible with input_signature"):
         double(tf.constant([1]))
     with pytest.raises(ValueError, match="incompatible with input_signature"):
@@ -80,8 +77,8 @@ def test_input_signature() -> None:
     concrete = double.get_concrete_function()
     assert concrete.name.startswith(b"__inference_double_")
     assert [t.name for t in concrete.inputs] == ["z:0"]
-    assert _run(concrete(tf.constant([4.0]))).tolist() == [8.0]
-    assert _run(concrete(z=tf.constant([4.0]))).tolist() == [8.0]
+    assert run_initialized(concrete(tf.constant([4.0]))).tolist() == [8.0]
+    assert run_initialized(concrete(z=tf.constant([4.0]))).tolist() == [8.0]
     with pytest.raises(TypeError):
         concrete()
 
@@ -100,7 +97,7 @@ def test_effects_happen_in_order_and_once_a_call() -> None:
     with tf.control_dependencies([first]):
         after = v.read_value()
     assert first.op.type == "StatefulPartitionedCall"
-    assert _run([first, after]) == [3.0, 30.0]
+    assert run_initialized([first, after]) == [3.0, 30.0]
 
 
 def test_the_gradient_reads_the_random_numbers_of_the_call() -> None:
@@ -111,7 +108,7 @@ def test_the_gradient_reads_the_random_numbers_of_the_call() -> None:
         return x * tf.random_uniform([100])
 
     y = noisy(x)
-    value, gradient = _run([y, tf.gradients(y, x)[0]], {x: np.ones(100)})
+    value, gradient = run_initialized([y, tf.gradients(y, x)[0]], {x: np.ones(100)})
     np.testing.assert_array_equal(value, gradient)
 
 
@@ -135,7 +132,7 @@ def test_captures_nesting_and_second_order() -> None:
         plain = tf.sin(plain) * w + x
     first, wanted = tf.gradients(y, [x, w]), tf.gradients(plain, [x, w])
     seconds = [tf.gradients(g, x)[0] for g in (first[0], wanted[0])]
-    values = _run([y, plain, *first, *wanted, *seconds], {x: [0.3, -0.7]})
+    values = run_initialized([y, plain, *first, *wanted, *seconds], {x: [0.3, -0.7]})
     np.testing.assert_allclose(values[0], values[1], 1e-6)
     np.testing.assert_allclose(values[2:4], values[4:6], 1e-5)
     np.testing.assert_allclose(values[6], values[7], 1e-5)
@@ -151,7 +148,10 @@ def test_methods_have_traces_of_their_own() -> None:
             return x * self.factor
 
     two, three = Scale(2.0), Scale(3.0)
-    assert _run([two(tf.constant(1.0)), three(tf.constant(1.0))]) == [2.0, 3.0]
+    assert run_initialized([two(tf.constant(1.0)), three(tf.constant(1.0))]) == [
+        2.0,
+        3.0,
+    ]
 
 
 def test_variables_may_be_made_by_the_first_trace_alone() -> None:
@@ -163,7 +163,7 @@ def test_variables_may_be_made_by_the_first_trace_alone() -> None:
             made.append(tf.Variable(3.0, use_resource=True))
         return x * made[0]
 
-    assert _run(once(tf.constant(2.0))) == 6.0
+    assert run_initialized(once(tf.constant(2.0))) == 6.0
 
     @tf.function
     def always(x: Any) -> Any:

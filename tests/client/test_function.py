@@ -9,12 +9,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.client.function import Defun
 from tensorloom.ops import functional_ops
-
-
-def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
+from tests.client.sessions import run_initialized
 
 
 @Defun(tf.float32, tf.float32, func_name="sum_and_difference")
@@ -26,7 +21,7 @@ def test_a_call_is_one_node() -> None:
     total, difference = sum_and_difference(3.0, 2.0, name="call")
     assert total.op.type == "sum_and_difference"
     assert total.op.name == "call"
-    assert _run([total, difference]) == [5.0, 1.0]
+    assert run_initialized([total, difference]) == [5.0, 1.0]
     library = tf.get_default_graph().as_graph_def().library
     assert [f.signature.name for f in library.function] == ["sum_and_difference"]
 
@@ -41,7 +36,7 @@ def test_calls_are_differentiated() -> None:
     z = product(x, y) * 2.0
     gradients = tf.gradients(z, [x, y])
     second = tf.gradients(gradients[0], y)
-    values = _run([*gradients, *second], {x: 0.0, y: 3.0})
+    values = run_initialized([*gradients, *second], {x: 0.0, y: 3.0})
     assert values == [6.0, 0.0, 2.0]
 
 
@@ -55,7 +50,7 @@ def test_captures_and_variables() -> None:
 
     y = scaled(tf.constant(2.0))
     assert [t.name for t in scaled.captured_inputs] == [x.name, v.handle.name]
-    assert _run([y, *tf.gradients(y, [x, v])], {x: 3.0}) == [24.0, 8.0, 6.0]
+    assert run_initialized([y, *tf.gradients(y, [x, v])], {x: 3.0}) == [24.0, 8.0, 6.0]
 
 
 def test_dtypes_of_the_call_choose_the_function() -> None:
@@ -63,7 +58,7 @@ def test_dtypes_of_the_call_choose_the_function() -> None:
     def twice(a: tf.Tensor) -> tf.Tensor:
         return a + a
 
-    assert _run([twice(2), twice(2.5)]) == [4, 5.0]
+    assert run_initialized([twice(2), twice(2.5)]) == [4, 5.0]
 
 
 def test_gradient_functions_that_the_user_writes() -> None:
@@ -86,7 +81,7 @@ def test_gradient_functions_that_the_user_writes() -> None:
 
         x = tf.placeholder(tf.float32, [])
         (slope,) = tf.gradients(function(x), x)
-        assert _run(slope, {x: 1.0}) == wanted
+        assert run_initialized(slope, {x: 1.0}) == wanted
 
 
 def test_a_function_runs_its_side_effects() -> None:
@@ -127,7 +122,7 @@ def test_partitioned_calls_are_differentiated() -> None:
     )
     assert op.outputs[0].shape.as_list() == []  # inferred through the body
     gradients = tf.gradients(op.outputs, x)
-    assert _run([*op.outputs, *gradients], {x: 3.0}) == [12.0, -6.0, 2.0]
+    assert run_initialized([*op.outputs, *gradients], {x: 3.0}) == [12.0, -6.0, 2.0]
 
 
 def test_a_function_that_calls_another_in_several_graphs() -> None:

@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tests.client.sessions import run_initialized
 
 X = [0.5, 2.0]
-
-
-def _run(fetches: Any, feed: dict[Any, Any]) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feed)
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def test_watched_tensors_and_trainable_variables(x: Any) -> None:
     by_x, by_v, by_u = tape.gradient(y, [x, v, u])
     assert by_u is None
     assert tape.watched_variables() == (v,)
-    result = _run([by_x, by_v], {x: X})
+    result = run_initialized([by_x, by_v], {x: X})
     np.testing.assert_allclose(result, [[1.0, 8.0], [0.25, 4.0]])
 
 
@@ -54,7 +49,7 @@ def test_operations_beside_the_tape_are_constants(x: Any) -> None:
         z = w * x
     assert tape.gradient(w, x) is None
     zeros = tape.gradient(w, x, unconnected_gradients="zero")
-    gradient, nothing = _run([tape.gradient(z, x), zeros], {x: X})
+    gradient, nothing = run_initialized([tape.gradient(z, x), zeros], {x: X})
     np.testing.assert_allclose(gradient, [3.5, 14.0])
     np.testing.assert_allclose(nothing, [0.0, 0.0])
 
@@ -67,7 +62,7 @@ def test_tapes_in_tapes(x: Any) -> None:
             y = tf.reduce_sum(x**3)
         gradient = inner.gradient(y, x)
     second = outer.gradient(gradient, x)
-    np.testing.assert_allclose(_run(second, {x: X}), [3.0, 12.0])
+    np.testing.assert_allclose(run_initialized(second, {x: X}), [3.0, 12.0])
 
 
 def test_jacobians(x: Any) -> None:
@@ -75,7 +70,9 @@ def test_jacobians(x: Any) -> None:
         rows = tf.stack([x, x * 2.0])
         tape.watch(rows)
         y = tf.matmul(rows, [[1.0, 2.0], [4.0, 5.0]]) ** 2
-    whole, batch = _run([tape.jacobian(y, rows), tape.batch_jacobian(y, rows)], {x: X})
+    whole, batch = run_initialized(
+        [tape.jacobian(y, rows), tape.batch_jacobian(y, rows)], {x: X}
+    )
     assert whole.shape == (2, 2, 2, 2)
     for i in range(2):
         np.testing.assert_allclose(whole[i, :, i], batch[i])

@@ -9,18 +9,13 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tests.client.sessions import run_initialized
 
 _names = iter(range(10**6))
 
 
 def _placeholder(*shape: int | None, dtype: Any = tf.float32) -> tf.Tensor:
     return tf.placeholder(dtype, list(shape), name="x")
-
-
-def _run(fetches: Any, feeds: dict[Any, Any]) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
 
 
 def _with_gradient(function: Callable[..., Any]) -> Any:
@@ -35,7 +30,7 @@ def _with_gradient(function: Callable[..., Any]) -> Any:
 
 def test_override() -> None:
     gradient, x = _with_gradient(lambda op, grad: grad * 7.0)
-    assert _run(gradient, {x: [1, 2, 3]}).tolist() == [7, 7, 7]
+    assert run_initialized(gradient, {x: [1, 2, 3]}).tolist() == [7, 7, 7]
 
 
 def test_higher_orders() -> None:
@@ -43,19 +38,19 @@ def test_higher_orders() -> None:
     y = x**4
     for factor, power in ((4, 3), (12, 2), (24, 1)):
         y = tf.gradients(y, x)[0]
-        assert _run(y, {x: 2.0}) == factor * 2.0**power
+        assert run_initialized(y, {x: 2.0}) == factor * 2.0**power
 
 
 def test_hessians() -> None:
     x = _placeholder(2)
     (hessian,) = tf.hessians(x[0] * x[0] * x[1], x)
-    assert _run(hessian, {x: [2.0, 3.0]}).tolist() == [[6, 4], [4, 0]]
+    assert run_initialized(hessian, {x: [2.0, 3.0]}).tolist() == [[6, 4], [4, 0]]
 
 
 def test_grad_ys_weigh_the_ys() -> None:
     x = _placeholder(3)
     (gradient,) = tf.gradients([x, x * x], x, grad_ys=[tf.constant([1.0, 0, 2]), None])
-    assert _run(gradient, {x: [1.0, 2, 3]}).tolist() == [3, 4, 8]
+    assert run_initialized(gradient, {x: [1.0, 2, 3]}).tolist() == [3, 4, 8]
 
 
 def test_stop_gradients_count_as_constants() -> None:
@@ -63,14 +58,14 @@ def test_stop_gradients_count_as_constants() -> None:
     b = 2 * a
     partial = tf.gradients(a + b, [a, b], stop_gradients=[a, b])
     total = tf.gradients(a + b, [a, b])
-    assert _run([partial, total], {}) == [[1.0, 1.0], [3.0, 1.0]]
+    assert run_initialized([partial, total], {}) == [[1.0, 1.0], [3.0, 1.0]]
 
 
 def test_unconnected() -> None:
     x, z = _placeholder(2), _placeholder(3)
     assert tf.gradients(x * 2.0, z) == [None]
     (zeros,) = tf.gradients(x * 2.0, z, unconnected_gradients="zero")
-    assert _run(zeros, {z: [1, 2, 3]}).tolist() == [0, 0, 0]
+    assert run_initialized(zeros, {z: [1, 2, 3]}).tolist() == [0, 0, 0]
 
 
 def test_integers_carry_no_gradient() -> None:
@@ -83,9 +78,9 @@ def test_a_gather_gives_slices_and_they_are_joined() -> None:
     y = tf.gather(params, [1, 3]) * 2.0 + tf.gather(params, [3, 4])
     (gradient,) = tf.gradients(y, params)
     assert isinstance(gradient, tf.IndexedSlices)
-    value = _run(gradient, {params: np.ones([5, 2])})
+    value = run_initialized(gradient, {params: np.ones([5, 2])})
     assert sorted(value.indices.tolist()) == [1, 3, 3, 4]
-    dense = _run(tf.convert_to_tensor(gradient), {params: np.ones([5, 2])})
+    dense = run_initialized(tf.convert_to_tensor(gradient), {params: np.ones([5, 2])})
     assert dense.tolist() == [[0, 0], [2, 2], [0, 0], [3, 3], [1, 1]]
 
 
@@ -96,14 +91,14 @@ def test_aggregation_methods_agree(method: int | None) -> None:
     (gradient,) = tf.gradients(ys, x, aggregation_method=method)
     feed = np.array([0.5, 1.5], np.float32)
     wanted = np.cos(feed) - np.sin(feed) + 2 * feed + 1
-    np.testing.assert_allclose(_run(gradient, {x: feed}), wanted, rtol=1e-6)
+    np.testing.assert_allclose(run_initialized(gradient, {x: feed}), wanted, rtol=1e-6)
 
 
 def test_gated_gradients_wait_for_each_other() -> None:
     x, z = _placeholder(2), _placeholder(2)
     gradients = tf.gradients(x * z, [x, z], gate_gradients=True)
     assert all("tuple" in g.name for g in gradients)
-    assert _run(gradients[0], {x: [1, 2], z: [3, 4]}).tolist() == [3, 4]
+    assert run_initialized(gradients[0], {x: [1, 2], z: [3, 4]}).tolist() == [3, 4]
 
 
 def test_colocation() -> None:

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-
-
-def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
+from tests.client.sessions import run_initialized
 
 
 @pytest.mark.parametrize("chosen", [True, False])
@@ -24,7 +19,7 @@ def test_a_branch_is_differentiated_for_the_results_in_use_alone(chosen: bool) -
         lambda: (w * 3.0 + x, tf.log(x * w)),
         lambda: (w * 3.0 + x, tf.sqrt(x * w)),
     )
-    assert _run(tf.gradients(first, [w, x])) == [3.0, 1.0]
+    assert run_initialized(tf.gradients(first, [w, x])) == [3.0, 1.0]
 
 
 def test_a_loop_is_differentiated_for_the_results_in_use_alone() -> None:
@@ -36,7 +31,7 @@ def test_a_loop_is_differentiated_for_the_results_in_use_alone() -> None:
     )
     by_w, by_x = tf.gradients(product, [w, x])
     assert by_x is None
-    assert _run(by_w) == 8.0 + 3.0 * 3.0 * 4.0
+    assert run_initialized(by_w) == 8.0 + 3.0 * 3.0 * 4.0
 
 
 def test_what_a_result_depends_on_after_two_iterations() -> None:
@@ -45,7 +40,7 @@ def test_what_a_result_depends_on_after_two_iterations() -> None:
         lambda i, *_: i < 3, lambda i, q, r: (i + 1, r * w, tf.sin(q)), [0, w, x]
     )
     # q: w -> x w -> sin(w) w -> sin(x w) w
-    by_w, by_x = _run(tf.gradients(q, [w, x]))
+    by_w, by_x = run_initialized(tf.gradients(q, [w, x]))
     np.testing.assert_allclose(by_w, np.sin(1.0) + np.cos(1.0) * 0.5 * 2.0, rtol=1e-6)
     np.testing.assert_allclose(by_x, np.cos(1.0) * 4.0, rtol=1e-6)
 
@@ -67,4 +62,4 @@ def test_an_array_that_the_loss_does_not_read(nested: bool) -> None:
         lambda i, *_: i < 2, outer if nested else body, [0, w * 1.0, array]
     )
     power = 5 if nested else 3
-    assert _run(tf.gradients(s, w)) == [power * 2.0 ** (power - 1)]
+    assert run_initialized(tf.gradients(s, w)) == [power * 2.0 ** (power - 1)]

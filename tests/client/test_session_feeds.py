@@ -186,3 +186,14 @@ def test_a_missing_feed_names_the_placeholder() -> None:
         assert text in info.value.message
         assert "test_session_feeds.py" in info.value.message
         assert sess.run(y, {x: [1, 2]}).tolist() == [2, 3]
+
+
+def test_the_fixed_shape_of_a_sparse_placeholder_need_not_be_fed() -> None:
+    fixed = tf.sparse_placeholder(tf.float32, shape=[3])
+    free = tf.sparse_placeholder(tf.float32)
+    value = np.array([[1]]), np.array([2.0], np.float32)
+    with tf.Session() as sess:
+        dense = sess.run(tf.sparse_tensor_to_dense(fixed), {fixed: value})
+        assert dense.tolist() == [0, 2, 0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no value"):
+            sess.run(tf.sparse_tensor_to_dense(free), {free: value})

@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tests.client.sessions import run_initialized
 
 Pair = namedtuple("Pair", "a b")
-
-
-def _run(fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        return sess.run(fetches, feeds)
 
 
 def test_names_are_those_of_tensorflows_functional_form() -> None:
@@ -28,7 +23,7 @@ def test_names_are_those_of_tensorflows_functional_form() -> None:
         *("Const", "Const_1", "while/maximum_iterations", "while/loop_counter"),
         "while",
     ]
-    assert _run([i, y]) == [3, 8.0]
+    assert run_initialized([i, y]) == [3, 8.0]
 
 
 def test_results_have_the_structure_that_the_body_gives() -> None:
@@ -36,7 +31,7 @@ def test_results_have_the_structure_that_the_body_gives() -> None:
         return [i + 1, Pair(pair.a * 2.0, {"z": pair.b["z"] + 1})]
 
     _, pair = tf.while_loop(lambda i, _: i < 3, body, (0, Pair(1.0, {"z": 5})))
-    assert _run(pair) == Pair(8.0, {"z": 8})
+    assert run_initialized(pair) == Pair(8.0, {"z": 8})
     single = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
     assert isinstance(single, tf.Tensor)
     kept = tf.while_loop(
@@ -53,13 +48,13 @@ def test_maximum_iterations(maximum: int) -> None:
     wanted = 1.0
     for _ in range(maximum):
         wanted = wanted * 2.0 if wanted < 50.0 else wanted
-    assert _run(y) == wanted
+    assert run_initialized(y) == wanted
 
 
 def test_no_iteration() -> None:
     x = tf.placeholder(tf.float32, [])
     y = tf.while_loop(lambda y: y < 0.0, lambda y: y * x, [x])
-    assert _run([y, *tf.gradients(y, x)], {x: 3.0}) == [3.0, 1.0]
+    assert run_initialized([y, *tf.gradients(y, x)], {x: 3.0}) == [3.0, 1.0]
 
 
 def test_a_shape_may_vary_within_its_invariant() -> None:
@@ -71,7 +66,7 @@ def test_a_shape_may_vary_within_its_invariant() -> None:
         shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 2])],
     )
     assert y.shape.as_list() == [None, 2]
-    value, gradient = _run([y, tf.gradients(y, x)[0]], {x: [[1, 2]]})
+    value, gradient = run_initialized([y, tf.gradients(y, x)[0]], {x: [[1, 2]]})
     assert value.shape == (8, 2)
     assert gradient.tolist() == [[8, 8]]
 
@@ -80,7 +75,7 @@ def test_back_prop_false_stops_the_gradient() -> None:
     x = tf.placeholder(tf.float32, [])
     y = tf.while_loop(lambda y: y < 9.0, lambda y: y * x, [x], back_prop=False)
     assert tf.gradients(y, x) == [None]
-    assert _run(tf.gradients(y + x, x)[0], {x: 3.0}) == 1.0
+    assert run_initialized(tf.gradients(y + x, x)[0], {x: 3.0}) == 1.0
 
 
 def test_assignments_in_the_body() -> None:
@@ -106,7 +101,7 @@ def test_the_gradient_inside_a_body() -> None:
         return i + 1, tf.gradients(y * y * x, y)[0]  # 2 y x
 
     _, y = tf.while_loop(lambda i, _: i < 3, body, [0, x])
-    value, slope = _run([y, tf.gradients(y, x)[0]], {x: 1.5})
+    value, slope = run_initialized([y, tf.gradients(y, x)[0]], {x: 1.5})
     assert value == 8 * 1.5**4
     assert slope == 32 * 1.5**3
 
@@ -119,7 +114,7 @@ def test_the_gradient_inside_a_body_by_an_outer_tensor() -> None:
         lambda i, y: (i + 1, tf.gradients(square * y, x)[0]),
         [0, x],
     )
-    assert _run(y, {x: 3.0}) == 2 * 3.0 * (2 * 3.0 * 3.0)
+    assert run_initialized(y, {x: 3.0}) == 2 * 3.0 * (2 * 3.0 * 3.0)
 
 
 def test_second_and_third_order() -> None:
@@ -127,7 +122,7 @@ def test_second_and_third_order() -> None:
     _, y = tf.while_loop(lambda i, _: i < 4, lambda i, y: (i + 1, y * x), [0, 1.0])
     for wanted in (4 * 2.0**3, 12 * 2.0**2, 24 * 2.0):
         y = tf.gradients(y, x)[0]
-        assert _run(y, {x: 2.0}) == wanted
+        assert run_initialized(y, {x: 2.0}) == wanted
 
 
 def test_deeply_nested_control_flow_matches_finite_differences() -> None:
@@ -244,7 +239,7 @@ def test_map_fn_with_structures() -> None:
         dtype=(tf.float32, tf.int32),
     )
     assert total.shape.as_list() == [3]
-    values = _run([total, doubled], {x: [1, 2, 3], y: np.ones([3, 2])})
+    values = run_initialized([total, doubled], {x: [1, 2, 3], y: np.ones([3, 2])})
     assert [v.tolist() for v in values] == [[3, 4, 5], [1, 2, 3]]
 
 
@@ -255,10 +250,10 @@ def test_folds_and_scan() -> None:
     right = tf.foldr(lambda a, e: a - e, x, initializer=10.0)
     sums = tf.scan(lambda a, e: a + e, x)
     backward = tf.scan(lambda a, e: a * e, x, initializer=1.0, reverse=True)
-    assert _run([left, right], feeds) == [-4.0, 4.0]
-    assert _run(sums, feeds).tolist() == [1, 3, 6]
-    assert _run(backward, feeds).tolist() == [6, 6, 3]
-    assert _run(tf.gradients(sums, x)[0], feeds).tolist() == [3, 2, 1]
+    assert run_initialized([left, right], feeds) == [-4.0, 4.0]
+    assert run_initialized(sums, feeds).tolist() == [1, 3, 6]
+    assert run_initialized(backward, feeds).tolist() == [6, 6, 3]
+    assert run_initialized(tf.gradients(sums, x)[0], feeds).tolist() == [3, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.client.function import Defun
+from tensorloom.framework import graph_def as graph_io
 from tensorloom.framework import op_registry
 from tensorloom.framework.op_policy import SAFE, OpPolicy
 from tensorloom.transport import frames, security
@@ -262,6 +263,20 @@ def test_denied_ops(tmp_path: Path) -> None:
         server.stop()
 
 
+def test_denied_ops_in_functions_that_cannot_be_called() -> None:
+    """Another task may know what this one does not."""
+    graph_def = tf.GraphDef()
+    function = graph_def.library.function.add()
+    function.signature.name = "f"
+    for op in ("Unheard", "ReadFile"):
+        function.node_def.add(name=op, op=op)
+    graph = graph_io.from_proto(graph_def)
+    assert graph.functions["f"].problem is not None
+    OpPolicy(["MatMul"]).check(graph)
+    with pytest.raises(tf.errors.PermissionDeniedError, match=r"ReadFile.*'f'"):
+        OpPolicy([SAFE]).check(graph)
+
+
 def test_workers_check_too() -> None:
     """Another task's master cannot register what the worker refuses."""
     ports = free_ports(2)
@@ -360,6 +375,8 @@ def test_the_safe_preset_has_all_ops_with_files() -> None:
         "CTCBeamSearchDecoder",
         "SetStatsAggregatorDataset",
         "ExperimentalSetStatsAggregatorDataset",
+        "EncodeAudio",
+        "EncodeAudioV2",
     }  # fmt: skip
     open_ops = []
     for op in op_registry.registered_ops():

@@ -58,6 +58,21 @@ def sample() -> GraphIR:
     return GraphIR({n.name: n for n in nodes})
 
 
+def test_control_inputs_are_sorted_in_graphs() -> None:
+    """As by TensorFlow; a node alone says the order in which they were given."""
+    names = ["z", "a_1", "aV", "B"]
+    nodes = [
+        node(name, "Const", dtype=FLOAT, value=np.ones((), np.float32))
+        for name in names
+    ]
+    last = node("last", "Split", [("z", 0)], names, T=FLOAT, N=1)
+    graph = GraphIR({n.name: n for n in [*nodes, last]})
+    (written,) = (n for n in graph_def.to_proto(graph).node if n.name == "last")
+    assert list(written.input) == ["z", "^B", "^aV", "^a_1", "^z"]
+    alone = graph_def.node_to_proto(last)
+    assert list(alone.input) == ["z", "^z", "^a_1", "^aV", "^B"]
+
+
 def assert_equal(a: GraphIR, b: GraphIR) -> None:
     assert list(a.nodes) == list(b.nodes)
     for mine, theirs in zip(a.nodes.values(), b.nodes.values(), strict=True):
@@ -246,8 +261,11 @@ def test_new_attrs_of_a_producer_are_stripped_at_their_default() -> None:
     text = b("a,a", T + attr("grad_x", "b: false") + attr("grad_y", "b: false"))
     proto = GraphDef()
     text_format.Parse(text, proto)
+    body = proto.library.function.add().node_def
+    body.add().CopyFrom(proto.node[1])
     graph_def.strip_new_default_attrs(proto, OpList(op=[producer]))
     assert set(proto.node[1].attr) == {"T", "grad_y"}
+    assert set(body[0].attr) == {"T", "grad_y"}
 
 
 def test_constants_over_two_gigabytes_do_not_fit() -> None:

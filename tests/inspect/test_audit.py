@@ -26,6 +26,10 @@ PROGRAMS = [
     ("import tensorflow as tf\nn = tf.nn\nn.reluu(1)", ["tf.nn.reluu"]),
     ("import tensorflow as tf\ntf.train.Saver.savee", ["tf.train.Saver.savee"]),
     ("import tensorflow as tf\ntf.train.Saver(keep=3)", ["tf.train.Saver"]),
+    ("import tensorflow as tf\ntf.zeros([1], tf.int32, 'n', 4)", ["tf.zeros"]),
+    ("import tensorflow as tf\ntf.matmul(1)", ["tf.matmul"]),
+    ("import tensorflow as tf\ntf.matmul(1, a=2)", ["tf.matmul"]),
+    ("import tensorflow as tf\ntf.matmul(*x); tf.matmul(1, **y)", []),
     ("import tensorflow as tf\ntf.add(1, 2, name='a').anything.at_all", []),
     ("import tensorflow as tf\ntf.ConfigProto(allow_soft_placement=True)", []),
     ("import tensorflow as tf\nf(x=tf.errors.OutOfRangeError)", []),
@@ -61,6 +65,9 @@ def test_programs(source: str, subjects: list[str]) -> None:
         "if hasattr(tf, 'no_such'):\n  tf.no_such()",
         "if tf.__version__.startswith('2'):\n  tf.no_such()",
         "x = tf.no_such if hasattr(tf, 'no_such') else 3",
+        "if not hasattr(tf, 'no_such'):\n  pass\nelse:\n  tf.no_such()",
+        "if hasattr(tf, 'nn'):\n  pass\nelse:\n  tf.no_such()",
+        "if hasattr(tf, 'no_such') and x:\n  tf.no_such()",
     ],
 )
 def test_what_a_program_provides_for_is_a_warning(source: str) -> None:
@@ -75,12 +82,34 @@ def test_what_a_program_provides_for_is_a_warning(source: str) -> None:
         "try:\n  tf.no_such\nexcept KeyError:\n  pass",
         "try:\n  pass\nexcept ImportError:\n  tf.no_such",
         "if x > 3:\n  tf.no_such",
+        "if hasattr(tf, 'nn'):\n  tf.nn.no_such",
+        "if hasattr(tf, 'no_such'):\n  pass\nelse:\n  tf.nn.no_such",
+        "x = tf.no_such if not hasattr(tf, 'no_such') else 3",
     ],
 )
 def test_other_branches_are_errors(source: str) -> None:
     text = "import tensorflow as tf\n" + source
     (found,) = audit_program(text.encode(), "p.py")
     assert found.severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("decorator", "body", "count"),
+    [
+        ("@tf.function", "if x > 0: return x", 1),
+        ("@tf.function(input_signature=[])", "while x > 0:\n    x = x - 1", 1),
+        ("@tf.function", "for y in x: pass", 1),
+        ("@tf.function(autograph=False)", "if x > 0: return x", 0),
+        ("@tf.function", "if x is None: return 3", 0),
+        ("@tf.function", "for i in range(3): x = x + i", 0),
+        ("@other", "if x > 0: return x", 0),
+    ],
+)
+def test_what_autograph_would_convert(decorator: str, body: str, count: int) -> None:
+    source = f"import tensorflow as tf\n{decorator}\ndef f(x):\n  {body}\n  return x"
+    found = audit_program(source.encode(), "p.py")
+    assert [f.severity for f in found] == ["warning"] * count
+    assert all("tf.cond" in f.remedy and f.where == "p.py:4" for f in found)
 
 
 def test_a_finding_says_where_and_what_instead() -> None:
@@ -163,6 +192,40 @@ def test_edges_are_tried(tmp_path: Path) -> None:
     (tmp_path / "g.pbtxt").write_text(str(proto))
     (finding,) = audit(tmp_path / "g.pbtxt").findings
     assert "nowhere" in finding.message
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_functions_that_cannot_be_called(tmp_path: Path, calls: bool) -> None:
+    path = tmp_path / "g.pb"
+    proto = write_graph(path)
+    for name in ("f", "g", "h"):
+        function = proto.library.function.add()
+        function.signature.name = name
+        function.node_def.add(name="n", op="NoOp", input=["^gone"])
+    proto.library.function[1].node_def[0].op = "Unheard"
+    if calls:
+        for name in ("f", "g"):
+            case = proto.node.add(name=name, op="Case", input=["x"])
+            case.attr["branches"].list.func.add(name=name)
+            for types in ("Tin", "Tout"):
+                case.attr[types].list.SetInParent()
+        proto.node[0].attr["dtype"].type = tf.int32.as_datatype_enum
+        proto.node[1].attr["T"].type = tf.int32.as_datatype_enum
+    path.write_bytes(proto.SerializeToString())
+    found = audit(path)
+    assert found.will_run == (not calls)
+    by_severity = {f.subject: (f.severity, f.count) for f in found.findings}
+    if calls:
+        assert by_severity == {
+            "Unheard": ("error", 1),
+            "f": ("error", 1),
+            "functions": ("note", 1),
+        }
+        (of_f,) = [f for f in found.findings if f.subject == "f"]
+        assert "node 'n' (op NoOp)" in of_f.message
+    else:
+        assert by_severity == {"functions": ("note", 3)}
+        assert "does no harm" in found.findings[0].message
 
 
 def test_checkpoints(tmp_path: Path) -> None:

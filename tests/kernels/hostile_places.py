@@ -9,7 +9,6 @@ from tests.kernels.hostile_value import Row, i32, i64
 
 f = np.float32
 nan = float("nan")
-E = 2**40
 M = 2**31 - 1
 L = 2**62
 x = np.ones((2, 3), f)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ import tensorloom as tf
 
 
 def distance(a: list[Any], b: list[Any]) -> int:
-    """Levenshtein's distance, by its definition."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            best = min(row[j] + 1, row[j - 1] + 1, before + (x != y))
-            before, row[j] = row[j], best
-    return row[-1]
+    """Levenshtein's distance, by its definition: over the ends of both."""
+
+    @cache
+    def of_ends(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return len(a) - i + len(b) - j
+        replaced = of_ends(i + 1, j + 1) + (a[i] != b[j])
+        return min(of_ends(i + 1, j) + 1, of_ends(i, j + 1) + 1, replaced)
+
+    return of_ends(0, 0)
 
 
 def sparse(rows: list[list[Any]], dtype: Any, mixed: bool = False) -> Any:

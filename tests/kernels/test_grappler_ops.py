@@ -105,6 +105,15 @@ def test_a_product_and_a_sum(size: int) -> None:
     same(got, tf.nn.relu(tf.nn.bias_add(tf.matmul(x, w), b) + side))
 
 
+@pytest.mark.parametrize("size", [4, 100])
+@pytest.mark.parametrize("columns", [None, 1])  # as many as the product, or one for all
+def test_a_product_and_a_matrix(size: int, columns: int | None) -> None:
+    x, w, side = values(size, 3), values(3, size), values(size, columns or size)
+    attrs = attr(num_args="i: 1", **fused_ops("Add", "Tanh"))
+    got = node("_FusedMatMul", attrs, x, w, side)
+    same(got, tf.tanh(tf.matmul(x, w) + side))
+
+
 @pytest.mark.parametrize("activation", ["LeakyRelu", "Elu"])
 def test_convolution_and_norm(activation: str) -> None:
     x, w = values(2, 5, 5, 3), values(3, 3, 3, 4)

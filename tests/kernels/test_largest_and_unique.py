@@ -98,3 +98,38 @@ def test_unique_at_the_ends_of_a_dtype(dtype: str) -> None:
             y, index = sess.run(list(tf.unique(fed)), {fed: values})
             assert index.tolist() == wanted
             np.testing.assert_array_equal(y[index], values)
+
+
+_NAN = float("nan")
+
+
+# Recorded from TensorFlow 1.15 and 2.21.
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_unique_numbers_and_rows_with_signed_zeros_and_nan(dtype: str) -> None:
+    numbers = [_NAN, 0.0, -0.0, _NAN, 1.0, -0.0, _NAN, 0.0]
+    fed, rows = tf.placeholder(dtype, [None]), tf.placeholder(dtype, [None, 2])
+    by_rows = tf.raw_ops.UniqueWithCountsV2(x=rows, axis=[0])
+    with tf.Session() as sess:
+        y, index, counts = sess.run(list(tf.unique_with_counts(fed)), {fed: numbers})
+        pairs = sess.run(by_rows, {rows: [[3.0, value] for value in numbers]})
+    assert index.tolist() == pairs.idx.tolist() == [0, 1, 1, 2, 3, 1, 4, 1]
+    assert counts.tolist() == pairs.count.tolist() == [1, 4, 1, 1, 1]
+    np.testing.assert_array_equal(y.astype(float), [_NAN, 0.0, _NAN, 1.0, _NAN])
+    assert not np.signbit(y.astype(float)[1])
+    np.testing.assert_array_equal(pairs.y.astype(float)[:, 1], y.astype(float))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "bool", "string"])
+@pytest.mark.parametrize("shape", [(200, 3), (50, 2, 2), (40, 1), (4, 0), (0, 3)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_unique_slices(dtype: str, shape: tuple[int, ...], axis: int) -> None:
+    numbers = np.random.RandomState(0).randint(0, 2, shape)
+    x = numbers.astype("S").astype(object) if dtype == "string" else numbers
+    fed = tf.placeholder(dtype, shape)
+    with tf.Session() as sess:
+        y, index = sess.run(tf.raw_ops.UniqueV2(x=fed, axis=[axis]), {fed: x})
+    slices = [part.tobytes() for part in np.moveaxis(numbers, axis, 0)]
+    listed = list(dict.fromkeys(slices))
+    assert index.tolist() == [listed.index(part) for part in slices]
+    expected = np.take(x, [slices.index(part) for part in listed], axis)
+    np.testing.assert_array_equal(y, expected)

@@ -16,8 +16,12 @@ from tensorloom.kernels.host import regex_ops
 from tensorloom.kernels.host.decoding_ops import csv_fields, quoted_columns
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.regular_expressions import is_never_empty
-from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
-from tensorloom.kernels.host.string_hashes import fingerprint64, hash64
+from tensorloom.kernels.host.string_hash_arrays import (
+    fingerprints64,
+    hashes64,
+    siphashes,
+)
+from tensorloom.kernels.host.string_hashes import fingerprint64, hash64, siphash
 
 
 def run(build: Any, *values: Any) -> Any:
@@ -25,13 +29,24 @@ def run(build: Any, *values: Any) -> Any:
         return session.run(build(*(tf.constant(value) for value in values)))
 
 
+_KEY = (7, (1 << 64) - 3)
+
+
 @pytest.mark.parametrize(
-    ("many", "one"), [(fingerprints64, fingerprint64), (hashes64, hash64)]
+    ("many", "one"),
+    [
+        (fingerprints64, fingerprint64),
+        (hashes64, hash64),
+        (lambda texts: siphashes(texts, _KEY), lambda text: siphash(text, _KEY)),
+    ],
 )
 def test_hashes(many: Any, one: Any) -> None:
     random = np.random.RandomState(0)
-    texts = [random.bytes(size) for size in range(100) for _ in range(size % 40)]
-    texts += [random.bytes(300) for _ in range(40)]
+    texts = [random.bytes(size) for size in range(200) for _ in range(size % 40)]
+    texts += [b""] * 20
+    texts += [random.bytes(random.randint(250, 400)) for _ in range(60)]
+    texts += [random.bytes(5000)] * 20
+    random.shuffle(texts)
     assert many(texts).tolist() == [one(text) for text in texts]
     assert many([]).tolist() == []
 
@@ -43,7 +58,7 @@ def test_hashes(many: Any, one: Any) -> None:
         ([b"2147483647", b"-2147483648"], dtypes.int32),
         ([b"9223372036854775807"], dtypes.int64),
         ([b"-9223372036854775808", b"5"], dtypes.int64),
-        ([b"0", b"-0", b"007", b"+3"], dtypes.int64),
+        ([b"0", b"-0", b"007", b"3"], dtypes.int64),
         ([b"-3"], dtypes.int32),
         ([b"1.5", b"-inf", b"nan", b"1e400", b"1e-46"], dtypes.float32),
         ([], dtypes.float64),
@@ -72,6 +87,12 @@ def test_numbers(texts: list[bytes], dtype: Any) -> None:
         (b"5-3", dtypes.int64),
         (b"1,2", dtypes.int64),
         ("\u0661".encode(), dtypes.int32),
+        (b"+1", dtypes.int32),
+        (b"0x10", dtypes.int64),
+        (b"infinity", dtypes.float32),
+        (b"-INFINITY", dtypes.float64),
+        (b"0x", dtypes.float32),
+        (b"0x1.8p3", dtypes.float64),
     ],
 )
 def test_no_numbers(text: bytes, dtype: Any) -> None:
@@ -79,6 +100,29 @@ def test_no_numbers(text: bytes, dtype: Any) -> None:
     shown = "StringToNumberOp could not correctly convert string"
     with pytest.raises(InvalidArgumentError, match=shown):
         run(lambda x: tf.string_to_number(x, dtype), [b"1", text])
+
+
+def test_reals_in_hexadecimal() -> None:
+    texts = [b"0x10", b"-0X1f", b" +0xA ", b"inf", b"0x1ffffffffffffffff"]
+    found = run(lambda x: tf.string_to_number(x, dtypes.float64), texts)
+    np.testing.assert_array_equal(found, [16.0, -31.0, 10.0, np.inf, 2.0**65])
+
+
+_DECIMALS = [b"1", b"-0.25", b".5", b"-.0", b"007.10", b"3.", b"-0"] * 9
+
+
+@pytest.mark.parametrize("odd", [b"0.1", b"9" * 17, b"1." + b"0" * 30, b"-1.5e-3"])
+def test_many_decimals(odd: bytes) -> None:
+    texts = [*_DECIMALS, odd]
+    expected = np.array(list(map(float, texts)))
+    assert numbers_of(texts, dtypes.float64).tobytes() == expected.tobytes()
+    rounded = expected.astype(np.float32)
+    assert numbers_of(texts, dtypes.float32).tobytes() == rounded.tobytes()
+
+
+@pytest.mark.parametrize("wrong", [b".", b"-.", b"1.2.3", b".-6", b"1-2", b"--1", b""])
+def test_no_decimals(wrong: bytes) -> None:
+    assert numbers_of([*_DECIMALS, wrong], dtypes.float64) is None
 
 
 def test_bytes() -> None:
@@ -101,6 +145,57 @@ def test_csv_with_and_without_quotes() -> None:
     assert numbers.tolist() == [0, 1, 0, 7]
     assert words.tolist() == [b"word", b"word", b"a,b", b""]
     assert reals.tolist() == [0.5, 1.5, 1.5, 3.0]
+
+
+# Recorded from TensorFlow 1.15.
+@pytest.mark.parametrize(
+    ("records", "defaults", "options", "expected"),
+    [
+        (
+            [b"1,a,2.5", b"NA,NA,NA", b",,", b"7,b,-0.0"],
+            [[5], ["x"], [1.5]],
+            {"na_value": "NA"},
+            [[1, 5, 5, 7], [b"a", b"x", b"x", b"b"], [2.5, 1.5, 1.5, -0.0]],
+        ),
+        (
+            [b"1,a,2.5", b'4,"b,c",3', b"7,d,1"],
+            [[5], [2.5]],
+            {"select_cols": [0, 2]},
+            [[1, 4, 7], [2.5, 3.0, 1.0]],
+        ),
+        (
+            [b"1,a,2.5", b"4,b", b"7,d,1,9"],
+            [[5], ["x"]],
+            {"select_cols": [0, 1]},
+            [[1, 4, 7], [b"a", b"b", b"d"]],
+        ),
+        (np.array([], object), [[5], ["x"]], {"select_cols": [0, 2]}, [[], []]),
+    ],
+)
+def test_csv_with_gaps_and_chosen_columns(
+    records: Any, defaults: Any, options: Any, expected: Any
+) -> None:
+    found = run(lambda x: tf.decode_csv(x, defaults, **options), records)
+    assert [column.tolist() for column in found] == expected
+
+
+# Recorded from TensorFlow 1.15.
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([b"1,a", b"4,b"], "Expect 2 fields but have 1 in record 0"),
+        ([b"1,a,2", b"4,b"], "Expect 2 fields but have 1 in record 1"),
+        ([b'1,"a,2'], "Quoted field has to end with quote followed by delim or end"),
+        ([b'1,a"b,2'], "Unquoted fields cannot have quotes/CRLFs inside"),
+        ([b",a,2", b"x,b,2"], "Field 0 in record 1 is not a valid int32: x"),
+    ],
+)
+def test_csv_that_is_refused(records: list[bytes], message: str) -> None:
+    def build(x: Any) -> Any:
+        return tf.decode_csv(x, [[5], ["x"]], select_cols=[0, 2])
+
+    with pytest.raises(InvalidArgumentError, match=message):
+        run(build, records)
 
 
 # Recorded from TensorFlow 1.15.

@@ -29,16 +29,27 @@ def matrices() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
 
 
 @pytest.mark.parametrize("case", matrices())
-@pytest.mark.parametrize("has_bias", [False, True])
-def test_values(case: str, has_bias: bool) -> None:
+@pytest.mark.parametrize("bias_rank", [0, 1, 2])
+@pytest.mark.parametrize("always_onednn", [False, True])
+def test_values(
+    case: str, bias_rank: int, always_onednn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if always_onednn:
+        operator = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+        if operator is None:
+            pytest.skip("this torch has no oneDNN")
+        monkeypatch.setattr(module, "_onednn", lambda: operator.default)
     a, b = matrices()[case]
-    bias = torch.randn(b.shape[1], dtype=a.dtype) if has_bias else None
+    shape = (len(a), b.shape[1])[2 - bias_rank :]
+    bias = torch.randn(shape, dtype=a.dtype) if bias_rank else None
+    before = None if bias is None else bias.clone()
     expected = torch.mm(a.double(), b.double())
     if bias is not None:
         expected = expected + bias
     result = matrix_product(a, b, bias)
     assert result.dtype == a.dtype
     torch.testing.assert_close(result.double(), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(bias, before, rtol=0, atol=0)
 
 
 def test_infinity_and_nan_spread() -> None:

@@ -66,7 +66,7 @@ CASES = st.fixed_dictionaries(
 )
 
 
-def _operands(case: dict[str, Any], depthwise: bool = False) -> tuple[Array, Array]:
+def _operands(case: dict[str, Any]) -> tuple[Array, Array]:
     rng = np.random.default_rng(case["seed"])
     image = rng.standard_normal((2, *case["size"], case["depth"]))
     shape = (*case["window"], case["depth"], case["outputs"])

@@ -152,6 +152,27 @@ def test_sparse_cross_entropy(dtype: str, host: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("scale", [1, 30, 10000])
+def test_sparse_cross_entropy_of_many_elements(scale: float) -> None:
+    random = np.random.RandomState(0)
+    logits = (random.randn(200, 100) * scale).astype(np.float32)
+    labels = random.randint(0, 100, 200).astype(np.int32)
+    logits[0], logits[1, 3], logits[2, 5] = -np.inf, np.inf, np.nan
+    logits[3, labels[3]] = -np.inf
+    loss, backprop = run("SparseSoftmaxCrossEntropyWithLogits", logits, labels)
+    assert [str(v) for v in loss[:4]] == ["nan", "nan", "nan", "inf"]
+    exact = logits[3:].astype(np.float64)
+    exact -= exact.max(1, keepdims=True)
+    sums = np.exp(exact).sum(1)
+    place = np.arange(len(exact)), labels[3:]
+    np.testing.assert_allclose(
+        loss[3:], np.log(sums) - exact[place], rtol=1e-5, atol=1e-6
+    )
+    softmax = np.exp(exact) / sums[:, None]
+    softmax[place] -= 1
+    np.testing.assert_allclose(backprop[3:], softmax, rtol=1e-4, atol=1e-6)
+
+
 F = np.float32
 I32 = np.int32
 BAD: list[tuple[str, tuple[Array, ...], str]] = [

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from tensorloom.kernels.row_updates import add_rows
 
-DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.float16)
+DTYPES = (
+    *(torch.float16, torch.float32, torch.float64),
+    *(torch.int16, torch.int32, torch.int64, torch.complex64),
+)
 
 
 @given(

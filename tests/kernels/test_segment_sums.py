@@ -10,7 +10,9 @@ from tensorloom.kernels.segment_sums import sum_segments
 SEGMENTS = 37
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.int32, torch.complex64]
+)
 @pytest.mark.parametrize("shape", [(9,), (900,), (900, 1), (900, 3, 4), (0, 5)])
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("id_dtype", [torch.int32, torch.int64])

@@ -20,11 +20,19 @@ def _run(fetches: Any) -> Any:
         return sess.run(fetches)
 
 
+def _make_graph_old() -> None:
+    """Takes the default graph back to a version that has the tensor arrays of old."""
+    old = tf.GraphDef()
+    old.versions.producer = 15
+    tf.import_graph_def(old)
+
+
 @pytest.mark.parametrize("version", ["", "V2"])
 def test_an_array_of_old(version: str) -> None:
     def op(kind: str, **arguments: Any) -> Any:
         return getattr(R, f"TensorArray{kind}{version}")(**arguments)
 
+    _make_graph_old()
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     handle = op("", size=2, dtype=tf.float32, clear_after_read=False)
     flow = op("Write", handle=handle, index=0, value=x[0], flow_in=0.0)
@@ -42,6 +50,7 @@ def test_an_array_of_old(version: str) -> None:
 
 
 def test_packing_and_unpacking() -> None:
+    _make_graph_old()
     handle = R.TensorArray(size=2, dtype=tf.float32)
     flow = R.TensorArrayUnpack(handle=handle, value=[[1.0], [2.0]], flow_in=0.0)
     packed = R.TensorArrayPack(handle=handle, flow_in=flow, dtype=tf.float32)

@@ -40,7 +40,10 @@ MIXES_OF_THREE = [
 ]
 
 # What one process runs, each time on new servers.
-PROGRAMS = ["steps training control_flow", "sessions invalid placements"]
+PROGRAMS = [
+    "steps training control_flow",
+    "sessions invalid placements broken_functions",
+]
 
 # Where TensorFlow's own two versions differ, or a client cannot write the program.
 DIFFERENT: dict[str, str] = {

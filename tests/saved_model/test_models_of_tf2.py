@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import tensorloom as tf
 from tensorloom.inspect.audit import audit
+from tensorloom.protos.saved_model_pb2 import SavedModel
 from tests.saved_model import models_of_tf2
 
 if TYPE_CHECKING:
@@ -57,6 +59,37 @@ def test_frozen_they_give_the_numbers(
         feeds = {signature.inputs[k].name: v for k, v in inputs.items()}
         for output, value in sess.run(fetches, feeds).items():
             models_of_tf2.check(value, expected[output], output)
+
+
+@pytest.mark.parametrize("name", models_of_tf2.NAMES)
+def test_functions_that_nobody_calls_may_be_wrong(
+    models: tuple[Path, dict[str, Any]], tmp_path: Path, name: str
+) -> None:
+    """They do no harm, and go with the graph when it is written again."""
+    directory, answers = models
+    path = tmp_path / name
+    shutil.copytree(directory / name, path)
+    model = SavedModel.FromString((path / "saved_model.pb").read_bytes())
+    library = model.meta_graphs[0].graph_def.library
+    for op in ("Unheard", "damaged"):
+        library.function.add().signature.name = op
+        library.function[-1].node_def.add(name="n", op=op, input=["gone"])
+    (path / "saved_model.pb").write_bytes(model.SerializeToString())
+    found = audit(str(path))
+    assert found.will_run
+    assert [f.count for f in found.findings if f.subject == "functions"] == [2]
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(path))
+        key, (inputs, expected) = next(iter(answers[name].items()))
+        signature = meta.signature_def[key]
+        feeds = {signature.inputs[k].name: v for k, v in inputs.items()}
+        fetches = {k: info.name for k, info in signature.outputs.items()}
+        for output, value in sess.run(fetches, feeds).items():
+            models_of_tf2.check(value, expected[output], output)
+        written = tf.train.export_meta_graph(graph=sess.graph).graph_def.library
+    kept = {f.signature.name: f for f in written.function}
+    assert kept["Unheard"] == library.function[-2]
+    assert kept["damaged"] == library.function[-1]
 
 
 def test_what_changes_a_variable_is_not_frozen(

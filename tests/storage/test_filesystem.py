@@ -66,6 +66,21 @@ def test_read_and_write(root: str) -> None:
                 file.seek(*bad)
 
 
+def test_lines_lose_carriage_returns(root: str) -> None:
+    path = root + "/a"
+    write(path, b"a\r\n\r\nb\rc\n")
+    assert gfile.GFile(path).readlines() == ["a\n", "\n", "bc\n"]
+    assert list(gfile.GFile(path, "rb")) == [b"a\n", b"\n", b"bc\n"]
+    assert gfile.GFile(path).read() == "a\r\n\r\nb\rc\n"
+
+
+def test_read_of_a_negative_length(root: str) -> None:
+    write(root + "/a", "abc")
+    assert gfile.GFile(root + "/a").read(-1) == "abc"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="negative number"):
+        gfile.GFile(root + "/a").read(-2)
+
+
 def test_both_modes(root: str) -> None:
     path = root + "/a"
     with gfile.GFile(path, "w+") as file:
@@ -231,6 +246,15 @@ def test_what_is_wrong_first_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
     with pytest.raises(tf.errors.PermissionDeniedError):
         tf.gfile.GFile(missing, "r").write(3)
+
+
+def test_links_are_not_trees(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "x").write_text("x")
+    (tmp_path / "link").symlink_to("d")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="symbolic link"):
+        gfile.DeleteRecursively(str(tmp_path / "link"))
+    assert (tmp_path / "d" / "x").exists()
 
 
 def test_between_file_systems(tmp_path: Path) -> None:

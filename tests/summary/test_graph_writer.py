@@ -169,6 +169,7 @@ def test_file_writer_of_a_session(session: Any, tmp_path: Path) -> None:
     writer.close()
     steps = [[event.step for event in events] for events in _events(tmp_path)]
     assert steps == [[0, 4, 5], [0, 6]]
+    assert all(path.name.endswith(".v2") for path in tmp_path.iterdir())
 
 
 def test_the_end_of_the_session_closes_the_file(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import tensorloom as tf
 
 # Recorded from TensorFlow 1.15.
 SCALAR = "0a080a01781500006040"
+MOST = sys.float_info.max
 
 
 def test_scalar_and_merge() -> None:
@@ -31,6 +34,31 @@ def test_scalar_and_merge() -> None:
 def test_nothing_to_merge() -> None:
     with tf.Graph().as_default():
         assert tf.summary.merge_all() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "most", "filled"),
+    [
+        ([0.0, -0.0], "0.0", "0.0", [1e-12]),
+        ([-0.0, 0.0], "-0.0", "-0.0", [1e-12]),
+        ([-MOST, 1.0, MOST], str(-MOST), str(MOST), [None, None, MOST]),
+        ([], str(MOST), str(-MOST), []),
+    ],
+    ids=["zeros", "zeros, negative first", "largest numbers", "nothing"],
+)
+def test_ends_of_histograms(
+    values: list[float], least: str, most: str, filled: list[float | None]
+) -> None:
+    with tf.Session() as session:
+        tensor = tf.constant(values, tf.float64)
+        data = session.run(tf.summary.histogram("h", tensor))
+    histogram = tf.Summary.FromString(data).value[0].histo
+    assert (str(histogram.min), str(histogram.max)) == (least, most)
+    counted = zip(histogram.bucket, histogram.bucket_limit, strict=True)
+    limits = [limit for count, limit in counted if count]
+    assert len(limits) == len(filled)
+    for limit, expected in zip(limits, filled, strict=True):
+        assert expected in (None, limit)
 
 
 def test_histogram() -> None:

@@ -264,7 +264,7 @@ def test_debug_string_names_dtypes_as_protos_do(tmp_path: Path) -> None:
     assert text == b"DT_FLOAT32 (DT_FLOAT) []\nh (DT_HALF) []\n"
 
 
-def test_reader(tmp_path: Path) -> None:
+def test_reader() -> None:
     reader = tf.train.NewCheckpointReader(str(DATA / "v2_1_15"))
     assert reader.has_tensor("f")
     assert not reader.has_tensor("nothing")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.waiting import WaitableResource
 from tensorloom.kernels.variable_value import format_shape
 
@@ -59,7 +59,7 @@ class Accumulator(WaitableResource):
           errors.InvalidArgumentError: `required` is not positive.
         """
         if required <= 0:
-            raise _invalid(
+            raise invalid_argument(
                 f"Argument num_required must be positive, but was {required}"
             )
         with self.changed:
@@ -104,7 +104,7 @@ class DenseAccumulator(Accumulator):
             or any(e not in (None, f) for e, f in zip(expected, found, strict=True))
         ):
             shown = ",".join("?" if d is None else str(d) for d in expected)
-            raise _invalid(
+            raise invalid_argument(
                 f"Shape mismatch: expected [{shown}], got {format_shape(found)}"
             )
         if self._sum is None:
@@ -159,14 +159,14 @@ class SparseAccumulator(Accumulator):
 
     def _check(self, indices: _Array, values: _Array, shape: list[int] | None) -> None:
         if indices.ndim != 1:
-            raise _invalid(
+            raise invalid_argument(
                 "Input indices should be vector but received shape: "
                 f"{format_shape(indices.shape)}"
             )
         if not values.ndim:
-            raise _invalid("Values cannot be 0-dimensional.")
+            raise invalid_argument("Values cannot be 0-dimensional.")
         if len(values) != len(indices):
-            raise _invalid(
+            raise invalid_argument(
                 f"Expected {len(indices)} non-empty input values, got {len(values)}"
             )
         limits = self.shape.dims_tuple
@@ -177,7 +177,7 @@ class SparseAccumulator(Accumulator):
             rows = self._values.shape[1:]
             self._check_row(rows, values)
             if len(rows) != values.ndim - 1:
-                raise _invalid(
+                raise invalid_argument(
                     f"Shape mismatch: expected values rank {len(rows) + 1}, got "
                     f"{values.ndim}"
                 )
@@ -187,13 +187,13 @@ class SparseAccumulator(Accumulator):
     ) -> None:
         for i, (limit, size) in enumerate(zip(limits, shape or (), strict=False)):
             if limit is not None and size not in (-1, limit):
-                raise _invalid(
+                raise invalid_argument(
                     f"Shape mismatch: expected shape dim {i} to be {limit}, got {size}"
                 )
         if limits and limits[0] is not None:
             beyond = np.flatnonzero((indices >= limits[0]) | (indices < 0))
             if len(beyond):
-                raise _invalid(
+                raise invalid_argument(
                     f"Shape mismatch: index of slice {beyond[0]} exceeded limits of "
                     f"shape; index is {indices[beyond[0]]} exceeded {limits[0]}"
                 )
@@ -201,7 +201,7 @@ class SparseAccumulator(Accumulator):
     def _check_row(self, expected: Any, values: _Array) -> None:
         for i, (want, size) in enumerate(zip(expected, values.shape[1:], strict=False)):
             if want is not None and want != size:
-                raise _invalid(
+                raise invalid_argument(
                     f"Shape mismatch: expected values dim {i + 1} to be {want}, got "
                     f"{size}"
                 )
@@ -235,7 +235,3 @@ def merge_sorted(a: _Array, b: _Array) -> tuple[_Array, _Array, _Array]:
 
 def _rises(indices: _Array) -> bool:
     return bool((indices[1:] > indices[:-1]).all())
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

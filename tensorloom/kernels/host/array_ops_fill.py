@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 
 def base_dtype(dtype: dtypes.DType) -> np.dtype[Any]:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import base_dtype, empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 # --- gather -------------------------------------------------------------------------
 
@@ -196,13 +197,11 @@ def gather_nd_plan(shape: Sequence[int], indices: Any) -> tuple[Any, tuple[int, 
             f"Requested more than 0 entries, but params is empty.  Params shape: "
             f"{shape_text(shape)}"
         )
-    flat = flat_rows(indices, shape, "params", gathers=True)
+    flat = flat_rows(indices, shape, gathers=True)
     return flat, (*indices.shape[:-1], *shape[depth:])
 
 
-def flat_rows(
-    indices: Any, shape: Sequence[int], what: str, gathers: bool = False
-) -> Any:
+def flat_rows(indices: Any, shape: Sequence[int], gathers: bool = False) -> Any:
     """Coordinates in the last axis of `indices` as numbers of rows.
 
     Raises:
@@ -246,8 +245,6 @@ def check_scatter(shape: Sequence[int], indices: Any, updates: Sequence[int]) ->
             "Indices shape must have rank at least one. Found:"
             f"{shape_text(indices.shape)}"
         )
-    if not updates and not indices.ndim:
-        raise invalid_argument("Updates shape must have rank at least one.")
     outer, depth = indices.ndim - 1, indices.shape[-1]
     if tuple(updates[:outer]) != tuple(indices.shape[:-1]):
         raise invalid_argument(
@@ -285,7 +282,7 @@ def _scatter(
     shape = result.shape
     depth = indices.shape[-1]
     if math.prod(updates.shape):
-        rows = flat_rows(indices, shape, "shape")
+        rows = flat_rows(indices, shape)
         flat = result.reshape((math.prod(shape[:depth]), *shape[depth:]))
         combine(flat, rows, np.reshape(updates, (len(rows), *shape[depth:])))
     return scalar_or_array(result)

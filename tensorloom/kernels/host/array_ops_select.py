@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.array_ops_fill import base_dtype
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 
 @host_kernel("Where")
@@ -48,34 +49,52 @@ def _unique(c: OpKernelConstruction) -> Compute:
 def _in_order(
     values: Any, keys: Any, axis: int, to: Any, counts: bool
 ) -> tuple[Any, ...]:
-    """(unique slices in order of appearance, which each is, how often)."""
+    """(unique slices in order of appearance, which each is, how often).
+
+    The slices of `values` along the axis are told apart by `keys`: a vector, or a list
+    of what can be hashed.
+    """
     if not len(keys):
         nothing = np.zeros(0, to)
         return (values, nothing, nothing) if counts else (values, nothing)
-    if keys.ndim == 1 and keys.dtype.kind in "iub":
-        found = integers_in_order(keys)
-        if found is not None:
-            first, index = found
-            result, numbers = np.take(values, first, axis), index.astype(to)
-            if not counts:
-                return result, numbers
-            return result, numbers, np.bincount(index).astype(to)
-    _, first, index, count = np.unique(
-        keys,
-        axis=0 if keys.ndim > 1 else None,
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-        equal_nan=False,
-    )
-    order = np.argsort(first, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    result = np.take(values, first[order], axis)
-    numbers = place[index.reshape(-1)].astype(to)
+    first, index = _first_places(keys)
+    result, numbers = np.take(values, first, axis), index.astype(to)
     if not counts:
         return result, numbers
-    return result, numbers, count[order].astype(to)
+    return result, numbers, np.bincount(index).astype(to)
+
+
+def _first_places(keys: Any) -> tuple[Any, Any]:
+    """(first places in order of appearance, which of these each key is), [n]."""
+    if isinstance(keys, list):
+        return _objects_in_order(keys)
+    if keys.dtype == object:
+        return _objects_in_order(keys.tolist())
+    if keys.dtype.kind == "V":  # NaN does not go last among bfloat16 values
+        keys = keys.astype(np.float32)
+    found = integers_in_order(keys) if keys.dtype.kind in "iub" else None
+    return found or _sorted_in_order(keys)
+
+
+def _objects_in_order(keys: list[Any]) -> tuple[Any, Any]:
+    seen: dict[Any, int] = {}
+    numbers = [seen.setdefault(key, len(seen)) for key in keys]
+    index = np.fromiter(numbers, np.int64, len(keys))
+    return np.flatnonzero(np.diff(np.maximum.accumulate(index), prepend=-1)), index
+
+
+def _sorted_in_order(keys: Any) -> tuple[Any, Any]:
+    # A third of the time that a stable sort takes. No NaN is another's equal.
+    order = np.argsort(keys)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    first = np.minimum.reduceat(order, starts)
+    places = np.argsort(first)
+    number = np.empty_like(places)
+    number[places] = np.arange(len(places))
+    index = np.empty_like(order)
+    index[order] = number.repeat(np.diff(starts, append=len(keys)))
+    return first[places], index
 
 
 def integers_in_order(keys: Any) -> tuple[Any, Any] | None:
@@ -105,19 +124,26 @@ def _unique_v2(c: OpKernelConstruction) -> Compute:
 
     def compute(x: Any, axis: Any) -> tuple[Any, ...]:
         at = _unique_axis(x, axis)
-        keys = x
-        if x.ndim > 1:
-            keys = np.moveaxis(x, at, 0)
-            keys = keys.reshape(len(keys), math.prod(keys.shape[1:]))
-            if not keys.shape[1]:  # rows without elements are all alike
-                keys = np.zeros(len(keys), np.int8)
-            if keys.dtype == object:
-                rows = np.empty(len(keys), object)
-                rows[:] = [tuple(row) for row in keys.tolist()]
-                keys = rows
+        keys = x if x.ndim == 1 else _row_keys(np.moveaxis(x, at, 0))
         return _in_order(x, keys, at, to, counts)
 
     return compute
+
+
+def _row_keys(parts: Any) -> Any:
+    """Keys that are equal for slices [n, ...] whose elements are."""
+    rows = parts.reshape(len(parts), math.prod(parts.shape[1:]))
+    if rows.dtype == object:
+        return list(map(tuple, rows.tolist()))
+    if rows.shape[1] < 2:
+        return rows[:, 0] if rows.shape[1] else np.zeros(len(rows), np.int8)
+    is_exact = rows.dtype.kind in "iub"
+    plain = np.ascontiguousarray(rows if is_exact else rows + rows.dtype.type(0))
+    keys = plain.view(f"V{plain.itemsize * plain.shape[1]}")[:, 0].tolist()
+    if not is_exact:
+        for place in np.flatnonzero((rows != rows).any(axis=1)).tolist():
+            keys[place] = place  # no row with a NaN is another's equal
+    return keys
 
 
 def _unique_axis(x: Any, axis: Any) -> int:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import array_ops_checks as checks
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 # --- asking for the shape -----------------------------------------------------------
 # These look at a value's shape only, wherever the value is.

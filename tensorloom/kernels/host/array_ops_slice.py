@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.strided_slice import (
     ResolvedSlice,
@@ -18,7 +19,7 @@ from tensorloom.framework.strided_slice import (
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.array_ops_fill import base_dtype, empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 Resolver = Callable[[Sequence[int], Any, Any, Any], ResolvedSlice]
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.array_ops_concat import pad_array
 from tensorloom.kernels.host.array_ops_fill import empty_of
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 Steps = tuple[list[int], list[int], list[int]]  # reshape to, then permute, then reshape
 

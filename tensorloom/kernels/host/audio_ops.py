@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 
 _PCM = 1
@@ -168,26 +169,30 @@ def encode_wav(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("sample_rate must be in (0, 2^32), got: 0")
         if not frames:
             raise invalid_argument("audio is null")
-        samples = _to_pcm(audio).tobytes()
-        header = struct.pack(
-            "<4sI4s4sIHHIIHH4sI",
-            b"RIFF",
-            36 + len(samples),
-            b"WAVE",
-            b"fmt ",
-            16,
-            _PCM,
-            channels,
-            rate,
-            rate * channels * 2 & 0xFFFFFFFF,
-            channels * 2,
-            16,
-            b"data",
-            len(samples),
-        )
-        return to_strings([header + samples], ())
+        return to_strings([wav_file(_to_pcm(audio).tobytes(), channels, rate)], ())
 
     return compute
+
+
+def wav_file(samples: bytes, channels: int, rate: int) -> bytes:
+    """A WAV file of 16-bit samples, those of one time together."""
+    header = struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        36 + len(samples) & 0xFFFFFFFF,
+        b"WAVE",
+        b"fmt ",
+        16,
+        _PCM,
+        channels & 0xFFFF,
+        rate & 0xFFFFFFFF,
+        rate * channels * 2 & 0xFFFFFFFF,
+        channels * 2 & 0xFFFF,
+        16,
+        b"data",
+        len(samples) & 0xFFFFFFFF,
+    )
+    return header + samples
 
 
 def _to_pcm(audio: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.host.waiting import WaitableResource, node_resource
@@ -82,7 +83,7 @@ class Barrier(WaitableResource):
         else:
             index, parts = found
         if parts[component] is not _MISSING:
-            raise _invalid(
+            raise invalid_argument(
                 f"Key {key.decode(errors='replace')} already has a value for component "
                 f"{component} in barrier {self.name}"
             )
@@ -94,15 +95,18 @@ class Barrier(WaitableResource):
         return found is None
 
     def _check_shape(self, component: int, values: Any) -> None:
-        if not self.shapes:
+        if not len(values):
             return
-        dims, found = self.shapes[component].dims_tuple, values.shape[1:]
-        if dims is not None and (
-            len(dims) != len(found)
-            or any(d not in (None, f) for d, f in zip(dims, found, strict=True))
-        ):
-            shown = ",".join("?" if d is None else str(d) for d in dims)
-            raise _invalid(
+        if not values.size:
+            raise invalid_argument(
+                "Tensors with no elements are not supported "
+                f"{self.name}: received shape {format_shape(values.shape)}"
+            )
+        # As in TensorFlow, a shape that is not known is a scalar's.
+        dims, found = self.shapes[component].dims_tuple or (), values.shape[1:]
+        if dims != found:
+            shown = ",".join(map(str, dims))
+            raise invalid_argument(
                 f"Shape mismatch in tuple component {component}. Expected [{shown}], "
                 f"got {format_shape(found)}"
             )
@@ -165,13 +169,34 @@ class Barrier(WaitableResource):
 def barrier(c: OpKernelConstruction) -> Compute:
     """The barrier of this node, or of its shared name."""
     types, shapes = c["component_types"], c["shapes"]
-    if shapes and len(shapes) != len(types):
-        raise _invalid(
-            "All of the component shapes must be specified when any of them is"
+    if c["capacity"] != -1:
+        raise invalid_argument(
+            "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier "
+            "through a queue to enforce a limited capacity."
         )
-    return node_resource(
+    if len(shapes) != len(types):
+        raise invalid_argument("All of the component shapes must be specified")
+    find = node_resource(
         c, Barrier, lambda place, name: Barrier(place, name, types, shapes)
     )
+
+    def compute() -> Barrier:
+        found = find()
+        _check_same(found, "component types", found.types, types)
+        _check_same(found, "component shapes", found.shapes, shapes)
+        return found
+
+    return compute
+
+
+def _check_same(
+    found: Barrier, what: str, has: Sequence[Any], wanted: Sequence[Any]
+) -> None:
+    if list(has) != list(wanted):
+        raise invalid_argument(
+            f"Shared barrier '{found.name}' has {what} {list(has)} but requested "
+            f"{what} were {list(wanted)}."
+        )
 
 
 @host_kernel("BarrierInsertMany", retains=("values",), large=True)
@@ -181,18 +206,18 @@ def insert_many(c: OpKernelConstruction) -> Compute:
 
     def compute(held: Barrier, keys: Any, values: Any) -> None:
         if not 0 <= component < len(held.types):
-            raise _invalid(
+            raise invalid_argument(
                 f"The component ID is out of range {component} > num_components (= "
                 f"{len(held.types)})"
             )
         expected = held.types[component]
         if dtype != expected:
-            raise _invalid(
+            raise invalid_argument(
                 f"Signature mismatch, have: string_ref, string, {dtype.name}-> "
                 f"expected: string_ref, string, {expected.name}->"
             )
         if keys.ndim != 1 or values.shape[:1] != keys.shape:
-            raise _invalid(
+            raise invalid_argument(
                 f"keys must be a vector with one value each, got keys of shape "
                 f"{format_shape(keys.shape)} and values of {format_shape(values.shape)}"
             )
@@ -213,9 +238,11 @@ def take_many(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, held: Barrier, count: Any) -> Any:
         if list(types) != held.types:
-            raise _invalid("Signature mismatch with the barrier's component types")
+            raise invalid_argument(
+                "Signature mismatch with the barrier's component types"
+            )
         if count < 0:
-            raise _invalid(f"num_elements must be >= 0, got {int(count)}")
+            raise invalid_argument(f"num_elements must be >= 0, got {int(count)}")
         taken = held.take(int(count), small, wait, context)
         indices = np.array([index for index, _, _, _ in taken], np.int64)
         keys = to_strings([key for _, _, key, _ in taken], (len(taken),))
@@ -260,7 +287,3 @@ def ready_size(c: OpKernelConstruction) -> Compute:
 def incomplete_size(c: OpKernelConstruction) -> Compute:
     """How many keys lack components."""
     return lambda held: np.int32(len(held.incomplete))
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

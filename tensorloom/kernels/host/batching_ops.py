@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.waiting import WaitableResource, node_resource
 from tensorloom.kernels.variable_value import format_shape
@@ -82,7 +83,7 @@ class _Batcher(WaitableResource):
     def _join(self, number: int, inputs: _Rows) -> tuple[_Batch, bool]:
         rows = _row_count(inputs)
         if rows > self.max_rows:
-            raise _invalid(
+            raise invalid_argument(
                 f"Batching input tensors have size {rows}, which is larger than the "
                 f"maximum batch size {self.max_rows}"
             )
@@ -140,9 +141,11 @@ class _Batcher(WaitableResource):
 def _row_count(inputs: _Rows) -> int:
     for value in inputs:
         if not value.ndim:
-            raise _invalid("Batching input tensors must have at least one dimension")
+            raise invalid_argument(
+                "Batching input tensors must have at least one dimension"
+            )
         if len(value) != len(inputs[0]):
-            raise _invalid(
+            raise invalid_argument(
                 "Batching input tensors supplied in a given op invocation must have "
                 "equal 0th-dimension size"
             )
@@ -155,7 +158,7 @@ def _joined(batch: _Batch, padding: int) -> list[_Array]:
     for parts in columns:
         for part in parts[1:]:
             if part.shape[1:] != parts[0].shape[1:]:
-                raise _invalid(
+                raise invalid_argument(
                     "Batching input tensors must agree in their rows: "
                     f"{format_shape(parts[0].shape)} and {format_shape(part.shape)}"
                 )
@@ -167,14 +170,16 @@ def _joined(batch: _Batch, padding: int) -> list[_Array]:
 
 def _check_limits(c: OpKernelConstruction) -> dict[str, Any]:
     if c["num_batch_threads"] <= 0:
-        raise _invalid(
+        raise invalid_argument(
             f"num_batch_threads must be positive; was {c['num_batch_threads']}"
         )
     allowed = list(c["allowed_batch_sizes"])
     if allowed and allowed != sorted(set(allowed)):
-        raise _invalid("allowed_batch_sizes entries must be monotonically increasing")
+        raise invalid_argument(
+            "allowed_batch_sizes entries must be monotonically increasing"
+        )
     if allowed and allowed[-1] != c["max_batch_size"]:
-        raise _invalid(
+        raise invalid_argument(
             "final entry in allowed_batch_sizes must equal max_batch_size when "
             "enable_large_batch_splitting is False"
         )
@@ -313,7 +318,3 @@ def unbatch_grad(c: OpKernelConstruction) -> Compute:
         return np.concatenate([*parts, *filling])
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 
@@ -19,21 +19,19 @@ def compare_and_bitpack(c: OpKernelConstruction) -> Compute:
     def compute(values: Any, threshold: Any) -> Any:
         shape = np.shape(values)
         if not shape:
-            raise _invalid("Input should be at least a vector, but saw a scalar.")
+            raise invalid_argument(
+                "Input should be at least a vector, but saw a scalar."
+            )
         if np.ndim(threshold):
-            raise _invalid(
+            raise invalid_argument(
                 f"Compare must be a scalar, but saw shape: "
                 f"{shape_text(np.shape(threshold))}"
             )
         if shape[-1] % 8:
-            raise _invalid(
+            raise invalid_argument(
                 "Inner dimension of input should be divisible by 8, but saw shape: "
                 + shape_text(shape)
             )
         return np.packbits(values if takes_bits else values > threshold, axis=-1)
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host import weighted_quantiles
@@ -84,14 +85,10 @@ def create(c: OpKernelConstruction) -> Compute:
 
     def compute(resource: QuantileStreams, epsilon: Any, count: Any) -> None:
         if not epsilon > 0:
-            raise _invalid("An epsilon value of zero is not allowed.")
+            raise invalid_argument("An epsilon value of zero is not allowed.")
         resource.create(float(epsilon), int(count), most)
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 def _rows(entries: list[Entry]) -> _Array:
@@ -183,7 +180,7 @@ def bucketize(c: OpKernelConstruction) -> Compute:
         buckets = []
         for values, limits in zip(inputs[:count], inputs[count:], strict=True):
             if not len(limits):
-                raise _invalid("The boundaries of a feature must not be empty")
+                raise invalid_argument("The boundaries of a feature must not be empty")
             found = np.searchsorted(limits, values, side="left")
             buckets.append(np.minimum(found, len(limits) - 1).astype(np.int32))
         return tuple(buckets)

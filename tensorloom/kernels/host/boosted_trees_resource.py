@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
-from tensorloom.framework.resource import Resource
+from tensorloom.framework.resource import Resource, container_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,7 +86,7 @@ def named_resource(c: OpKernelConstruction, kind: type[R]) -> Callable[[], R]:
     """Finds the resource of a shared name; the empty name is one like others."""
     assert c.resources is not None
     resources, name = c.resources, c["shared_name"].decode()
-    container = c["container"].decode() or "localhost"
+    container = container_of(c["container"])
     return lambda: resources.lookup_or_create(
         container, name, kind, lambda: kind(container, name)
     )

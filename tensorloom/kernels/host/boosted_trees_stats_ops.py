@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.boosted_trees_gains import (
@@ -28,18 +29,14 @@ _PLACE_WORDS: Final = 32  # what a place and its sums take in tables, about
 _LOWEST: Final = np.finfo(_F).min
 
 
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _check(name: str, values: _Array, limit: int) -> None:
     if values.size and not (int(values.min()) >= 0 and int(values.max()) < limit):
-        raise _invalid(f"{name} must be in [0, {limit})")
+        raise invalid_argument(f"{name} must be in [0, {limit})")
 
 
 def _zeros(shape: tuple[int, ...]) -> _Array:
     if min(shape) < 0:
-        raise _invalid(f"Sizes must not be negative, got {list(shape)}")
+        raise invalid_argument(f"Sizes must not be negative, got {list(shape)}")
     check_memory(shape, dtypes.float32, "CPU")
     return np.zeros(shape, _F)
 
@@ -47,11 +44,15 @@ def _zeros(shape: tuple[int, ...]) -> _Array:
 def _nodes(node_range: _Array, *summaries: _Array) -> range:
     """The nodes [first, last), which every summary must have."""
     if node_range.shape != (2,):
-        raise _invalid(f"node_id_range must have 2 elements, got {node_range.size}")
+        raise invalid_argument(
+            f"node_id_range must have 2 elements, got {node_range.size}"
+        )
     first, last = node_range.tolist()
     count = min((len(summary) for summary in summaries), default=0)
     if summaries and not 0 <= first <= last <= count:
-        raise _invalid(f"node_id_range [{first}, {last}) must be in {count} nodes")
+        raise invalid_argument(
+            f"node_id_range [{first}, {last}) must be in {count} nodes"
+        )
     return range(first, last if summaries else first)
 
 
@@ -115,7 +116,7 @@ def sparse_aggregate_stats(c: OpKernelConstruction) -> Compute:
         stats = np.concatenate([gradients, hessians], axis=1)
         batch, dimensions = (int(size) for size in shape)
         if batch != len(node_ids) or dimensions < 0:
-            raise _invalid(
+            raise invalid_argument(
                 f"feature_shape must be [{len(node_ids)}, dimensions], got "
                 f"[{batch}, {dimensions}]"
             )
@@ -124,7 +125,9 @@ def sparse_aggregate_stats(c: OpKernelConstruction) -> Compute:
         if indices.size and not (
             (indices >= 0).all() and (indices < (batch, dimensions)).all()
         ):
-            raise _invalid(f"feature_indices must be within [{batch}, {dimensions}]")
+            raise invalid_argument(
+                f"feature_indices must be within [{batch}, {dimensions}]"
+            )
         _check("feature_values", values, buckets + 1)
         sums: dict[tuple[int, int, int], _Array] = {}
         seen: set[tuple[int, int]] = set()
@@ -252,9 +255,11 @@ def sparse_best_feature_split(c: OpKernelConstruction) -> Compute:
         penalties = _Penalties(*(_F(number) for number in numbers))
         sizes = tuple(int(size) for size in shape)
         if len(sizes) != 4:
-            raise _invalid(f"stats_summary_shape must have 4 elements, got {sizes}")
+            raise invalid_argument(
+                f"stats_summary_shape must have 4 elements, got {sizes}"
+            )
         if indices.size and ((indices < 0).any() or (indices >= np.array(sizes)).any()):
-            raise _invalid(f"stats_summary_indices must be within {sizes}")
+            raise invalid_argument(f"stats_summary_indices must be within {sizes}")
         dense = _zeros(sizes)
         np.add.at(dense, tuple(indices.T), values)
         return _split_nodes(node_range, dense, logits, False, penalties)

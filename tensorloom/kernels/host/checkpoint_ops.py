@@ -10,9 +10,10 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.dtypes import variant
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels import restored_memory
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.storage import checkpoints, filesystem, slices
 from tensorloom.storage.bundle_reader import Empty, empty_array
 from tensorloom.storage.bundle_writer import BundleWriter, as_bytes, merge_bundles

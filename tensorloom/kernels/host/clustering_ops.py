@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import (
     Compute,
     OpKernelConstruction,
@@ -22,10 +22,6 @@ from tensorloom.kernels.host.philox import uint32_to_float
 _Array = NDArray[Any]
 # Where a sum's last bits leave nothing to be drawn, the search ends here.
 _MOST_DRAWS: Final = 100_000
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 def _squared_distances(points: _Array, centers: _Array) -> _Array:
@@ -43,15 +39,15 @@ def nearest_neighbors(c: OpKernelConstruction) -> Compute:
 
     def compute(points: _Array, centers: _Array, k: Any) -> tuple[_Array, _Array]:
         if np.ndim(points) != 2 or np.ndim(centers) != 2:
-            raise _invalid("Input points and centers should be matrices.")
+            raise invalid_argument("Input points and centers should be matrices.")
         if points.shape[1] != centers.shape[1]:
-            raise _invalid(
+            raise invalid_argument(
                 f"Expected input points and centers to have the same dimension, got "
                 f"{points.shape[1]} and {centers.shape[1]}."
             )
         count = int(k)
         if count < 1:
-            raise _invalid("k should be positive.")
+            raise invalid_argument("k should be positive.")
         count = min(count, len(centers))
         distances = _squared_distances(points, centers)
         order = np.argsort(distances, axis=1, kind="stable")[:, :count]
@@ -79,7 +75,7 @@ def kmc2_chain_initialization(c: OpKernelConstruction) -> Compute:
 
     def compute(distances: _Array, seed: Any) -> Any:
         if np.ndim(distances) != 1 or not len(distances):
-            raise _invalid("Expected a vector of distances, not an empty one.")
+            raise invalid_argument("Expected a vector of distances, not an empty one.")
         words = _words(int(seed))
         chosen = 0
         for index in range(1, len(distances)):
@@ -149,17 +145,17 @@ class _PlusPlus:
 
 def _check_choice(points: _Array, **scalars: Any) -> None:
     if np.ndim(points) != 2:
-        raise _invalid("Input points should be a matrix.")
+        raise invalid_argument("Input points should be a matrix.")
     for name, value in scalars.items():
         if np.ndim(value) != 0:
-            raise _invalid(f"Input {name} should be a scalar.")
+            raise invalid_argument(f"Input {name} should be a scalar.")
     count = int(scalars["num_to_sample"])
     if not len(points):
-        raise _invalid("Expected points.rows() > 0.")
+        raise invalid_argument("Expected points.rows() > 0.")
     if count <= 0:
-        raise _invalid("Expected num_to_sample > 0.")
+        raise invalid_argument("Expected num_to_sample > 0.")
     if count > len(points):
-        raise _invalid(
+        raise invalid_argument(
             f"Expected num_to_sample <= points.rows(). {count} vs {len(points)}."
         )
 

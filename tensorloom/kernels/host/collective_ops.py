@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.variable_value import format_shape
@@ -115,7 +116,7 @@ def _disagreement(first: _Terms, other: _Terms, device: str) -> errors.OpError |
         )
     if first.shape != other.shape:
         shapes = [format_shape(s) for s in (first.shape or (), other.shape or ())]
-        return _invalid(
+        return invalid_argument(
             f"{where}: the shapes of its members differ, {shapes[0]} and {shapes[1]} "
             f"on {device}"
         )
@@ -145,7 +146,7 @@ def _meet(
     """
     size = terms.group[0]
     if size <= 0:
-        raise _invalid(f"group_size must be positive integer but got {size}")
+        raise invalid_argument(f"group_size must be positive integer but got {size}")
     me = c.device, c.node_name
     if size == 1:
         return [(me, value)], 0
@@ -234,7 +235,7 @@ def reduce_scatter(c: OpKernelConstruction) -> Compute:
 
 def _parts(value: _Array, count: int) -> list[_Array]:
     if not value.ndim or len(value) % count:
-        raise _invalid(
+        raise invalid_argument(
             f"The first dimension of {format_shape(value.shape)} must be a multiple of "
             f"the group size {count}"
         )
@@ -250,7 +251,9 @@ def gather(c: OpKernelConstruction) -> Compute:
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
         if not np.ndim(value):
-            raise _invalid("A value to be gathered must have rows, not be a scalar")
+            raise invalid_argument(
+                "A value to be gathered must have rows, not be a scalar"
+            )
         members, _ = _meet(c, context, _terms(group, "gathering", value), value)
         return np.concatenate(_values(members))
 
@@ -344,7 +347,7 @@ def initialize_communicator(c: OpKernelConstruction) -> Compute:
 
     def compute(group_key: Any, rank: Any, size: Any) -> _Communicator:
         if not 0 <= int(rank) < int(size):
-            raise _invalid(f"rank must be in [0, {int(size)}), got {int(rank)}")
+            raise invalid_argument(f"rank must be in [0, {int(size)}), got {int(rank)}")
         return _Communicator(int(group_key), int(rank), int(size))
 
     return compute
@@ -361,10 +364,10 @@ def _group_of(communicator: _Communicator, assignment: Any) -> tuple[int, int, i
 
 def _row_of(assignment: _Array, index: int) -> tuple[int, int]:
     if assignment.ndim != 2:
-        raise _invalid("group_assignment must be a matrix")
+        raise invalid_argument("group_assignment must be a matrix")
     found = np.argwhere(assignment == index)
     if len(found) != 1:
-        raise _invalid(
+        raise invalid_argument(
             f"Device {index} must be in exactly one group of the assignment, is in "
             f"{len(found)}"
         )
@@ -408,20 +411,18 @@ def assign_group(c: OpKernelConstruction) -> Compute:
     def compute(assignment: Any, index: Any, base_key: Any) -> tuple[Any, Any]:
         groups = np.asarray(assignment)
         if groups.ndim != 2:
-            raise _invalid("group_assignment must be a matrix")
+            raise invalid_argument("group_assignment must be a matrix")
         if ((groups < 0) | (groups >= groups.size)).any():
-            raise _invalid("Devices of group_assignment must be in [0, their number)")
+            raise invalid_argument(
+                "Devices of group_assignment must be in [0, their number)"
+            )
         found = np.argwhere(groups == int(index))
         if not len(found):
-            raise _invalid(f"Device {index} is in no group of the assignment")
+            raise invalid_argument(f"Device {index} is in no group of the assignment")
         # Of several the first, as in TensorFlow.
         return np.int32(groups.shape[1]), np.int32(int(base_key) + found[0][0])
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 def _internal(message: str) -> errors.InternalError:

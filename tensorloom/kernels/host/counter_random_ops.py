@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import shape_from_tensor
@@ -49,10 +50,12 @@ def _uniform_int(
 ) -> _Array:
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if np.ndim(bound):
-            raise _invalid(f"{name} must be 0-D, got shape {list(np.shape(bound))}")
+            raise invalid_argument(
+                f"{name} must be 0-D, got shape {list(np.shape(bound))}"
+            )
     low, high = int(minval), int(maxval)
     if count and low >= high:
-        raise _invalid(f"Need minval < maxval, got {low} >= {high}")
+        raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")
     signed = np.dtype(f"int{8 * dtype.itemsize}")
     if not count:
         return np.empty(0, dtype)
@@ -101,9 +104,11 @@ def fill_stateless(c: OpKernelConstruction) -> Compute:
     ) -> _Array:
         _check_algorithm(int(alg))
         if np.shape(key) != (1,):
-            raise _invalid(f"key must have shape [1], not {list(np.shape(key))}")
+            raise invalid_argument(
+                f"key must have shape [1], not {list(np.shape(key))}"
+            )
         if np.ndim(counter) != 1 or len(counter) < 2:
-            raise _invalid("counter must be a vector of at least 2 elements")
+            raise invalid_argument("counter must be a vector of at least 2 elements")
         low, high = (int(word) for word in counter[:2])
         stream = Stream(int(key[0]), low | high << 64)
         return fill(lambda _: stream, shape, *bounds)
@@ -137,7 +142,7 @@ def stateless_poisson(c: OpKernelConstruction) -> Compute:
         dims = shape_from_tensor(shape, dtype, device)
         rates = np.asarray(lam, np.float64)
         if dims[len(dims) - rates.ndim :] != rates.shape:
-            raise _invalid(
+            raise invalid_argument(
                 f"Shape passed in must end with broadcasted shape of lam, got {dims}"
             )
         count = math.prod(dims)
@@ -175,7 +180,7 @@ def algorithm(c: OpKernelConstruction) -> Compute:
 
 def _check_algorithm(number: int) -> None:
     if number not in (_PHILOX, _AUTOMATIC):
-        raise _invalid(f"Unsupported algorithm id: {number}")
+        raise invalid_argument(f"Unsupported algorithm id: {number}")
 
 
 # --- with a state ----------------------------------------------------------------
@@ -215,7 +220,9 @@ def fill_of_whole_state(c: OpKernelConstruction) -> Compute:
 
 def _check_scalar_algorithm(number: Any) -> None:
     if np.ndim(number):
-        raise _invalid(f"algorithm must be of shape [], not {list(np.shape(number))}")
+        raise invalid_argument(
+            f"algorithm must be of shape [], not {list(np.shape(number))}"
+        )
     _check_algorithm(int(number))
 
 
@@ -231,9 +238,9 @@ def _advance(variable: Variable, outputs: int, begin: int = 0) -> tuple[_Array, 
             raise unreadable_resource(variable)
         state = to_host(held)
         if state.dtype != np.int64:
-            raise _invalid("dtype of RNG state variable must be int64")
+            raise invalid_argument("dtype of RNG state variable must be int64")
         if state.ndim != 1 or len(state) < words.stop:
-            raise _invalid(
+            raise invalid_argument(
                 "RNG state must have one and only one dimension and at least "
                 f"{words.stop} elements, has shape {list(state.shape)}"
             )
@@ -289,7 +296,3 @@ def non_deterministic_ints(c: OpKernelConstruction) -> Compute:
         return np.frombuffer(data, numpy_dtype).reshape(dims)
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid
 
 _ZERO = -math.inf
 
@@ -23,18 +23,18 @@ _ZERO = -math.inf
 def _check(inputs: Any, lengths: Any) -> None:
     """Raises unless inputs are [time, batch, classes] and lengths fit."""
     if inputs.ndim != 3:
-        raise invalid("inputs is not a 3-Tensor")
+        raise invalid_argument("inputs is not a 3-Tensor")
     lengths = np.asarray(lengths)
     if lengths.ndim != 1:
-        raise invalid("sequence_length is not a vector")
+        raise invalid_argument("sequence_length is not a vector")
     steps, batch, _ = inputs.shape
     if len(lengths) != batch:
-        raise invalid(
+        raise invalid_argument(
             "len(sequence_length) != batch_size.  len(sequence_length):  "
             f"{len(lengths)} batch_size: {batch}"
         )
     if not inputs.shape[2]:
-        raise invalid("num_classes must be positive")
+        raise invalid_argument("num_classes must be positive")
     for row in np.flatnonzero((lengths > steps) | (lengths < 0)):
         raise errors.FailedPreconditionError(
             None, None, f"sequence_length({row}) <= {steps}"
@@ -60,7 +60,7 @@ def greedy_decoder(c: OpKernelConstruction) -> Compute:
         classes = inputs.shape[2]
         blank = chosen_blank + classes if chosen_blank < 0 else chosen_blank
         if not 0 <= blank < classes:
-            raise invalid(f"blank_index expected to be in [0, {classes})")
+            raise invalid_argument(f"blank_index expected to be in [0, {classes})")
         rows = []
         total = np.zeros((len(lengths), 1), inputs.dtype)
         for b, length in enumerate(lengths):
@@ -172,9 +172,9 @@ class _Search:
     def best(self, count: int) -> list[_Beam]:
         """The likeliest leaves. Raises InvalidArgumentError: there are fewer."""
         if count > self.width:
-            raise invalid("requested more paths than the beam width.")
+            raise invalid_argument("requested more paths than the beam width.")
         if count > len(self.leaves):
-            raise invalid("Less leaves in the beam search than requested.")
+            raise invalid_argument("Less leaves in the beam search than requested.")
         return sorted(self.leaves, key=lambda beam: -beam.total)[:count]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
@@ -81,11 +81,16 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
 
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
         lines = records.reshape(-1).tolist()
-        columns = None
-        if not chosen:
-            columns = _plain_columns(lines, delimiter, len(types))
-            if columns is None and quoted:
-                columns = quoted_columns(lines, delimiter, len(types))
+        wanted = len(types)
+        if chosen:
+            first = csv_fields(lines[0], delimiter, quoted) if lines else ()
+            wanted = len(first) or max(chosen) + 1
+        columns = _plain_columns(lines, delimiter, wanted)
+        if columns is None and quoted:
+            columns = quoted_columns(lines, delimiter, wanted)
+        if columns is not None and chosen:
+            inside = max(chosen) < wanted
+            columns = [columns[i] for i in chosen] if inside else None
         if columns is None:
             rows = [
                 _select(csv_fields(line, delimiter, quoted), chosen, len(types), i)
@@ -218,14 +223,31 @@ def _column(
     shape: tuple[int, ...],
 ) -> Any:
     given = np.asarray(default).reshape(-1)
-    result = None
-    if b"" not in texts and missing not in texts:
-        is_text = dtype == dtypes.string
-        result = to_strings(texts, (-1,)) if is_text else numbers_of(texts, dtype)
+    result = _whole_column(texts, given, dtype, missing)
     if result is None:
         result = _mixed_column(texts, given, dtype, missing, index)
     result = result.reshape(shape)
     return result if result.ndim or dtype == dtypes.string else result[()]
+
+
+def _whole_column(
+    texts: list[bytes], given: Any, dtype: dtypes.DType, missing: bytes
+) -> Any:
+    """A column read in one go; None if a field has to be found that is wrong."""
+    gaps = None
+    if b"" in texts or missing in texts:
+        gaps = np.array([text in (b"", missing) for text in texts])
+        texts = [text for text in texts if text not in (b"", missing)]
+        if not len(given):
+            return None
+    found = to_strings(texts, (-1,))
+    if dtype != dtypes.string:
+        found = numbers_of(texts, dtype)
+    if gaps is None or found is None:
+        return found
+    whole = np.full(len(gaps), given[0], dtype.as_numpy_dtype)
+    whole[~gaps] = found
+    return whole
 
 
 def _mixed_column(
@@ -235,7 +257,7 @@ def _mixed_column(
     missing: bytes,
     index: int,
 ) -> Any:
-    """A column in which fields are missing, or one is no number."""
+    """A column by its fields, to tell what is wrong with one."""
     result = np.empty(len(texts), dtype.as_numpy_dtype)
     for i, text in enumerate(texts):
         if text in (b"", missing):
@@ -250,6 +272,11 @@ def _mixed_column(
 
 
 def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
+    """The value of a field of a CSV record, by its text.
+
+    Raises:
+      InvalidArgumentError: it is no number of the dtype; field and record are named.
+    """
     if dtype == dtypes.string:
         return text
     try:

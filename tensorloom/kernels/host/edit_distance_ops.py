@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid
 
 _Array = NDArray[Any]
 # Pairs are compared together while their tables of one row have so many elements.
@@ -45,13 +45,17 @@ class _Sequences:
 
 def _check(indices: Any, values: Any, shape: Any, what: str) -> None:
     if indices.ndim != 2 or values.ndim != 1 or shape.ndim != 1:
-        raise invalid(f"{what} must be a sparse tensor: indices, values and shape")
+        raise invalid_argument(
+            f"{what} must be a sparse tensor: indices, values and shape"
+        )
     if len(indices) != len(values) or indices.shape[1] != len(shape):
-        raise invalid(f"{what} has {len(indices)} indices but {len(values)} values")
+        raise invalid_argument(
+            f"{what} has {len(indices)} indices but {len(values)} values"
+        )
     if len(shape) < 2:
-        raise invalid(f"{what}_shape should be at least rank 2")
+        raise invalid_argument(f"{what}_shape should be at least rank 2")
     if ((indices < 0) | (indices >= shape)).any():
-        raise invalid(f"{what}_indices are out of bounds")
+        raise invalid_argument(f"{what}_indices are out of bounds")
 
 
 def _sequences(indices: Any, values: Any, shape: tuple[int, ...]) -> _Sequences:
@@ -160,7 +164,7 @@ def edit_distance(c: OpKernelConstruction) -> Compute:
         _check(inputs[3], inputs[4], inputs[5], "truth")
         a, b = inputs[2], inputs[5]
         if len(a) != len(b):
-            raise invalid(
+            raise invalid_argument(
                 f"hypothesis_shape and truth_shape must have one rank: {a} vs. {b}"
             )
         shape = tuple(np.maximum(a, b)[:-1].tolist())

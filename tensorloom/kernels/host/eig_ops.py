@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.matrix_ops import (
     _converging,
     check_square,
-    invalid,
     substitute,
     wide,
 )
@@ -28,7 +28,9 @@ def eig(c: OpKernelConstruction) -> Compute:
     def compute(matrix: _Array) -> tuple[_Array, _Array]:
         check_square(matrix)
         if not np.isfinite(matrix).all():
-            raise invalid("The decomposition was not successful: input is not finite.")
+            raise invalid_argument(
+                "The decomposition was not successful: input is not finite."
+            )
         if not compute_v:
             values = _converging(np.linalg.eigvals, matrix)
             return values.astype(dtype), np.zeros((0,), dtype)
@@ -45,24 +47,24 @@ def banded_triangular_solve(c: OpKernelConstruction) -> Compute:
 
     def compute(bands: _Array, rhs: _Array) -> _Array:
         if bands.ndim < 2 or rhs.ndim < 2:
-            raise invalid("In[0] and In[1] ndims must be >= 2")
+            raise invalid_argument("In[0] and In[1] ndims must be >= 2")
         for place, value in enumerate((bands, rhs)):
             if not value.size:
-                raise invalid(f"In[{place}] must not be an empty tensor")
+                raise invalid_argument(f"In[{place}] must not be an empty tensor")
         if bands.shape[-2] > bands.shape[-1]:
-            raise invalid(
+            raise invalid_argument(
                 f"The matrix has {bands.shape[-2]} bands, more than its size "
                 f"{bands.shape[-1]}"
             )
         if bands.shape[-1] != rhs.shape[-2]:
-            raise invalid(
+            raise invalid_argument(
                 "The matrix and the right-hand side have different numbers of rows: "
                 f"{bands.shape[-1]} and {rhs.shape[-2]}"
             )
         outer = np.broadcast_shapes(bands.shape[:-2], rhs.shape[:-2])
         main = bands[..., 0 if lower else -1, :]
         if (main == 0).any():
-            raise invalid("Input matrix is not invertible.")
+            raise invalid_argument("Input matrix is not invertible.")
         matrix = wide(_matrix_of(bands, lower))
         is_lower = lower
         if of_adjoint:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host import example_buffer, example_lists
 from tensorloom.kernels.host import example_wire as wire
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 
 if TYPE_CHECKING:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from struct import unpack_from
+
 from tensorloom.kernels.host.string_hashes import (
     _K0,
     _K1,
     _M,
     _mix,
     _rotate,
+    _round,
     _to_16,
     _weak,
 )
@@ -64,20 +67,17 @@ def _short(s: bytes, a: int, b: int) -> tuple[int, int]:
 def _long(s: bytes, x: int, y: int) -> tuple[int, int]:
     left, at, z = len(s), 0, len(s) * _K1 & _M
     v0 = (_rotate(y ^ _K1, 49) * _K1 + _word(s, 0)) & _M
-    v1 = (_rotate(v0, 42) * _K1 + _word(s, 8)) & _M
+    v = v0, (_rotate(v0, 42) * _K1 + _word(s, 8)) & _M
     w0 = (_rotate((y + z) & _M, 35) * _K1 + x) & _M
-    w1 = _rotate((x + _word(s, 88)) & _M, 53) * _K1 & _M
+    w = w0, _rotate((x + _word(s, 88)) & _M, 53) * _K1 & _M
     while left >= 128:
         for _ in range(2):
-            x = _rotate((x + y + v0 + _word(s, at + 8)) & _M, 37) * _K1 & _M
-            y = _rotate((y + v1 + _word(s, at + 48)) & _M, 42) * _K1 & _M
-            x ^= w1
-            y = (y + v0 + _word(s, at + 40)) & _M
-            z = _rotate((z + w0) & _M, 33) * _K1 & _M
-            v0, v1 = _weak(s, at, v1 * _K1 & _M, (x + w0) & _M)
-            w0, w1 = _weak(s, at + 32, (z + w1) & _M, (y + _word(s, at + 16)) & _M)
-            z, x, at = x, z, at + 64
+            x, y, z, v, w = _round(
+                unpack_from("<QQQQQQQQ", s, at), x, y, z, v, w, _K1, 1
+            )
+            at += 64
         left -= 128
+    (v0, v1), (w0, w1) = v, w
     x = (x + _rotate((v0 + z) & _M, 49) * _K0) & _M
     y = (y * _K0 + _rotate(w1, 37)) & _M
     z = (z * _K0 + _rotate(w0, 27)) & _M
@@ -91,7 +91,7 @@ def _long(s: bytes, x: int, y: int) -> tuple[int, int]:
         x = (x * _K0 + w0) & _M
         z = (z + w1 + _word(s, end)) & _M
         w1 = (w1 + v0) & _M
-        v0, v1 = _weak(s, end, (v0 + z) & _M, v1)
+        v0, v1 = _weak(unpack_from("<QQQQ", s, end), (v0 + z) & _M, v1)
         v0 = v0 * _K0 & _M
     x, y = _mix16(x, v0), _mix16(y + z, w0)
     return (_mix16(x + v1, w1) + y) & _M, _mix16(x + w1, y + v1)

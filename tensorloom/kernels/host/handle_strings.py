@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tensorloom.framework import errors
+from tensorloom.framework.object_arrays import object_scalar
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tensorloom.framework.resource import Resource
     from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
 
@@ -29,9 +30,7 @@ def to_string(resource: Resource, device: str, cpp_name: str) -> np.ndarray[Any,
         name=resource.name,
         maybe_type_name=cpp_name,
     )
-    result = np.empty((), object)
-    result[()] = proto.SerializeToString()
-    return result
+    return object_scalar(proto.SerializeToString())
 
 
 def from_string(text: Any) -> ResourceHandleProto:

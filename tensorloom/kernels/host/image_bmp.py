@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.framework.errors import invalid_argument
 
 _MAX_BYTES: Final = 1 << 30
 

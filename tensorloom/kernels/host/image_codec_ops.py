@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.image_bmp import decode_bmp
 from tensorloom.kernels.host.image_jpeg import JpegOptions, decode_jpeg, open_jpeg
@@ -18,7 +19,7 @@ from tensorloom.kernels.host.image_png import (
     encode_png16,
     png_header,
 )
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 
 _MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.bit_select import where
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 
 def _check_adjustable(images: Any, *factors: Any) -> None:
@@ -201,6 +203,35 @@ def adjust_saturation(c: OpKernelConstruction) -> Compute:
     def compute(images: Any, scale: Any) -> Any:
         _check_colors(images, scale, "scale")
         return _saturated(images, scale).astype(images.dtype, copy=False)
+
+    return compute
+
+
+_YIQ_OF_RGB: Final = np.array(
+    [[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]]
+)
+
+
+@host_kernel("AdjustHsvInYiq", large=True, types={"T": {dtypes.float32}})
+def adjust_hsv_in_yiq(c: OpKernelConstruction) -> Compute:
+    """A turn and a scaling of the plane of colours: one matrix for all pixels."""
+
+    def compute(images: Any, delta: Any, saturation: Any, value: Any) -> Any:
+        if images.ndim < 3:
+            raise invalid_argument(
+                f"input must be at least 3-D, got shape{shape_text(images.shape)}"
+            )
+        for name, amount in (
+            ("delta_h", delta),
+            ("scale_s", saturation),
+            ("scale_v", value),
+        ):
+            _check_colors(images, amount, name)
+        chroma = np.float64(value) * np.float64(saturation)
+        along, across = chroma * np.cos(float(delta)), chroma * np.sin(float(delta))
+        change = [[float(value), 0, 0], [0, along, -across], [0, across, along]]
+        matrix = np.linalg.inv(_YIQ_OF_RGB) @ np.array(change) @ _YIQ_OF_RGB
+        return images @ matrix.T.astype(np.float32)
 
     return compute
 

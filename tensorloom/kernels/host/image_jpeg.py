@@ -19,8 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 
 # TensorFlow refuses images of more bytes than that.
 _MAX_BYTES: Final = 1 << 29

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.framework.errors import invalid_argument
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 # Samples of a pixel by PNG's colour type, and back.

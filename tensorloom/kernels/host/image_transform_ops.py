@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 _F = np.float32
 # Axis: (old positions [new, taps], weights [new, taps]).
@@ -266,49 +267,81 @@ def _read_nearest(images: Any, y: Any, x: Any, fill: Any) -> Any:
     return _read(images, y, x, fill)
 
 
-@host_kernel(["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"], large=True)
-def image_projective_transform(c: OpKernelConstruction) -> Compute:
-    """Each output pixel is read where its projection lies."""
-    if c["interpolation"] not in (b"NEAREST", b"BILINEAR"):
+def _checked_reader(interpolation: bytes) -> Callable[[Any, Any, Any, Any], Any]:
+    """The function that reads images at places (y, x)."""
+    readers = {b"NEAREST": _read_nearest, b"BILINEAR": _read_bilinear}
+    if interpolation not in readers:
         raise invalid_argument(
-            f"Invalid interpolation {c['interpolation'].decode()}. Supported types: "
+            f"Invalid interpolation {interpolation.decode()}. Supported types: "
             "NEAREST, BILINEAR"
         )
+    return readers[interpolation]
+
+
+def _seen_through(
+    images: Any, transforms: Any, size: tuple[int, int], read: Any, move: Any, fill: Any
+) -> Any:
+    """Images of a new size, each pixel read where its projection lies."""
+    y, x, exists = _projected(transforms.astype(np.float32), *size)
+    y, x = move(y, images.shape[1]), move(x, images.shape[2])
+    target = (len(images), *size)
+    y, x = np.broadcast_to(y, target), np.broadcast_to(x, target)
+    exists = np.broadcast_to(exists, target) & np.isfinite(y) & np.isfinite(x)
+    y, x = np.where(exists, y, _F(0)), np.where(exists, x, _F(0))
+    values = read(images, y, x, fill)
+    return np.where(exists[..., None], values, fill).astype(images.dtype)
+
+
+@host_kernel("ImageProjectiveTransform", large=True)
+def image_projective_transform_v1(c: OpKernelConstruction) -> Compute:
+    """Of the images' own size, with zeros outside of them."""
+    read = _checked_reader(c["interpolation"])
+    move, fill = _FILL_MODES[b"CONSTANT"], c["dtype"].as_numpy_dtype(0)
+
+    def compute(images: Any, transforms: Any) -> Any:
+        _check_transforms(images, transforms)
+        if not images.size:
+            return images.copy()
+        return _seen_through(images, transforms, images.shape[1:3], read, move, fill)
+
+    return compute
+
+
+@host_kernel(["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"], large=True)
+def image_projective_transform(c: OpKernelConstruction) -> Compute:
+    """Of any size, with ways to fill what is outside of the images."""
+    read = _checked_reader(c["interpolation"])
     if c["fill_mode"] not in _FILL_MODES:
         raise invalid_argument(
             f"Invalid mode {c['fill_mode'].decode()}. Supported types: "
             "REFLECT, WRAP, CONSTANT, NEAREST"
         )
-    read = _read_bilinear if c["interpolation"] == b"BILINEAR" else _read_nearest
     move = _FILL_MODES[c["fill_mode"]]
     dtype = c["dtype"].as_numpy_dtype
 
     def compute(images: Any, transforms: Any, shape: Any, fill: Any = 0.0) -> Any:
-        height, width = _check_projection(images, transforms, shape)
+        size = _check_projection(images, transforms, shape)
         if np.ndim(fill):
             raise invalid_argument(
                 f"fill_value must be a scalar{shape_text(np.shape(fill))}"
             )
-        y, x, exists = _projected(transforms.astype(np.float32), height, width)
-        y, x = move(y, images.shape[1]), move(x, images.shape[2])
-        target = (len(images), height, width)
-        y, x = np.broadcast_to(y, target), np.broadcast_to(x, target)
-        exists = np.broadcast_to(exists, target) & np.isfinite(y) & np.isfinite(x)
-        y, x = np.where(exists, y, _F(0)), np.where(exists, x, _F(0))
         value = np.asarray(fill).astype(dtype)
-        values = read(images, y, x, value)
-        return np.where(exists[..., None], values, value).astype(dtype)
+        return _seen_through(images, transforms, size, read, move, value)
 
     return compute
 
 
-def _check_projection(images: Any, transforms: Any, shape: Any) -> tuple[int, int]:
+def _check_transforms(images: Any, transforms: Any) -> None:
     if images.ndim != 4:
         raise invalid_argument("Input images must have rank 4")
     if transforms.ndim != 2 or transforms.shape[1] != 8:
         raise invalid_argument("Input transform should be num_images x 8 or 1 x 8")
     if len(transforms) not in (1, len(images)):
         raise invalid_argument("Input transform should be num_images x 8 or 1 x 8")
+
+
+def _check_projection(images: Any, transforms: Any, shape: Any) -> tuple[int, int]:
+    _check_transforms(images, transforms)
     if np.shape(shape) != (2,):
         raise invalid_argument(
             f"output shape must have two elements {shape_text(np.shape(shape))}"

@@ -6,25 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 
 
 @host_kernel(["InplaceAdd", "InplaceSub", "InplaceUpdate"], large=True)
 def _inplace(c: OpKernelConstruction) -> Compute:
     def compute(x: Any, i: Any, v: Any) -> Any:
         if x.ndim < 1:
-            raise invalid("x must be at least a vector")
+            raise invalid_argument("x must be at least a vector")
         rows, values = np.asarray(i), np.asarray(v)
         if rows.ndim != 1:
-            raise invalid(f"i must be a vector. {text(rows.shape)}")
+            raise invalid_argument(f"i must be a vector. {text(rows.shape)}")
         if values.shape != (len(rows), *x.shape[1:]):
-            raise invalid(
+            raise invalid_argument(
                 "v must have the shape of the rows of x: "
                 f"{text(np.shape(v))} vs. {text(x.shape)}"
             )
         if not len(x) and len(rows):
-            raise invalid("x has no rows")
+            raise invalid_argument("x has no rows")
         result = x.copy()
         for row, value in zip(rows % max(len(x), 1), values, strict=True):
             if c.op == "InplaceAdd":

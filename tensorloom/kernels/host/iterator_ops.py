@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import container_of
 from tensorloom.kernels.host import handle_strings
 from tensorloom.kernels.host.datasets.dataset import as_dataset
 from tensorloom.kernels.host.iterator_resource import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def _place(c: OpKernelConstruction) -> tuple[str, str]:
     """Container and name of the resource of a node."""
     shared = (c.get("shared_name") or b"").decode()
-    container = (c.get("container") or b"").decode() or "localhost"
+    container = container_of(c.get("container"))
     return container, shared or _resources(c).own_name(c.node_name)
 
 

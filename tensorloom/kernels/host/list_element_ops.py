@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.tensor_array_resource import (
     OBJECT_TYPES,
-    boxed,
     concat_values,
     stack_values,
 )
@@ -37,17 +38,14 @@ if TYPE_CHECKING:
 Convert = Callable[[Any], Any]
 
 
-def invalid(message: str) -> errors.InvalidArgumentError:
-    """The error of an op that got a list or an index that does not fit."""
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def check_dtype(handle: Any, dtype: DType) -> None:
     """Checks that a value is a list of elements of a dtype."""
     if not isinstance(handle, TensorList):
-        raise invalid("Input handle is not a list. Saw: " + repr(type(handle).__name__))
+        raise invalid_argument(
+            "Input handle is not a list. Saw: " + repr(type(handle).__name__)
+        )
     if handle.element_dtype != dtype:
-        raise invalid(
+        raise invalid_argument(
             f"Invalid data types; op elements {dtype.name} but list elements "
             f"{handle.element_dtype.name}"
         )
@@ -60,7 +58,7 @@ def unset_value(dtype: DType, dims: Dims, what: str) -> Any:
       errors.InvalidArgumentError: its shape is not fully known.
     """
     if dims is None or None in dims:
-        raise invalid(
+        raise invalid_argument(
             f"{what} but element_shape is not fully defined: {format_dims(dims)}"
         )
     if dtype in OBJECT_TYPES:
@@ -80,7 +78,7 @@ def make_get_item(c: OpKernelConstruction, convert: Convert) -> Compute:
         if handle.element_dtype is not dtype:
             check_dtype(handle, dtype)
         if not 0 <= index < handle.length:
-            raise invalid(
+            raise invalid_argument(
                 f"Trying to access element {index} in a list with {handle.length} "
                 "elements."
             )
@@ -132,7 +130,7 @@ def _all_set(
         if element is not UNSET:
             shape = shape_of(element)
             if not is_compatible(shape, dims):
-                raise invalid(
+                raise invalid_argument(
                     f"Tried to {verb} list elements of incompatible shapes: "
                     f"{format_dims(shape)} and {format_dims(dims)}"
                 )
@@ -141,14 +139,14 @@ def _all_set(
         what = f"Tried to {verb} list which only contains uninitialized tensors"
         zeros = unset_value(dtype, dims, what)
         if zeros is None:
-            zeros = boxed(zeros)
+            zeros = as_object_array(zeros)
         items = [zeros if element is UNSET else element for element in items]
     return list(items), dims
 
 
 def _no_elements(dtype: DType, dims: Dims, verb: str) -> Any:
     if dims is None or None in dims:
-        raise invalid(
+        raise invalid_argument(
             f"Tried to {verb} elements of an empty list with non-fully-defined "
             f"element_shape: {format_dims(dims)}"
         )
@@ -167,7 +165,10 @@ def _stacked(
     dims = merge_dims(dims_of(element_shape), handle.element_shape)
     if dtype in OBJECT_TYPES:
         convert = _as_it_is
-        items = [element if element is UNSET else boxed(element) for element in items]
+        items = [
+            element if element is UNSET else as_object_array(element)
+            for element in items
+        ]
     if not items:
         return convert(_no_elements(dtype, dims, verb))
     elements, _ = _all_set(items, dtype, dims, verb)
@@ -181,7 +182,7 @@ def make_stack(c: OpKernelConstruction, convert: Convert) -> Compute:
     def compute(handle: TensorList, element_shape: Any) -> Any:
         check_dtype(handle, dtype)
         if count not in (-1, handle.length):
-            raise invalid(
+            raise invalid_argument(
                 f"Operation expected a list with {count} elements but got a list with "
                 f"{handle.length} elements."
             )
@@ -199,7 +200,7 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
         items = handle.elements()
         for index in np.ravel(indices).tolist():
             if not 0 <= index < handle.length:
-                raise invalid(
+                raise invalid_argument(
                     f"Index {index} out o range; list only has {handle.length} "
                     "elements."
                 )
@@ -223,7 +224,7 @@ def make_concat(c: OpKernelConstruction, convert: Convert) -> Compute:
         dims = declared if element_shape is None else dims_of(element_shape)
         dims = merge_dims(dims, handle.element_shape)
         if dims == ():
-            raise invalid(
+            raise invalid_argument(
                 "Concat requires elements to be at least vectors, found scalars"
             )
         return _joined(handle, dims, leading_dims, convert)
@@ -238,7 +239,7 @@ def _joined(
     items = handle.elements()
     if not items:
         if rest is None or None in rest:
-            raise invalid(
+            raise invalid_argument(
                 "All except the first dimension must be fully defined when "
                 "concating an empty tensor list. element_shape: " + format_dims(dims)
             )
@@ -266,9 +267,11 @@ def _common_rest(items: Sequence[Any], rest: Dims) -> Dims:
             continue
         shape = shape_of(element)
         if not shape:
-            raise invalid("Concat saw a scalar shape but requires at least vectors.")
+            raise invalid_argument(
+                "Concat saw a scalar shape but requires at least vectors."
+            )
         if not is_compatible(shape[1:], rest):
-            raise invalid(
+            raise invalid_argument(
                 "Tried to concat tensors with unequal shapes: "
                 f"{format_dims(rest)} vs {format_dims(shape[1:])}"
             )
@@ -281,7 +284,7 @@ def _leading(index: int, dims: Dims, leading_dims: Any) -> int:
         return int(leading_dims[index])
     if dims and dims[0] is not None:
         return dims[0]
-    raise invalid(
+    raise invalid_argument(
         f"List contains uninitialized element at index {index} but leading_dims has "
         f"only {len(leading_dims)} elements."
     )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.kernels.host.list_element_ops import check_dtype, invalid
+from tensorloom.kernels.host.list_element_ops import check_dtype
 from tensorloom.kernels.tensor_list import (
     UNSET,
     Dims,
@@ -32,9 +33,9 @@ def _slices(tensor: Any) -> list[Any]:
 def _check_slices(tensor: Any, dims: Dims) -> None:
     shape = shape_of(tensor)
     if not shape:
-        raise invalid("Tensor must be at least a vector, but saw shape: []")
+        raise invalid_argument("Tensor must be at least a vector, but saw shape: []")
     if not is_compatible(shape[1:], dims):
-        raise invalid(
+        raise invalid_argument(
             "Specified a list with shape "
             f"{format_dims(dims)} from a tensor with shape {format_shape(shape[1:])}"
         )
@@ -48,7 +49,7 @@ def reserve(c: OpKernelConstruction) -> Compute:
     def compute(element_shape: Any, num_elements: Any) -> TensorList:
         count = int(num_elements)
         if count < 0:
-            raise invalid(
+            raise invalid_argument(
                 f"The num_elements to reserve must be a non negative number, but got "
                 f"{count}"
             )
@@ -85,7 +86,7 @@ def set_item(c: OpKernelConstruction) -> Compute:
         length = handle.length
         if not 0 <= index < length:
             if not may_grow or index < 0:
-                raise invalid(
+                raise invalid_argument(
                     f"Trying to modify element {index} in a list with {length} "
                     "elements."
                 )
@@ -103,7 +104,7 @@ def resize(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: TensorList, size: Any) -> TensorList:
         if size < 0:
-            raise invalid(
+            raise invalid_argument(
                 f"TensorListSlice expects size to be non-negative. Got: {size}"
             )
         return handle.resize(int(size))
@@ -126,14 +127,14 @@ def scatter(c: OpKernelConstruction) -> Compute:
     ) -> TensorList:
         dims = dims_of(element_shape)
         if num_elements < -1:
-            raise invalid(
+            raise invalid_argument(
                 f"TensorListScatter expects num_elements >= -1, found: {num_elements}"
             )
         _check_slices(tensor, dims)
         positions = _checked_indices(indices, tensor)
         count = max([int(num_elements), *(i + 1 for i in positions)])
         if num_elements >= 0 and count > num_elements:
-            raise invalid(
+            raise invalid_argument(
                 "TensorListScatter: Trying to scatter at index "
                 f"{max(positions)} in list with size {num_elements}"
             )
@@ -148,12 +149,12 @@ def scatter(c: OpKernelConstruction) -> Compute:
 def _checked_indices(indices: Any, tensor: Any) -> list[int]:
     positions: list[int] = indices.tolist()
     if len(positions) != shape_of(tensor)[0]:
-        raise invalid(
+        raise invalid_argument(
             "Invalid number of rows in input tensor. Expected: "
             f"{len(positions)} Actual: {shape_of(tensor)[0]}"
         )
     if any(i < 0 for i in positions):
-        raise invalid("Indices in TensorListScatter must all be non-negative.")
+        raise invalid_argument("Indices in TensorListScatter must all be non-negative.")
     return positions
 
 
@@ -189,10 +190,12 @@ def split(c: OpKernelConstruction) -> Compute:
     def compute(tensor: Any, element_shape: Any, lengths: Any) -> TensorList:
         dims, shape = dims_of(element_shape), shape_of(tensor)
         if not shape:
-            raise invalid("Tensor must be at least a vector, but saw shape: []")
+            raise invalid_argument(
+                "Tensor must be at least a vector, but saw shape: []"
+            )
         rest = None if dims is None else dims[1:]
         if not is_compatible(shape[1:], rest):
-            raise invalid(
+            raise invalid_argument(
                 f"tensor shape {format_shape(shape)} is not compatible with "
                 f"element_shape {format_dims(dims)}"
             )
@@ -207,16 +210,16 @@ def _pieces(tensor: Any, lengths: list[int]) -> list[Any]:
     pieces, start = [], 0
     for length in lengths:
         if length < 0:
-            raise invalid(f"Invalid value in lengths: {length}")
+            raise invalid_argument(f"Invalid value in lengths: {length}")
         if start + length > total:
-            raise invalid(
+            raise invalid_argument(
                 f"Attempting to slice [{start}, {start + length}] from tensor with "
                 f"length {total}"
             )
         pieces.append(tensor[start : start + length])
         start += length
     if start != total:
-        raise invalid(
+        raise invalid_argument(
             f"Unused values in tensor. Length of tensor: {total} Values used: {start}"
         )
     return pieces
@@ -246,7 +249,7 @@ def concat_lists(c: OpKernelConstruction) -> Compute:
         lists_a, shape = _lists_of(input_a)
         lists_b, shape_b = _lists_of(input_b)
         if shape != shape_b:
-            raise invalid(
+            raise invalid_argument(
                 f"input_a and input_b must have the same shape: {shape} vs. {shape_b}"
             )
         joined = []
@@ -254,7 +257,7 @@ def concat_lists(c: OpKernelConstruction) -> Compute:
             check_dtype(a, dtype)
             check_dtype(b, dtype)
             if a.element_shape != b.element_shape:
-                raise invalid(
+                raise invalid_argument(
                     "input_a and input_b TensorList element shapes are not identical: "
                     f"{format_dims(a.element_shape)} vs. {format_dims(b.element_shape)}"
                 )
@@ -277,9 +280,9 @@ def push_back_batch(c: OpKernelConstruction) -> Compute:
     def compute(input_handles: Any, tensor: Any) -> Any:
         lists, shape = _lists_of(input_handles)
         if shape is None or len(shape) != 1:
-            raise invalid("Expected input_handles to be a vector")
+            raise invalid_argument("Expected input_handles to be a vector")
         if not shape_of(tensor) or shape_of(tensor)[0] != len(lists):
-            raise invalid(
+            raise invalid_argument(
                 "Expected tensor.shape[0] == input_handles.size, but saw "
                 f"{format_shape(shape_of(tensor))} vs. {len(lists)}"
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 
@@ -14,7 +15,6 @@ from tensorloom.framework.resource import Resource
 from tensorloom.kernels import tensor_list_codec  # noqa: F401  (lists cross tasks)
 from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
 from tensorloom.kernels.host.list_element_ops import make_pop_back
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.optional_ops import Optional
 from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of
 from tensorloom.kernels.variable_value import is_host, to_host

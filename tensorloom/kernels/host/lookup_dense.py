@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.lookup_resource import LookupTable
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_hashes import hash64
 
 _M = (1 << 64) - 1

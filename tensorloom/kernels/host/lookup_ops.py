@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.resource import container_of
 from tensorloom.framework.shape_inference import format_shape
 from tensorloom.kernels.host.lookup_dense import DenseHashTable
 from tensorloom.kernels.host.lookup_resource import (
@@ -15,7 +17,6 @@ from tensorloom.kernels.host.lookup_resource import (
     LookupTable,
     MutableHashTable,
 )
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.storage import filesystem
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
     assert c.resources is not None
     resources = c.resources
     shared = (c["shared_name"] or b"").decode()
-    container = (c["container"] or b"").decode() or "localhost"
+    container = container_of(c["container"])
     if not shared and c["use_node_name_sharing"]:
         shared = c.node_name
     name = shared or resources.own_name(c.node_name)
@@ -52,8 +53,9 @@ def _table(c: OpKernelConstruction, kind: type[LookupTable]) -> Callable[[], Any
     types = c["key_dtype"], c["value_dtype"]
 
     def find() -> Any:
-        found = resources.lookup_or_create(
-            container, name, kind, lambda: kind(container, name, *types, dims)
+        # Tables of all kinds share their names.
+        found: LookupTable = resources.lookup_or_create(
+            container, name, LookupTable, lambda: kind(container, name, *types, dims)
         )
         found.check_types(*types)
         return found

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.key_tables import NotIndexed, NumberIndex
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_index import MOST_BYTES, StringIndex
 from tensorloom.kernels.host.string_spans import Spans, spans_of
 
@@ -55,8 +56,7 @@ class LookupTable(Resource):
             )
 
     def size(self) -> int:
-        """The number of keys. Raises FailedPreconditionError before initialization."""
-        self._check_ready()
+        """The number of keys."""
         with self._lock:
             return len(self._items)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.bit_select import where
 from tensorloom.kernels.host.in_place import makes_array
@@ -17,7 +18,6 @@ from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
     clip_checked,
     division_by_zero,
-    invalid_argument,
     negative_exponent,
     same_shapes,
     shape_text,

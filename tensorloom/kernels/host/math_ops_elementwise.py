@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.in_place import makes_array
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
 _COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
@@ -226,6 +226,10 @@ def bucket_boundaries(c: OpKernelConstruction) -> list[float]:
       InvalidArgumentError: they are not in order.
     """
     boundaries: list[float] = c["boundaries"]
+    return _in_order(boundaries)
+
+
+def _in_order(boundaries: list[float]) -> list[float]:
     if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise invalid_argument("Expected sorted boundaries")
     return boundaries
@@ -237,5 +241,19 @@ def _bucketize(c: OpKernelConstruction) -> Compute:
 
     def compute(x: Any) -> Any:
         return np.searchsorted(boundaries, x, side="right").astype(np.int32)
+
+    return compute
+
+
+@host_kernel("BucketizeWithInputBoundaries", large=True)
+def _bucketize_with_input(c: OpKernelConstruction) -> Compute:
+    dtype = c["T"].as_numpy_dtype
+
+    def compute(x: Any, boundaries: Any) -> Any:
+        ends = np.asarray(boundaries).reshape(-1)
+        _in_order(ends.tolist())
+        # Compared as numbers of the input's dtype, as TensorFlow does.
+        places = np.searchsorted(ends.astype(dtype), x, side="right")
+        return places.astype(np.int32)
 
     return compute

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
-
-
-def invalid_argument(message: str) -> errors.InvalidArgumentError:
-    """An InvalidArgumentError whose place the executor fills in."""
-    return errors.InvalidArgumentError(None, None, message)
 
 
 def shape_text(shape: Sequence[int]) -> str:

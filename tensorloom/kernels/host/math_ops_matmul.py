@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 # Multiplications up to which OpenBLAS computes a product on the caller's thread alone.
 ONE_THREAD_PRODUCT: Final = 1 << 18

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.array_ops_checks import in_advance, keep_last
 from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.matrix_ops import check_square, invalid, wide
+from tensorloom.kernels.host.matrix_ops import check_square, wide
 
 _Array = NDArray[Any]
 _TAYLOR_TERMS = 20
@@ -111,7 +112,7 @@ def tridiagonal_solve(c: OpKernelConstruction) -> Compute:
 
     def compute(diagonals: _Array, rhs: _Array) -> _Array:
         if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
-            raise invalid("Expected diagonals and right-hand sides to fit")
+            raise invalid_argument("Expected diagonals and right-hand sides to fit")
         upper, main, lower = (diagonals[..., i, :].copy() for i in range(3))
         if rhs.size == 0:
             return np.zeros_like(rhs)
@@ -126,7 +127,7 @@ def _thomas(upper: _Array, main: _Array, lower: _Array, rhs: _Array) -> _Array:
     size = main.shape[-1]
     for i in range(size):
         if np.any(main[..., i] == 0):
-            raise invalid(
+            raise invalid_argument(
                 "The first element of diagonals is zero."
                 if i == 0
                 else "Input matrix is not invertible."
@@ -161,7 +162,7 @@ def _solve_with_pivots(
         rhs_top = np.where(swap[..., None], rhs[..., i + 1, :], rhs[..., i, :])
         rhs_low = np.where(swap[..., None], rhs[..., i, :], rhs[..., i + 1, :])
         if np.any(top[0] == 0):
-            raise invalid("Input matrix is not invertible.")
+            raise invalid_argument("Input matrix is not invertible.")
         factor = low[0] / top[0]
         main[..., i], upper[..., i], second[..., i] = top
         main[..., i + 1] = low[1] - factor * top[1]
@@ -169,7 +170,7 @@ def _solve_with_pivots(
         rhs[..., i, :] = rhs_top
         rhs[..., i + 1, :] = rhs_low - factor[..., None] * rhs_top
     if np.any(main[..., -1] == 0):
-        raise invalid("Input matrix is not invertible.")
+        raise invalid_argument("Input matrix is not invertible.")
     for i in range(size - 1, -1, -1):
         if i + 1 < size:
             rhs[..., i, :] -= upper[..., i, None] * rhs[..., i + 1, :]

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 
@@ -20,17 +20,12 @@ _Array = NDArray[Any]
 _NOT_INVERTIBLE: Final = "Input matrix is not invertible."
 
 
-def invalid(message: str) -> errors.InvalidArgumentError:
-    """The error of a bad input."""
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def check_square(matrix: _Array) -> None:
     """Refuses what is not [..., n, n]."""
     if matrix.ndim < 2:
-        raise invalid(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
+        raise invalid_argument(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
     if matrix.shape[-1] != matrix.shape[-2]:
-        raise invalid(
+        raise invalid_argument(
             f"Input matrix must be square, got {shape_text(matrix.shape[-2:])}"
         )
 
@@ -49,18 +44,18 @@ def _solve(matrix: _Array, rhs: _Array) -> _Array:
     try:
         return np.linalg.solve(matrix, rhs)
     except np.linalg.LinAlgError:
-        raise invalid(_NOT_INVERTIBLE) from None
+        raise invalid_argument(_NOT_INVERTIBLE) from None
 
 
 def check_right_side(matrix: _Array, rhs: _Array) -> None:
     """Refuses right-hand sides of another number of rows, or of other batches."""
     if rhs.ndim < 2 or matrix.shape[:-2] != rhs.shape[:-2]:
-        raise invalid(
+        raise invalid_argument(
             "Input tensors must have the same batch dimensions, got "
             f"{shape_text(matrix.shape)} and {shape_text(rhs.shape)}"
         )
     if matrix.shape[-2] != rhs.shape[-2]:
-        raise invalid(
+        raise invalid_argument(
             "Input matrix and rhs are incompatible: "
             f"{shape_text(matrix.shape)} and {shape_text(rhs.shape)}"
         )
@@ -75,11 +70,11 @@ def matrix_inverse(c: OpKernelConstruction) -> Compute:
         check_square(matrix)
         source = adjoint(matrix) if wants_adjoint else matrix
         if _starts_with_nan(source):
-            raise invalid("Input is not invertible.")
+            raise invalid_argument("Input is not invertible.")
         try:
             result = np.linalg.inv(wide(source))
         except np.linalg.LinAlgError:
-            raise invalid("Input is not invertible.") from None
+            raise invalid_argument("Input is not invertible.") from None
         return result.astype(matrix.dtype, copy=False)
 
     return compute
@@ -139,7 +134,7 @@ def matrix_solve(c: OpKernelConstruction) -> Compute:
             return np.zeros_like(rhs)
         source = wide(adjoint(matrix) if of_adjoint else matrix)
         if _starts_with_nan(source):
-            raise invalid(_NOT_INVERTIBLE)
+            raise invalid_argument(_NOT_INVERTIBLE)
         return _solve(source, wide(rhs)).astype(rhs.dtype, copy=False)
 
     return compute
@@ -157,7 +152,7 @@ def matrix_triangular_solve(c: OpKernelConstruction) -> Compute:
             return np.zeros_like(rhs)
         singular = np.any(np.diagonal(matrix, axis1=-2, axis2=-1) == 0)
         if singular or np.isnan(matrix[..., :1, :1]).any():
-            raise invalid(_NOT_INVERTIBLE)
+            raise invalid_argument(_NOT_INVERTIBLE)
         source = wide(np.tril(matrix) if lower else np.triu(matrix))
         is_lower = lower
         if of_adjoint:
@@ -193,11 +188,13 @@ def matrix_solve_ls(c: OpKernelConstruction) -> Compute:
 
     def compute(matrix: _Array, rhs: _Array, l2_regularizer: Any) -> _Array:
         if matrix.ndim < 2:
-            raise invalid(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
+            raise invalid_argument(
+                f"Input tensor 0 must have rank >= 2, got {matrix.ndim}"
+            )
         check_right_side(matrix, rhs)
         regularizer = float(l2_regularizer)
         if not regularizer >= 0:
-            raise invalid(f"l2_regularizer must be >= 0, got {regularizer}")
+            raise invalid_argument(f"l2_regularizer must be >= 0, got {regularizer}")
         a, b = wide(matrix), wide(rhs)
         if fast:
             result = _normal_equations(a, b, regularizer)
@@ -223,7 +220,9 @@ def _normal_equations(a: _Array, b: _Array, regularizer: float) -> _Array:
     try:
         np.linalg.cholesky(gramian)
     except np.linalg.LinAlgError:
-        raise invalid("Input matrix was rank deficient or ill-conditioned.") from None
+        raise invalid_argument(
+            "Input matrix was rank deficient or ill-conditioned."
+        ) from None
     if is_tall:
         return _solve(gramian, turned @ b)
     return turned @ _solve(gramian, b)
@@ -238,7 +237,7 @@ def cholesky(c: OpKernelConstruction) -> Compute:
         try:
             factor = np.linalg.cholesky(wide(matrix))
         except np.linalg.LinAlgError:
-            raise invalid(
+            raise invalid_argument(
                 "Cholesky decomposition was not successful. The input might not be "
                 "valid."
             ) from None
@@ -254,9 +253,9 @@ def cholesky_grad(c: OpKernelConstruction) -> Compute:
     def compute(factor: _Array, grad: _Array) -> _Array:
         check_square(factor)
         if factor.ndim != grad.ndim:
-            raise invalid("All input tensors must have the same rank.")
+            raise invalid_argument("All input tensors must have the same rank.")
         if factor.shape != grad.shape:
-            raise invalid("Inputs L and grad must have same dimension.")
+            raise invalid_argument("Inputs L and grad must have same dimension.")
         lower = np.tril(wide(factor))
         middle = np.tril(np.swapaxes(lower, -1, -2) @ np.tril(wide(grad)))
         diagonal = np.einsum("...ii->...i", middle)
@@ -292,7 +291,7 @@ def _converging(decompose: Callable[..., Any], *args: Any, **options: Any) -> An
             raise np.linalg.LinAlgError
         return decompose(*args, **options)
     except np.linalg.LinAlgError:
-        raise invalid(
+        raise invalid_argument(
             "The decomposition was not successful. The input might not be valid."
         ) from None
 
@@ -317,7 +316,9 @@ def svd(c: OpKernelConstruction) -> Compute:
 
     def compute(matrix: _Array) -> tuple[_Array, _Array, _Array]:
         if matrix.ndim < 2:
-            raise invalid(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
+            raise invalid_argument(
+                f"Input tensor 0 must have rank >= 2, got {matrix.ndim}"
+            )
         dtype, source = matrix.dtype, wide(matrix)
         if not compute_uv:
             values = _converging(np.linalg.svd, source, compute_uv=False)
@@ -361,7 +362,7 @@ def _factorize(matrix: _Array, order: _Array) -> None:
     for k in range(size):
         pivot = k + int(np.argmax(np.abs(matrix[k:, k])))
         if not abs(matrix[pivot, k]) > 0:
-            raise invalid(_NOT_INVERTIBLE)
+            raise invalid_argument(_NOT_INVERTIBLE)
         if pivot != k:
             matrix[[k, pivot]] = matrix[[pivot, k]]
             order[[k, pivot]] = order[[pivot, k]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.tensor_proto import encode_tensor
 from tensorloom.kernels.host.string_arrays import to_strings
@@ -95,7 +95,7 @@ def scalar_tag(tag: Any) -> str:
       errors.InvalidArgumentError: there is not one.
     """
     if tag.ndim:
-        raise _invalid("Tags must be a scalar")
+        raise invalid_argument("Tags must be a scalar")
     text: str = tag.item().decode()
     return text
 
@@ -127,14 +127,16 @@ def add_images(
       errors.InvalidArgumentError: the tensor is no batch of images.
     """
     if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
-        raise _invalid(
+        raise invalid_argument(
             "Tensor must be 4-D with last dim 1, 3, or 4, not "
             f"{format_shape(tensor.shape)}"
         )
     batch, height, width, depth = tensor.shape
     if batch and not tensor.size:
         shown = ", ".join(str(size) for size in tensor.shape)
-        raise _invalid(f"input tensor must have non-zero dims. Found: [{shown}].")
+        raise invalid_argument(
+            f"input tensor must have non-zero dims. Found: [{shown}]."
+        )
     for i in range(min(limit, batch)):
         pixels = tensor[i]
         if pixels.dtype != np.uint8:
@@ -211,9 +213,11 @@ def add_clips(summary: Any, tag: str, tensor: Any, limit: int, rate: float) -> N
       errors.InvalidArgumentError: the tensor is no batch of clips.
     """
     if tensor.ndim not in (2, 3):
-        raise _invalid(f"Tensor must be 3-D or 2-D, got: {format_shape(tensor.shape)}")
+        raise invalid_argument(
+            f"Tensor must be 3-D or 2-D, got: {format_shape(tensor.shape)}"
+        )
     if not rate > 0:
-        raise _invalid("sample_rate must be > 0")
+        raise invalid_argument("sample_rate must be > 0")
     clips = tensor if tensor.ndim == 3 else tensor[:, :, None]
     frames, channels = clips.shape[1:]
     for i in range(min(limit, len(clips))):
@@ -249,7 +253,3 @@ def _wav(samples: NDArray[np.float32], rate: int) -> bytes:
         frames * frame_bytes,
     )
     return header + data
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

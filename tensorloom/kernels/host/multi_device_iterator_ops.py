@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host import handle_strings
@@ -74,21 +75,19 @@ class MultiDeviceIterator(Resource):
         """
         with self._lock:
             if incarnation != self._incarnation or self._source is None:
-                raise _invalid(
+                raise invalid_argument(
                     f"Invalid incarnation id. Provided: {incarnation}; Expected: "
                     f"{self._incarnation}"
                 )
             if not 0 <= shard < self._devices:
-                raise _invalid(f"shard_num {shard} is not in [0, {self._devices})")
+                raise invalid_argument(
+                    f"shard_num {shard} is not in [0, {self._devices})"
+                )
             while not self._aside[shard]:
                 element = self._source.next(context)
                 self._aside[self._turn].append(element)
                 self._turn = (self._turn + 1) % self._devices
             return self._aside[shard].popleft()
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 @host_kernel("MultiDeviceIterator", devices=("CPU",), large=True)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.host.philox import Generator, words_to_double
 from tensorloom.kernels.host.random_state import node_generator
 
@@ -52,9 +53,9 @@ def _regions(sequence: Any, size: int, overlapping: bool) -> _Regions:
 def _ratios(c: OpKernelConstruction) -> list[float]:
     ratios: list[float] = c["pooling_ratio"]
     if len(ratios) != 4:
-        raise invalid("pooling_ratio field must specify 4 dimensions")
+        raise invalid_argument("pooling_ratio field must specify 4 dimensions")
     if min(ratios) < 1:
-        raise invalid(f"pooling_ratio must be at least 1, got: {min(ratios)}")
+        raise invalid_argument(f"pooling_ratio must be at least 1, got: {min(ratios)}")
     if ratios[0] != 1 or ratios[3] != 1:
         raise errors.UnimplementedError(
             None,
@@ -70,7 +71,9 @@ def _pool(c: OpKernelConstruction) -> Compute:
     ratios, generator = _ratios(c), node_generator(c)
     seeds = (c["seed"], c["seed2"])
     if any(seeds) and not c["deterministic"]:
-        raise invalid("Both seed and seed2 should be 0 if deterministic is false.")
+        raise invalid_argument(
+            "Both seed and seed2 should be 0 if deterministic is false."
+        )
     pseudo, overlapping = c["pseudo_random"], c["overlapping"]
     reduce = np.max if c.op == "FractionalMaxPool" else _mean
     fixed: dict[tuple[int, ...], Any] = {}
@@ -80,7 +83,9 @@ def _pool(c: OpKernelConstruction) -> Compute:
             return fixed[shape]
         sizes = [math.floor(n / r) for n, r in zip(shape, ratios, strict=True)]
         if min(sizes[1:3]) < 1:
-            raise invalid(f"pooling_ratio leaves no output for shape {text(shape)}")
+            raise invalid_argument(
+                f"pooling_ratio leaves no output for shape {text(shape)}"
+            )
         source = generator
         if c["deterministic"] and any(seeds):
             source = Generator(*seeds)  # the same in every piece of the graph
@@ -91,7 +96,7 @@ def _pool(c: OpKernelConstruction) -> Compute:
 
     def compute(value: Any) -> Any:
         if value.ndim != 4:
-            raise invalid("tensor_in must be 4-dimensional")
+            raise invalid_argument("tensor_in must be 4-dimensional")
         rows, columns = sequences(value.shape)
         shape = (len(value), len(rows) - 1, len(columns) - 1, value.shape[3])
         result = np.empty(shape, value.dtype)
@@ -124,18 +129,18 @@ def _check_sequences(shape: Any, grad: Any, rows: Any, columns: Any) -> None:
     """Sequences must rise from 0 and fit value and gradient."""
     for sequence, axis, name in ((rows, 1, "row"), (columns, 2, "col")):
         if sequence.ndim != 1 or len(sequence) != grad.shape[axis] + 1:
-            raise invalid(
+            raise invalid_argument(
                 f"{name}_pooling_sequence must have {grad.shape[axis] + 1} elements"
             )
         if (np.diff(sequence) <= 0).any() or sequence[0] < 0:
-            raise invalid(f"{name}_pooling_sequence must rise from 0")
+            raise invalid_argument(f"{name}_pooling_sequence must rise from 0")
         if sequence[-1] > shape[axis]:
-            raise invalid(
+            raise invalid_argument(
                 f"{name}_pooling_sequence ends at {sequence[-1]}, behind the input's "
                 f"{shape[axis]}"
             )
     if grad.shape[0] != shape[0] or grad.shape[3] != shape[3]:
-        raise invalid(
+        raise invalid_argument(
             f"out_backprop {text(grad.shape)} does not fit the input {text(shape)}"
         )
 
@@ -146,7 +151,9 @@ def _max_pool_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(value: Any, output: Any, grad: Any, rows: Any, columns: Any) -> Any:
         if value.ndim != 4 or grad.ndim != 4 or output.shape != grad.shape:
-            raise invalid("orig_input and out_backprop must be 4-dimensional and fit")
+            raise invalid_argument(
+                "orig_input and out_backprop must be 4-dimensional and fit"
+            )
         _check_sequences(value.shape, grad, rows, columns)
         result = np.zeros_like(value)
         cells = _cells(value, rows, columns, overlapping)
@@ -170,7 +177,9 @@ def _avg_pool_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(sizes: Any, grad: Any, rows: Any, columns: Any) -> Any:
         if sizes.shape != (4,) or grad.ndim != 4:
-            raise invalid("original input tensor shape must be 1-dimensional and 4")
+            raise invalid_argument(
+                "original input tensor shape must be 1-dimensional and 4"
+            )
         shape = tuple(sizes.tolist())
         check_shape(shape, dtype, device)
         _check_sequences(shape, grad, rows, columns)

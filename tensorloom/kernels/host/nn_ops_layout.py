@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.nn_ops_checks import invalid, text
+from tensorloom.kernels.host.nn_ops_checks import text
 
 
 def _formats(c: OpKernelConstruction) -> tuple[str, str]:
@@ -19,11 +20,11 @@ def _formats(c: OpKernelConstruction) -> tuple[str, str]:
     source, target = c["src_format"].decode(), c["dst_format"].decode()
     for text_, name in ((source, "Source"), (target, "Destination")):
         if len(text_) not in (4, 5):
-            raise invalid(
+            raise invalid_argument(
                 f"{name} format must be of length 4 or 5, received src_format = {text_}"
             )
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
-        raise invalid(
+        raise invalid_argument(
             "Destination and source format must determine a permutation, got "
             f"{source} and {target}"
         )
@@ -49,17 +50,17 @@ def _vec_permute(c: OpKernelConstruction) -> Compute:
 
     def compute(x: Any) -> Any:
         if x.ndim not in (1, 2):
-            raise invalid(
+            raise invalid_argument(
                 f"input must be a vector or 2D tensor, but got shape {text(x.shape)}"
             )
         full = len(source)
         if len(x) not in (full, full - 2):
-            raise invalid(
+            raise invalid_argument(
                 f"1D input must be of size {full - 2} or {full}, but got shape "
                 f"{text(x.shape)}"
             )
         if x.ndim == 2 and x.shape[1] != 2:
-            raise invalid(
+            raise invalid_argument(
                 "Second dimension of 2D input must be of size 2, but got shape "
                 f"{text(x.shape)}"
             )
@@ -81,11 +82,13 @@ def _nth_element(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, n: Any) -> Any:
         index = int(n)
         if index < 0:
-            raise invalid(f"n must be non-negative but is {index}")
+            raise invalid_argument(f"n must be non-negative but is {index}")
         if value.ndim < 1:
-            raise invalid(f"input must be >= 1-D, got shape {text(value.shape)}")
+            raise invalid_argument(
+                f"input must be >= 1-D, got shape {text(value.shape)}"
+            )
         if value.shape[-1] <= index:
-            raise invalid("Input must have at least n+1 columns")
+            raise invalid_argument("Input must have at least n+1 columns")
         place = value.shape[-1] - 1 - index if reverse else index
         return np.partition(value, place, axis=-1)[..., place]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,6 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tensorloom.framework.dtypes import DType
+
+
+# TensorFlow reads reals like this one, too, but no fractions and no integers.
+_HEXADECIMAL: Final = re.compile(rb"\s*[+-]?0[xX][0-9a-fA-F]+\s*")
+
+
+def _is_only_pythons(text: bytes, dtype: DType) -> bool:
+    """Whether Python reads more in texts like this than TensorFlow does.
+
+    Digits grouped by underscores, "infinity" written out, and integers with a plus.
+    """
+    if b"_" in text:
+        return True
+    return b"+" in text if dtype.is_integer else b"y" in text or b"Y" in text
 
 
 @functools.cache
@@ -24,11 +39,10 @@ def number_of(text: bytes, dtype: DType) -> int | float:
     Raises:
       ValueError: it is none, or out of the range of an integer dtype.
     """
-    # Python takes digits grouped by underscores; C does not.
-    if b"_" in text:
+    if _is_only_pythons(text, dtype):
         raise ValueError
     if not dtype.is_integer:
-        return float(text)
+        return float(int(text, 16) if _HEXADECIMAL.fullmatch(text) else text)
     number = int(text)
     low, high = _bounds(dtype)
     if not low <= number <= high:
@@ -40,15 +54,18 @@ def numbers_of(texts: Sequence[bytes], dtype: DType) -> Any:
     """A vector of the numbers; None if there is a text for which `number_of` raises.
 
     In a tenth of the time that a call for each takes. (It may be None, too, for
-    integers beyond int64.)
+    integers beyond int64 and hexadecimal numbers.)
     """
     blob = b",".join(texts)
-    if b"_" in blob:
+    if _is_only_pythons(blob, dtype):
         return None
     to = dtype.as_numpy_dtype
     try:
         if not dtype.is_integer:
-            return np.fromiter(map(float, texts), np.float64, len(texts)).astype(to)
+            reals = _plain_decimals(blob, len(texts)) if len(texts) > _FEW else None
+            if reals is None:
+                reals = np.fromiter(map(float, texts), np.float64, len(texts))
+            return reals.astype(to, copy=False)
         numbers = _plain_integers(blob, len(texts))
         if numbers is None:
             numbers = np.fromiter(map(int, texts), np.int64, len(texts))
@@ -82,3 +99,36 @@ def _plain_integers(blob: bytes, count: int) -> Any:
     if len(numbers) != count or not count or numbers.min() <= _INT64_ENDS[0]:
         return None
     return numbers if numbers.max() < _INT64_ENDS[1] else None
+
+
+# For fewer texts `float` takes less time.
+_FEW: Final = 32
+_MOST_DECIMALS: Final = 22
+# They are exact, as integers are up to the greatest one; so one rounding is all.
+_POWERS: Final = 10.0 ** np.arange(_MOST_DECIMALS + 1)
+_GREATEST: Final = 1 << 53
+
+
+def _plain_decimals(blob: bytes, count: int) -> Any:
+    """The numbers of a list of digits, points and commas, float64; None if it is none.
+
+    In a third of the time that `float` takes. It may be None, too, for many digits.
+    """
+    if blob.translate(None, b"0123456789,-."):
+        return None
+    digits = _plain_integers(blob.replace(b".", b""), count)
+    if digits is None or not -_GREATEST <= digits.min() <= digits.max() <= _GREATEST:
+        return None
+    text = np.frombuffer(blob, np.uint8)
+    ends = np.append(np.flatnonzero(text == ord(",")), len(text))
+    points = np.flatnonzero(text == ord("."))
+    field = np.searchsorted(ends, points)
+    decimals = np.zeros(count, np.int64)
+    decimals[field] = ends[field] - points - 1
+    signed = np.append(text[:1], text[ends[:-1] + 1]) == ord("-")
+    if (field[1:] == field[:-1]).any() or np.count_nonzero(signed) != blob.count(b"-"):
+        return None  # two points in a number, or a sign within
+    if decimals.max() > _MOST_DECIMALS:
+        return None
+    numbers = digits / _POWERS[decimals]
+    return np.negative(numbers, out=numbers, where=signed & (digits == 0))

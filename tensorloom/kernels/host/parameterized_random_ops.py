@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import operator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_from_tensor, shape_text
 from tensorloom.kernels.host.counter_random_ops import (
     _advance,
     _check_algorithm,
     _check_scalar_algorithm,
-    _invalid,
 )
 from tensorloom.kernels.host.philox import Stream
 from tensorloom.kernels.host.random_binomial import (
@@ -50,7 +52,7 @@ def _batches(
     """
     for name, value in parameters.items():
         if np.ndim(value) > 1:
-            raise _invalid(
+            raise invalid_argument(
                 f"Input {name} should be a scalar or vector, got shape: "
                 f"{shape_text(np.shape(value))}"
             )
@@ -59,7 +61,7 @@ def _batches(
         return -(-count * samples // _PIECE), _PIECE, True
     for name, value in parameters.items():
         if np.ndim(value) and np.size(value) not in (1, count):
-            raise _invalid(
+            raise invalid_argument(
                 f"Input {name} should have length 1 or shape[0], got shape: "
                 f"{shape_text(np.shape(value))}"
             )
@@ -74,7 +76,7 @@ def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
 
     def compute(shape: _Array, *values: _Array) -> _Array:
         if not np.size(shape):
-            raise _invalid("Shape tensor must not be empty, got []")
+            raise invalid_argument("Shape tensor must not be empty, got []")
         dims = shape_from_tensor(shape, dtype, device)
         names = ("means", "stddevs", "minvals", "maxvals")
         count, samples, _ = _batches(dims, dict(zip(names, values, strict=True)))
@@ -82,11 +84,17 @@ def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
         flat = [np.reshape(value, -1) for value in values]
         total = math.prod(dims)
         out = np.empty(total, np.dtype(dtype.as_numpy_dtype))
-        for batch in range(count):
+        rows = zip(*(np.broadcast_to(v, count).tolist() for v in flat), strict=True)
+        begin = 0
+        # Neighbouring batches that are alike are sampled at once.
+        for _, batches in groupby(enumerate(rows), operator.itemgetter(1)):
+            batch = [number for number, _ in batches][-1]
             bounds = Bounds(*(v[0 if len(v) == 1 else batch] for v in flat))
-            begin = batch * samples
-            end = min(begin + samples, total)
-            out[begin:end], stream = truncated_samples(stream, end - begin, bounds)
+            end = min((batch + 1) * samples, total)
+            out[begin:end], stream = truncated_samples(
+                stream, end - begin, bounds, samples
+            )
+            begin = end
         return out.reshape(dims)
 
     return compute
@@ -119,11 +127,11 @@ def _broadcast(
         whole = np.broadcast_shapes(*(np.shape(value) for value in values))
     except ValueError:
         shapes = ", ".join(shape_text(np.shape(value)) for value in values)
-        raise _invalid(
+        raise invalid_argument(
             f"The parameters do not broadcast, got shapes {shapes}"
         ) from None
     if dims[len(dims) - len(whole) :] != whole:
-        raise _invalid(
+        raise invalid_argument(
             "Shape passed in must end with broadcasted shape of the parameters, got "
             f"{shape_text(dims)} and {shape_text(whole)}"
         )
@@ -145,7 +153,7 @@ def stateful_binomial(c: OpKernelConstruction) -> Compute:
     ) -> _Array:
         _check_scalar_algorithm(algorithm)
         if not np.size(shape):
-            raise _invalid("Shape tensor must not be empty, got []")
+            raise invalid_argument("Shape tensor must not be empty, got []")
         dims = shape_from_tensor(shape, dtype, device)
         count, samples, _ = _batches(dims, {"counts": counts, "probs": probs})
         _, stream = _advance(variable, 2 * 100 * count * (samples + 3) // 4)
@@ -241,8 +249,8 @@ def _stream(key: _Array, counter: _Array, alg: Any) -> Stream:
     """
     _check_algorithm(int(alg))
     if np.shape(key) != (1,):
-        raise _invalid(f"key must have shape [1], not {list(np.shape(key))}")
+        raise invalid_argument(f"key must have shape [1], not {list(np.shape(key))}")
     if np.ndim(counter) != 1 or len(counter) < 2:
-        raise _invalid("counter must be a vector of at least 2 elements")
+        raise invalid_argument("counter must be a vector of at least 2 elements")
     low, high = (int(word) for word in counter[:2])
     return Stream(int(key[0]), low | high << 64)

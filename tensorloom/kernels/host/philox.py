@@ -127,6 +127,25 @@ class Stream:
         return self.blocks(-(-count // 4)).reshape(-1)[:count]
 
 
+def unwanted_words(limit: int) -> int:
+    """How many of the least words are drawn again, so that `limit` divides the rest."""
+    return _MASK32 % limit + 1 if limit & (limit - 1) else 0
+
+
+def words_below(stream: Stream, count: int, limit: int) -> NDArray[np.int64]:
+    """`count` numbers of 0 to `limit` - 1, each from the next word that is wanted."""
+    unwanted = unwanted_words(limit)
+    found: NDArray[np.int64] = np.empty(0, np.int64)
+    used = 0
+    while len(found) < count:
+        missing = -(-(count - len(found)) // 4)
+        words = stream.skip(used).words(4 * missing)
+        used += missing
+        fresh = words[words >= unwanted].astype(np.int64) % limit
+        found = np.concatenate([found, fresh])
+    return found[:count]
+
+
 def _interleave(
     even: NDArray[np.uint64], odd: NDArray[np.uint64], out: UInt32Array
 ) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.package_modules import import_all
 from tensorloom.storage import filesystem
 
@@ -23,11 +24,6 @@ VARINT, EIGHT_BYTES, LENGTH, GROUP_START, GROUP_END, FOUR_BYTES = range(6)
 _MASK32: Final = (1 << 32) - 1
 _MASK64: Final = (1 << 64) - 1
 _BYTES: Final = b"bytes://"
-
-
-def invalid(message: str) -> errors.InvalidArgumentError:
-    """An error for what a node asks for."""
-    return errors.InvalidArgumentError(None, None, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +142,7 @@ def find_message(source: bytes, message_type: str) -> Any:
             return pool.FindMessageTypeByName(name)
         except KeyError:
             continue
-    raise invalid(f"No descriptor found for message type {message_type}")
+    raise invalid_argument(f"No descriptor found for message type {message_type}")
 
 
 def _own_descriptors() -> Any:
@@ -170,7 +166,7 @@ def _pool_of(source: bytes) -> Any:
         for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
             pool.Add(file)
     except (OSError, ValueError, TypeError, message.DecodeError, errors.OpError):
-        raise invalid(
+        raise invalid_argument(
             "Source does not represent serialized file descriptor set proto."
         ) from None
     return pool
@@ -182,7 +178,7 @@ def find_fields(descriptor: Any, names: Sequence[bytes], owner: str) -> list[Fie
     for name in map(bytes.decode, names):
         field = descriptor.fields_by_name.get(name)
         if field is None:
-            raise invalid(f"Unknown field: {name} in message type {owner}")
+            raise invalid_argument(f"Unknown field: {name} in message type {owner}")
         found.append(_field(field))
     return found
 

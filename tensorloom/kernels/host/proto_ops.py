@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.proto_fields import (
@@ -21,7 +22,6 @@ from tensorloom.kernels.host.proto_fields import (
     Field,
     find_fields,
     find_message,
-    invalid,
 )
 from tensorloom.storage.coding import decode_varint, encode_varint
 
@@ -135,13 +135,13 @@ def decode_proto(c: OpKernelConstruction) -> Compute:
     descriptor = find_message(c["descriptor_source"], owner)
     types = c["output_types"]
     if len(names) != len(types):
-        raise invalid(
+        raise invalid_argument(
             "field_names and output_types attributes must have the same length"
         )
     fields = find_fields(descriptor, names, owner)
     for field, dtype in zip(fields, types, strict=True):
         if dtype not in field.kind.types:
-            raise invalid(
+            raise invalid_argument(
                 f"Unexpected output type for {owner}.{field.name}: {field.type_name} "
                 f"to {dtype.name}"
             )
@@ -153,7 +153,7 @@ def decode_proto(c: OpKernelConstruction) -> Compute:
         outer = np.shape(messages)
         texts = np.asarray(messages, object).reshape(-1).tolist()
         if not texts:
-            raise invalid("Bufs argument must contain at least one value")
+            raise invalid_argument("Bufs argument must contain at least one value")
         found = [_field_values(read(t), by_number, len(fields)) for t in texts]
         sizes = np.array([[len(v) for v in values] for values in found], np.int32)
         columns = [
@@ -170,7 +170,7 @@ def _reader(c: OpKernelConstruction, descriptor: Any) -> Any:
     """What makes wire format of a given message."""
     form = c["message_format"]
     if form not in (b"binary", b"text"):
-        raise invalid("format must be one of binary or text")
+        raise invalid_argument("format must be one of binary or text")
     if form == b"binary" and not c["sanitize"]:
         return lambda data: data
     from google.protobuf import message, message_factory, text_format
@@ -218,18 +218,18 @@ def _encoded(field: Field, values: Sequence[Any]) -> bytes:
 def _check_values(sizes: _Array, values: Sequence[_Array], names: list[str]) -> None:
     for name, value in zip(names, values, strict=True):
         if np.ndim(value) < 2:
-            raise invalid(
+            raise invalid_argument(
                 f"Invalid shape for field {name}.  Saw shape "
                 f"{shape_text(np.shape(value))} but it should be at least a matrix."
             )
     outer = values[0].shape[:-1]
     if any(value.shape[:-1] != outer for value in values):
-        raise invalid(
+        raise invalid_argument(
             "Values must match up to the last dimension: "
             + ", ".join(shape_text(value.shape) for value in values)
         )
     if np.shape(sizes) != (*outer, len(names)):
-        raise invalid(
+        raise invalid_argument(
             "sizes should be batch_size + [len(field_names)].  Saw: "
             f"{shape_text(np.shape(sizes))} but expected: "
             f"{shape_text((*outer, len(names)))}"
@@ -243,10 +243,10 @@ def encode_proto(c: OpKernelConstruction) -> Compute:
     descriptor = find_message(c["descriptor_source"], owner)
     fields = find_fields(descriptor, c["field_names"], owner)
     if len(fields) != len(types):
-        raise invalid("Length of inputs list must match field_names")
+        raise invalid_argument("Length of inputs list must match field_names")
     for field, dtype in zip(fields, types, strict=True):
         if dtype not in field.kind.types:
-            raise invalid(
+            raise invalid_argument(
                 f"Incompatible type for field {field.name}.  Saw dtype: "
                 f"{_c_name(dtype)} but field type is: {field.type_name}"
             )
@@ -263,7 +263,7 @@ def encode_proto(c: OpKernelConstruction) -> Compute:
             parts = []
             for i in order:
                 if counts[i] > columns[i].shape[1]:
-                    raise invalid(
+                    raise invalid_argument(
                         "Size to write must not be larger than value tensor; but saw: "
                         f"{counts[i]} > {columns[i].shape[1]} at message {row} field "
                         f"{i}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.resource import container_of
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.queue_resource import (
     Element,
@@ -40,7 +41,7 @@ def _queue_factory(c: OpKernelConstruction, kind: type[Queue], **extra: Any) -> 
     assert c.resources is not None
     resources = c.resources
     shared = (c["shared_name"] or b"").decode()
-    container = (c["container"] or b"").decode() or "localhost"
+    container = container_of(c["container"])
     types, shapes, capacity = _signature(c, kind)
     key = shared or resources.own_name(c.node_name)
 
@@ -50,8 +51,12 @@ def _queue_factory(c: OpKernelConstruction, kind: type[Queue], **extra: Any) -> 
         return kind(container, name, types, shapes, capacity, **extra)
 
     def compute() -> Queue:
-        found = resources.lookup_or_create(container, key, kind, make)
+        # Queues of all kinds share their names.
+        found: Queue = resources.lookup_or_create(container, key, Queue, make)
+        _check_kind(found, kind, shared)
         _check_same(found, types, shapes, capacity, shared)
+        if isinstance(found, RandomShuffleQueue):
+            _check_same_shuffling(found, shared, **extra)
         return found
 
     return compute
@@ -68,6 +73,40 @@ def _signature(
         if len(types) == 1:
             shapes = [TensorShape.of(())]
     return types, shapes, c["capacity"]
+
+
+def _check_kind(queue: Queue, kind: type[Queue], shared: str) -> None:
+    if type(queue) is not kind:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Shared queue '{shared}' has type '{queue.kind}' that does not match type "
+            f"of Node '{kind.kind}'",
+        )
+
+
+def _check_same_shuffling(
+    queue: RandomShuffleQueue,
+    shared: str,
+    min_after_dequeue: int,
+    seed: int,
+    seed2: int,
+) -> None:
+    if queue.min_after_dequeue != min_after_dequeue:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Shared queue '{shared}' has min_after_dequeue {queue.min_after_dequeue} "
+            f"but requested min_after_dequeue was {min_after_dequeue}.",
+        )
+    # Who names no seeds takes any.
+    if (seed or seed2) and queue.seeds != (seed, seed2):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Shared queue '{shared}' has random seeds {queue.seeds} but requested "
+            f"seeds are {(seed, seed2)}.",
+        )
 
 
 def _check_same(

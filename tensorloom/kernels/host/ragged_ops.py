@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_memory, check_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 _Array = NDArray[Any]
 

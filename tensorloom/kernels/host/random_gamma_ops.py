@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_from_tensor
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.random_rejection import gamma, highest_value, poisson
 from tensorloom.kernels.host.random_state import node_generator
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import shape_from_tensor, shape_text
@@ -109,7 +109,7 @@ def random_uniform_int(c: OpKernelConstruction) -> Compute:
         if count == 0:
             return np.empty(dims, numpy_dtype)
         if low >= high:
-            raise _invalid(f"Need minval < maxval, got {low} >= {high}")
+            raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")
         if rng is not None:
             return rng.integers(low, high, dims, numpy_dtype)
         stream = generator.reserve_outputs(count)
@@ -123,7 +123,9 @@ def random_uniform_int(c: OpKernelConstruction) -> Compute:
 def _scalar(value: Any, name: str) -> int:
     array = np.asarray(value)
     if array.ndim:
-        raise _invalid(f"{name} must be 0-D, got shape {shape_text(array.shape)}")
+        raise invalid_argument(
+            f"{name} must be 0-D, got shape {shape_text(array.shape)}"
+        )
     return int(array)
 
 
@@ -175,18 +177,16 @@ def multinomial(c: OpKernelConstruction) -> Compute:
 
 def _check_multinomial(shape: tuple[int, ...], num_samples: Any) -> int:
     if len(shape) != 2:
-        raise _invalid(f"logits should be a matrix, got shape {shape_text(shape)}")
+        raise invalid_argument(
+            f"logits should be a matrix, got shape {shape_text(shape)}"
+        )
     samples = np.asarray(num_samples)
     if samples.ndim:
-        raise _invalid(
+        raise invalid_argument(
             f"num_samples should be a scalar, got shape {shape_text(samples.shape)}"
         )
     if samples < 0:
-        raise _invalid(f"num_samples should be nonnegative, got {samples}")
+        raise invalid_argument(f"num_samples should be nonnegative, got {samples}")
     if shape[1] <= 0:
-        raise _invalid(f"num_classes should be positive, got {shape[1]}")
+        raise invalid_argument(f"num_classes should be positive, got {shape[1]}")
     return int(samples)
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

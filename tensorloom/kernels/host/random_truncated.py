@@ -20,6 +20,8 @@ from tensorloom.kernels.host.philox import Stream
 
 _Array = NDArray[Any]
 MAX_ITERATIONS: Final = 1000
+# So many groups of values at a time stay in the cache.
+_MOST_GROUPS: Final = 8192
 # Bounds at least so many deviations away on one side: the normal distribution itself.
 _DEVIATIONS_FOR_NORMAL: Final = 1.3
 _Proposal = Callable[[Stream, int], tuple[_Array, _Array]]
@@ -35,9 +37,11 @@ class Bounds(NamedTuple):
 
 
 def truncated_samples(
-    stream: Stream, count: int, bounds: Bounds
+    stream: Stream, count: int, bounds: Bounds, piece: int | None = None
 ) -> tuple[_Array, Stream]:
     """`count` values [count], and the stream after the words that they took.
+
+    Every `piece` values begin with a new step of the proposals.
 
     Raises:
       errors.InvalidArgumentError: the bounds hold no interval.
@@ -53,13 +57,14 @@ def truncated_samples(
         low, high, deviation = high, low, -deviation
     low, high = (low - mean) / deviation, (high - mean) / deviation
     propose, group = _proposal(low, high, dtype)
-    parts: list[_Array] = []
-    missing, refused = count, 0
-    while missing:
-        groups = max(4, -(-2 * missing // group))
+    out = np.empty(count, dtype)
+    done = refused = 0
+    while done < count:
+        groups = min(max(4, -(-2 * (count - done) // group)), _MOST_GROUPS)
         values, accepted = propose(stream, groups)
-        places = np.flatnonzero(accepted)[:missing]
-        refused = 0 if len(places) else refused + groups * group
+        before = done
+        done, used = _take(values, accepted.reshape(groups, group), out, done, piece)
+        refused = 0 if done > before else refused + groups * group
         if refused > MAX_ITERATIONS:
             raise errors.InternalError(
                 None,
@@ -67,12 +72,34 @@ def truncated_samples(
                 f"TruncatedNormal {propose.__name__} rejection sampler failed to "
                 "accept a sample.",
             )
-        parts.append(values[places])
-        missing -= len(places)
-        used = groups if missing else int(places[-1]) // group + 1
         stream = stream.skip(used * (2 if propose.__name__ == "uniform" else 1))
-    normalized = np.concatenate(parts) if parts else np.empty(0, dtype)
-    return normalized * deviation + mean, stream
+    return out * deviation + mean, stream
+
+
+def _take(
+    values: _Array, accepted: _Array, out: _Array, done: int, piece: int | None
+) -> tuple[int, int]:
+    """Fills out[done:] with accepted values: (how far it is filled, groups used).
+
+    What is left of the group with a piece's last value is not used.
+    """
+    groups, group = accepted.shape
+    places = np.flatnonzero(accepted)
+    chosen = values[places]
+    ends = np.cumsum(np.count_nonzero(accepted, axis=1)).tolist()
+    begin, size = 0, piece or len(out)
+    while True:
+        end = min(done - done % size + size, len(out))
+        last = begin + end - done
+        if last > len(chosen):
+            rest = chosen[begin:]
+            out[done : done + len(rest)] = rest
+            return done + len(rest), groups
+        out[done:end] = chosen[begin:last]
+        done, used = end, int(places[last - 1]) // group + 1
+        if done == len(out):
+            return done, used
+        begin = ends[used - 1]
 
 
 def _proposal(low: Any, high: Any, dtype: Any) -> tuple[_Proposal, int]:

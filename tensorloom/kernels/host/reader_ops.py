@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.reader_resource import (
@@ -45,7 +46,7 @@ def text_line_reader(c: OpKernelConstruction) -> Compute:
     """The reader of this node, or of its shared name."""
     skip = c["skip_header_lines"]
     if skip < 0:
-        raise _invalid(f"skip_header_lines must be >= 0 not {skip}")
+        raise invalid_argument(f"skip_header_lines must be >= 0 not {skip}")
     return node_resource(
         c, TextLineReader, lambda place, name: TextLineReader(place, name, skip)
     )
@@ -72,7 +73,7 @@ def fixed_length_record_reader(c: OpKernelConstruction) -> Compute:
     names = ("header_bytes", "record_bytes", "footer_bytes", "hop_bytes")
     for name in names:
         if c[name] < 0:
-            raise _invalid(f"{name} must be >= 0 not {c[name]}")
+            raise invalid_argument(f"{name} must be >= 0 not {c[name]}")
     lengths = tuple(c[name] for name in names)
     encoding = (c.get("encoding") or b"").decode()
     return node_resource(
@@ -144,7 +145,7 @@ def restore_state(c: OpKernelConstruction) -> Compute:
 
     def compute(reader: Reader, state: Any) -> None:
         if state.ndim:
-            raise _invalid(
+            raise invalid_argument(
                 f"Reader state must be scalar, but had shape: {list(state.shape)}"
             )
         reader.restore(state.item())
@@ -162,10 +163,6 @@ def reset(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 @host_kernel("RecordInput", large=True)
 def record_input(c: OpKernelConstruction) -> Compute:
     """Batches of records without end."""
@@ -174,7 +171,7 @@ def record_input(c: OpKernelConstruction) -> Compute:
         check_memory((batch,), dtypes.string, c.device)
     compression = c["compression_type"].decode()
     if compression not in ("", "GZIP", "ZLIB"):
-        raise _invalid(f"Unsupported compression_type: {compression}")
+        raise invalid_argument(f"Unsupported compression_type: {compression}")
     records = _shuffled_records(
         c["file_pattern"].decode(),
         compression,

@@ -7,7 +7,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors, varint
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host import record_files
 from tensorloom.kernels.host.waiting import WaitableResource
 from tensorloom.storage.tfrecord import FRAME, RecordReader
@@ -128,12 +129,12 @@ class Reader(WaitableResource):
 
 def _next_work(queue: Queue, context: Any) -> bytes:
     if len(queue.types) != 1:
-        raise _invalid("Expected single component queue")
+        raise invalid_argument("Expected single component queue")
     if queue.types[0].base_dtype.name != "string":
-        raise _invalid("Expected queue with single string component")
+        raise invalid_argument("Expected queue with single string component")
     ((name,),) = queue.dequeue(1, False, context)
     if name.size != 1:
-        raise _invalid("Expected to dequeue a one-element string tensor")
+        raise invalid_argument("Expected to dequeue a one-element string tensor")
     work: bytes = name.item()
     return work
 
@@ -233,12 +234,12 @@ class IdentityReader(Reader):
         """A `ReaderBaseState` message."""
         numbers = (self.started, self.finished, self.produced)
         parts = [
-            bytes([field << 3]) + _varint(value)
+            bytes([field << 3]) + varint.encode(value)
             for field, value in enumerate(numbers, start=1)
             if value
         ]
         if self.work:
-            parts.append(b"\x22" + _varint(len(self.work)) + self.work)
+            parts.append(b"\x22" + varint.encode(len(self.work)) + self.work)
         return b"".join(parts)
 
     def restore(self, state: bytes) -> None:
@@ -249,9 +250,9 @@ class IdentityReader(Reader):
         """
         try:
             fields = _parse_state(state)
-        except (IndexError, ValueError):
+        except ValueError:
             text = "".join(chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in state)
-            raise _invalid(
+            raise invalid_argument(
                 f"Could not parse state for {self.kind} '{self.name}': {text}"
             ) from None
         self.started, self.finished, self.produced = (
@@ -287,39 +288,20 @@ def _framed(work: bytes, compression: str) -> Iterator[Record]:
             place += FRAME + len(record)
 
 
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def _parse_state(data: bytes) -> dict[int, Any]:
-    """The fields of a `ReaderBaseState`: three numbers and a string."""
+    """The fields of a `ReaderBaseState`: three numbers and a string.
+
+    Raises:
+      ValueError: it is none.
+    """
     fields: dict[int, Any] = {}
     position = 0
-
-    def varint() -> int:
-        nonlocal position
-        value = shift = 0
-        while True:
-            byte = data[position]
-            position += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-            if shift > 63:
-                raise ValueError("varint too long")
-
     while position < len(data):
-        tag = varint()
+        tag, position = varint.decode(data, position)
         if tag in (0x08, 0x10, 0x18):
-            fields[tag >> 3] = varint()
+            fields[tag >> 3], position = varint.decode(data, position)
         elif tag == 0x22:
-            length = varint()
+            length, position = varint.decode(data, position)
             if position + length > len(data):
                 raise ValueError("string too long")
             fields[4] = data[position : position + length]
@@ -327,7 +309,3 @@ def _parse_state(data: bytes) -> dict[int, Any]:
         else:
             raise ValueError("unknown field")
     return fields
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

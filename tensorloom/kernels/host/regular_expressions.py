@@ -12,7 +12,7 @@ import sys
 import unicodedata
 from functools import lru_cache
 
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
+from tensorloom.framework.errors import invalid_argument
 
 _POSIX = {
     "alnum": "0-9A-Za-z",

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tensorloom.framework import errors
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
-
-
-def _string(text: bytes) -> Any:
-    value = np.empty((), object)
-    value[()] = text
-    return value
 
 
 def _check_scalars(**values: Any) -> None:
@@ -34,7 +27,7 @@ def sharded_filename(c: OpKernelConstruction) -> Compute:
 
     def compute(basename: Any, shard: Any, num_shards: Any) -> Any:
         _check_scalars(basename=basename, shard=shard, num_shards=num_shards)
-        return _string(
+        return object_scalar(
             basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards))
         )
 
@@ -47,6 +40,6 @@ def sharded_filespec(c: OpKernelConstruction) -> Compute:
 
     def compute(basename: Any, num_shards: Any) -> Any:
         _check_scalars(basename=basename, num_shards=num_shards)
-        return _string(basename.item() + b"-?????-of-%05d" % int(num_shards))
+        return object_scalar(basename.item() + b"-?????-of-%05d" % int(num_shards))
 
     return compute

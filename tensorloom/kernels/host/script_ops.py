@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors, py_functions
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ def _to_array(value: Any) -> np.ndarray[Any, Any]:
         return encoded
     if array.dtype.kind == "S":
         if isinstance(value, bytes):  # not through NumPy, which drops final zeros
-            encoded = np.empty((), object)
-            encoded[()] = value
-            return encoded
+            return object_scalar(value)
         return array.astype(object)
     if array.dtype.kind == "O":
         encoded = np.empty(array.shape, object)

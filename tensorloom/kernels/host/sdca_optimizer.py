@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.sdca_losses import LOSSES, Loss, Point
@@ -17,10 +17,6 @@ from tensorloom.kernels.host.sdca_losses import LOSSES, Loss, Point
 _Array = NDArray[Any]
 # An example that was drawn comes again with a tenth of the chance.
 _DECAY: Final = 0.1
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
 
 
 @dataclass(slots=True)
@@ -89,7 +85,7 @@ def _sparse_group(
     if len(owners) != len(features) or (
         values is not None and values.size != len(features)
     ):
-        raise _invalid(
+        raise invalid_argument(
             f"Sparse features of {len(owners)} examples, {len(features)} indices and "
             f"{len(features) if values is None else values.size} values"
         )
@@ -103,20 +99,22 @@ def _sparse_group(
     columns = [rows[a:b] for a, b in edges]
     for one in columns:
         if len(np.unique(one)) != len(one):
-            raise _invalid("Duplicate index in sparse vector.")
+            raise invalid_argument("Duplicate index in sparse vector.")
     return _Group(weights, columns, [given[a:b] for a, b in edges])
 
 
 def _rows_of(features: _Array, indices: _Array, count: int) -> _Array:
     if indices.size != count:
-        raise _invalid(f"Got {indices.size} sparse indices for {count} weights")
+        raise invalid_argument(f"Got {indices.size} sparse indices for {count} weights")
     order = np.argsort(indices, kind="stable")
     places = np.searchsorted(indices, features, sorter=order)
     rows: _Array = order[np.minimum(places, max(count - 1, 0))] if count else places
     known = indices[rows] == features if count else np.zeros(len(features), bool)
     if not known.all():
         wrong = features[np.flatnonzero(~known)[0]]
-        raise _invalid(f"Found sparse feature indices out of valid range: {wrong}")
+        raise invalid_argument(
+            f"Found sparse feature indices out of valid range: {wrong}"
+        )
     return rows
 
 
@@ -133,13 +131,15 @@ def _edges(owners: _Array, examples: int) -> list[tuple[int, int]]:
 
 def _dense_group(examples: int, features: _Array, weights: _Array) -> _Group:
     if features.ndim != 2 or len(features) != examples:
-        raise _invalid(
+        raise invalid_argument(
             f"Expected dense features of {examples} examples, got "
             f"{shape_text(features.shape)}"
         )
     width = features.shape[1]
     if width > weights.size:
-        raise _invalid(f"More dense features than we have parameters for: {width}")
+        raise invalid_argument(
+            f"More dense features than we have parameters for: {width}"
+        )
     columns = [slice(0, width)] * examples
     return _Group(weights, columns, list(features.astype(np.float64)))
 
@@ -228,7 +228,9 @@ def _groups(c: OpKernelConstruction, given: tuple[_Array, ...]) -> list[_Group]:
     valued = c["num_sparse_features_with_values"]
     dense = c["num_dense_features"]
     if valued > sparse:
-        raise _invalid(f"{valued} groups of values for {sparse} of sparse features")
+        raise invalid_argument(
+            f"{valued} groups of values for {sparse} of sparse features"
+        )
     parts: list[list[Any]] = []
     rest = list(given)
     for size in (sparse, sparse, valued, dense, 2, sparse, sparse, dense):
@@ -249,12 +251,12 @@ def _groups(c: OpKernelConstruction, given: tuple[_Array, ...]) -> list[_Group]:
 
 def _check(weights: _Array, labels: _Array, state: _Array) -> None:
     if weights.shape != labels.shape or weights.ndim != 1:
-        raise _invalid(
+        raise invalid_argument(
             f"Expected weights and labels of the same number of examples, got "
             f"{shape_text(weights.shape)} and {shape_text(labels.shape)}"
         )
     if state.shape != (len(weights), 4):
-        raise _invalid(
+        raise invalid_argument(
             f"Expected shape [{len(weights)},4] for example_state_data, got "
             f"{shape_text(state.shape)}"
         )

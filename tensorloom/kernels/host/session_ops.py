@@ -30,8 +30,14 @@ class _SessionTensors(Resource):
 
     def __init__(self, name: str) -> None:
         super().__init__(_CONTAINER, name)
-        self.values: dict[bytes, Any] = {}
+        # Each with the step that kept it: to that step it is not there yet.
+        self.values: dict[bytes, tuple[int, Any]] = {}
         self.numbers = itertools.count()
+
+    def find(self, handle: bytes, step: int) -> Any:
+        """The value of a handle that an earlier step made, or None."""
+        made, value = self.values.get(handle, (step, None))
+        return None if made == step else value
 
 
 def _tensors(resources: ResourceManager | None) -> _SessionTensors:
@@ -42,14 +48,14 @@ def _tensors(resources: ResourceManager | None) -> _SessionTensors:
     )
 
 
-@host_kernel("GetSessionHandle", retains=("value",), large=True)
+@host_kernel("GetSessionHandle", context=True, retains=("value",), large=True)
 def get_session_handle(c: OpKernelConstruction) -> Compute:
     """Keeps the value under a handle: node, number and device."""
     tensors = _tensors(c.resources)
 
-    def compute(value: Any) -> Any:
+    def compute(context: OpKernelContext, value: Any) -> Any:
         handle = f"{c.node_name};{next(tensors.numbers)};{c.device}".encode()
-        tensors.values[handle] = owned_array(value)
+        tensors.values[handle] = context.step_id, owned_array(value)
         return to_strings([handle], ())
 
     return compute
@@ -69,17 +75,17 @@ def get_session_handle_v2(c: OpKernelConstruction) -> Compute:
     return lambda value: _Held(c.node_name, owned_array(value))
 
 
-@host_kernel("GetSessionTensor", large=True)
+@host_kernel("GetSessionTensor", context=True, large=True)
 def get_session_tensor(c: OpKernelConstruction) -> Compute:
     """The value of a handle."""
     tensors, dtype = _tensors(c.resources), c["dtype"]
 
-    def compute(handle: Any) -> Any:
-        value = tensors.values.get(handle.item(), None)
+    def compute(context: OpKernelContext, handle: Any) -> Any:
+        value = tensors.find(handle.item(), context.step_id)
         if value is None:
             raise _unknown(handle)
         if value.dtype != dtype.as_numpy_dtype:
-            raise errors.InvalidArgumentError(
+            raise errors.InternalError(
                 None,
                 None,
                 f"The tensor with handle '{handle.item().decode()}' is of dtype "
@@ -90,13 +96,14 @@ def get_session_tensor(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("DeleteSessionTensor", large=True)
+@host_kernel("DeleteSessionTensor", context=True, large=True)
 def delete_session_tensor(c: OpKernelConstruction) -> Compute:
     """Drops the value of a handle."""
     tensors = _tensors(c.resources)
 
-    def compute(handle: Any) -> None:
-        if tensors.values.pop(handle.item(), None) is None:
+    def compute(context: OpKernelContext, handle: Any) -> None:
+        found = tensors.find(handle.item(), context.step_id)
+        if found is None or tensors.values.pop(handle.item(), None) is None:
             raise errors.InvalidArgumentError(
                 None,
                 None,

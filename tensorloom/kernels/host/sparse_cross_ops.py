@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.host.string_hashes import fingerprint64, siphash
 
@@ -158,10 +159,12 @@ def _sparse_result(found: list[Any], counts: Any, is_text: bool) -> tuple[Any, .
     return ragged_indices(counts), values, sparse_shape(counts)
 
 
-@host_kernel("SparseCross", large=True)
+@host_kernel(["SparseCross", "SparseFeatureCrossV2"], large=True)
 def sparse_cross(c: OpKernelConstruction) -> Compute:
     """Crosses as strings with "_X_", or hashed."""
     count, hashed, device = c["N"], c["hashed_output"], c.device
+    if c.op == "SparseFeatureCrossV2":  # which does not read that attr
+        hashed = c["out_type"].name == "int64"
     join: Callable[[Sequence[Any]], Any]
     join = _hashed(c["hash_key"], c["num_buckets"]) if hashed else _joined(b"_X_")
 

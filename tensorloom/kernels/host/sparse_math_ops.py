@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
 from tensorloom.kernels.host.sparse_ops import (
     check_bounds,
     check_parts,
-    invalid,
     lexical_order,
     linear,
     row_numbers,
@@ -43,12 +43,14 @@ def _merged(a: _Array, b: _Array) -> tuple[_Array, _Array, _Array]:
 
 def _check_shapes(a: _Array, b: _Array) -> None:
     if len(a) != len(b):
-        raise invalid(
+        raise invalid_argument(
             f"Ranks of input tensors must match, but saw ranks: {len(a)} and {len(b)}"
         )
     for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         if x != y:
-            raise invalid(f"Input shapes must match: got {x} and {y} for dimension {i}")
+            raise invalid_argument(
+                f"Input shapes must match: got {x} and {y} for dimension {i}"
+            )
 
 
 @host_kernel("SparseAdd", large=True)
@@ -77,18 +79,18 @@ def sparse_add_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(grad: _Array, a: _Array, b: _Array, total: _Array) -> tuple[Any, Any]:
         if grad.ndim != 1:
-            raise invalid(
+            raise invalid_argument(
                 "Input backprop_val_grad should be a vector but received shape: "
                 f"{shape_text(grad.shape)}"
             )
         if not a.ndim == b.ndim == total.ndim == 2:
-            raise invalid(
+            raise invalid_argument(
                 "Input a_indices, b_indices and sum_indices should be matrices but "
                 f"received shapes: {shape_text(a.shape)}, {shape_text(b.shape)} and "
                 f"{shape_text(total.shape)}"
             )
         if len(grad) != len(total):
-            raise invalid(
+            raise invalid_argument(
                 f"# elements in backprop_val_grad and # rows in sum_indices should "
                 f"match ({len(grad)} vs. {len(total)})"
             )
@@ -112,7 +114,7 @@ def sparse_tensor_dense_add(c: OpKernelConstruction) -> Compute:
         check_parts(indices, values, shape)
         dense = np.asarray(b)
         if tuple(np.asarray(shape).tolist()) != dense.shape:
-            raise invalid(
+            raise invalid_argument(
                 f"Dimensions of the sparse tensor "
                 f"{shape_text(tuple(np.asarray(shape).tolist()))} and of the dense "
                 f"one {shape_text(dense.shape)} differ"
@@ -152,7 +154,7 @@ def _groups(
     given = np.asarray(axes).reshape(-1).tolist()
     for axis in given:
         if not -rank <= axis < rank:
-            raise invalid(
+            raise invalid_argument(
                 f"Invalid reduction dimension {axis}, for input with {rank} dimensions."
             )
     reduced = {axis % rank for axis in given}
@@ -224,7 +226,7 @@ def sparse_softmax(c: OpKernelConstruction) -> Compute:
     def compute(indices: _Array, values: _Array, shape: _Array) -> _Array:
         check_parts(indices, values, shape)
         if len(shape) < 2:
-            raise invalid(
+            raise invalid_argument(
                 f"Input should have rank >= 2, but received shape "
                 f"{shape_text(tuple(shape.tolist()))}"
             )
@@ -260,7 +262,7 @@ def sparse_dense(c: OpKernelConstruction) -> Compute:
         try:
             whole = np.broadcast_to(dense, tuple(shape.tolist()))
         except ValueError:
-            raise invalid(
+            raise invalid_argument(
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
                 f"incompatible shapes: {shape_text(tuple(shape.tolist()))} vs. "
                 f"{shape_text(np.shape(dense))}"

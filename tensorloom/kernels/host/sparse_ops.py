@@ -8,37 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
 
 _Array = NDArray[Any]
 
 
-def invalid(message: str) -> errors.InvalidArgumentError:
-    """The error of a bad input."""
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def check_parts(indices: _Array, values: _Array, shape: _Array) -> None:
     """Refuses parts that do not make a sparse tensor."""
     if np.ndim(indices) != 2:
-        raise invalid(
+        raise invalid_argument(
             f"Input indices should be a matrix but received shape "
             f"{shape_text(np.shape(indices))}"
         )
     if np.ndim(values) != 1:
-        raise invalid(
+        raise invalid_argument(
             "Input values should be a vector but received shape "
             f"{shape_text(np.shape(values))}"
         )
     if np.ndim(shape) != 1:
-        raise invalid(
+        raise invalid_argument(
             "Input shape should be a vector but received shape "
             f"{shape_text(np.shape(shape))}"
         )
     if len(indices) != len(values) or indices.shape[1] != len(shape):
-        raise invalid(
+        raise invalid_argument(
             f"Dimensions of indices {shape_text(indices.shape)}, values "
             f"{shape_text(values.shape)} and shape {shape_text(shape.shape)} differ"
         )
@@ -60,7 +55,7 @@ def check_bounds(indices: _Array, shape: _Array) -> None:
         outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
         i = int(np.argmax(outside))
         place = ",".join(map(str, indices[i].tolist()))
-        raise invalid(
+        raise invalid_argument(
             f"indices[{i}] = [{place}] is out of bounds: need 0 <= index < "
             f"{shape_text(tuple(np.asarray(shape).tolist()))}"
         )
@@ -73,7 +68,7 @@ def linear(indices: _Array, shape: _Array) -> NDArray[np.int64]:
       errors.InvalidArgumentError: there are more positions than can be counted.
     """
     if math.prod(np.asarray(shape).tolist()) >= 2**63:
-        raise invalid("The dense shape has more than 2**63 - 1 elements")
+        raise invalid_argument("The dense shape has more than 2**63 - 1 elements")
     places = np.zeros(len(indices), np.int64)
     for axis, size in enumerate(np.asarray(shape).tolist()):
         places = places * size + indices[:, axis]
@@ -134,17 +129,17 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
         places = _index_matrix(np.asarray(indices), len(dims))
         given = np.asarray(values)
         if given.shape not in ((), (len(places),)):
-            raise invalid(
+            raise invalid_argument(
                 f"sparse_values has incorrect shape {shape_text(given.shape)}, should "
                 f"be [] or [{len(places)}]"
             )
         if np.ndim(default):
-            raise invalid("default_value should be a scalar.")
+            raise invalid_argument("default_value should be a scalar.")
         check_shape(dims, dtype, device)
         if validate:
             check_order(places, np.array(dims))
         elif not are_inside(places, np.array(dims)):
-            raise invalid("Indices are not valid (out of bounds).")
+            raise invalid_argument("Indices are not valid (out of bounds).")
         dense = np.full(dims, np.asarray(default)[()], given.dtype)
         if len(places):
             dense[tuple(places.T)] = given
@@ -155,7 +150,7 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
 
 def _dense_dims(shape: _Array) -> tuple[int, ...]:
     if np.ndim(shape) != 1:
-        raise invalid(
+        raise invalid_argument(
             f"output_shape should be a vector, got shape {shape_text(np.shape(shape))}"
         )
     return tuple(np.asarray(shape).tolist())
@@ -163,13 +158,13 @@ def _dense_dims(shape: _Array) -> tuple[int, ...]:
 
 def _index_matrix(indices: _Array, rank: int) -> _Array:
     if indices.ndim > 2:
-        raise invalid(
+        raise invalid_argument(
             "sparse_indices should be a scalar, vector, or matrix, got shape "
             f"{shape_text(indices.shape)}"
         )
     matrix = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if matrix.shape[1] != rank:
-        raise invalid(
+        raise invalid_argument(
             "output_shape has incorrect number of elements: "
             f"{rank} should be: {matrix.shape[1]}"
         )
@@ -190,7 +185,7 @@ def check_order(indices: _Array, shape: _Array) -> None:
             else "is out of order. Many sparse ops require sorted indices.\n    Use "
             "`tf.sparse.reorder` to create a correctly ordered copy.\n\n"
         )
-        raise invalid(f"indices[{i}] = [{place}] {word}")
+        raise invalid_argument(f"indices[{i}] = [{place}] {word}")
 
 
 @host_kernel("SparseTensorDenseMatMul", large=True)
@@ -201,7 +196,7 @@ def sparse_tensor_dense_mat_mul(c: OpKernelConstruction) -> Compute:
     def compute(indices: _Array, values: _Array, shape: _Array, b: _Array) -> _Array:
         check_parts(indices, values, shape)
         if len(shape) != 2 or np.ndim(b) != 2:
-            raise invalid("Tensors 'a_shape' and 'b' must stand for matrices")
+            raise invalid_argument("Tensors 'a_shape' and 'b' must stand for matrices")
         rows, columns = indices[:, 0], indices[:, 1]
         size, inner = shape.tolist()
         if adjoint_a:
@@ -209,7 +204,7 @@ def sparse_tensor_dense_mat_mul(c: OpKernelConstruction) -> Compute:
             size, inner = inner, size
         right = np.conj(b.T) if adjoint_b else b
         if len(right) != inner:
-            raise invalid(
+            raise invalid_argument(
                 f"Cannot multiply A and B because inner dimension does not match: "
                 f"{inner} vs. {len(right)}.  Did you forget a transpose?  Dimensions "
                 f"of A: [{size}, {inner}).  Dimensions of B: {shape_text(b.shape)}"
@@ -263,7 +258,9 @@ def sparse_reshape(c: OpKernelConstruction) -> Compute:
 
     def compute(indices: _Array, shape: _Array, new_shape: _Array) -> tuple[Any, Any]:
         if np.ndim(indices) != 2 or np.ndim(shape) != 1 or np.ndim(new_shape) != 1:
-            raise invalid("Input indices should be a matrix, both shapes vectors")
+            raise invalid_argument(
+                "Input indices should be a matrix, both shapes vectors"
+            )
         target = _target_shape(shape.tolist(), new_shape.tolist())
         result = unravel(linear(indices, shape), target)
         return result, target
@@ -274,25 +271,25 @@ def sparse_reshape(c: OpKernelConstruction) -> Compute:
 def _target_shape(shape: list[int], new_shape: list[int]) -> NDArray[np.int64]:
     total = math.prod(shape)
     if new_shape.count(-1) > 1:
-        raise invalid("only one output dimension may be -1, not both")
+        raise invalid_argument("only one output dimension may be -1, not both")
     if any(d < -1 for d in new_shape):
-        raise invalid(f"size {min(new_shape)} must be non-negative")
+        raise invalid_argument(f"size {min(new_shape)} must be non-negative")
     known = math.prod(d for d in new_shape if d != -1)
     target = list(new_shape)
     if -1 in target:
         if known == 0:
-            raise invalid(
+            raise invalid_argument(
                 "reshape cannot infer the missing input size for an empty "
                 "tensor unless all specified input sizes are non-zero"
             )
         if total % known:
-            raise invalid(
+            raise invalid_argument(
                 f"Input to reshape is a SparseTensor with {total} dense values, but "
                 f"the requested shape requires a multiple of {known}."
             )
         target[target.index(-1)] = total // known
     elif known != total:
-        raise invalid(
+        raise invalid_argument(
             f"Input to reshape is a tensor with {total} dense values, but the "
             f"requested shape has {known}."
         )
@@ -308,13 +305,13 @@ def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
     ) -> tuple[Any, ...]:
         check_parts(indices, values, shape)
         if not len(shape):
-            raise invalid("Dense shape cannot be empty.")
+            raise invalid_argument("Dense shape cannot be empty.")
         count = int(shape[0])
         rows = indices[:, 0]
         outside = (rows < 0) | (rows >= count)
         if outside.any():
             i = int(np.argmax(outside))
-            raise invalid(
+            raise invalid_argument(
                 f"indices({i}, 0) is invalid: {rows[i]} >= {count}"
                 if count or len(rows) == 0
                 else "Received SparseTensor with dense_shape[0] = 0 but "
@@ -349,9 +346,9 @@ def sparse_fill_empty_rows_grad(c: OpKernelConstruction) -> Compute:
         for name, given in (("reverse_index_map", reverse), ("grad_values", grad)):
             if np.ndim(given) != 1:
                 shape = ",".join(str(size) for size in np.shape(given))
-                raise invalid(f"{name} must be a vector, saw: [{shape}]")
+                raise invalid_argument(f"{name} must be a vector, saw: [{shape}]")
         if len(reverse) and not 0 <= reverse.min() <= reverse.max() < len(grad):
-            raise invalid(
+            raise invalid_argument(
                 "Elements in reverse index must be in [0, "
                 f"{len(grad)}) but got {reverse.max()}"
             )
@@ -373,7 +370,7 @@ def sparse_concat(c: OpKernelConstruction) -> Compute:
         rank = len(shapes[0])
         axis = dim + rank if dim < 0 else dim
         if not 0 <= axis < rank:
-            raise invalid(
+            raise invalid_argument(
                 f"Concat dimension must be in range [{-rank}, {rank}), got {dim}"
             )
         _check_concat(shapes, axis)
@@ -394,13 +391,13 @@ def _check_concat(shapes: tuple[_Array, ...], axis: int) -> None:
     first = shapes[0]
     for i, shape in enumerate(shapes):
         if len(shape) != len(first):
-            raise invalid(
+            raise invalid_argument(
                 f"Ranks of all input tensors must match: expected {len(first)} but "
                 f"got {len(shape)} at position {i}"
             )
         for j, (got, expected) in enumerate(zip(shape, first, strict=True)):
             if j != axis and got != expected:
-                raise invalid(
+                raise invalid_argument(
                     f"Input shapes must match: expected {expected} for dimension {j} "
                     f"but got {got} at position {i}"
                 )
@@ -417,11 +414,13 @@ def sparse_split(c: OpKernelConstruction) -> Compute:
         check_parts(indices, values, shape)
         axis, rank = int(split_dim), len(shape)
         if not -rank <= axis < rank:
-            raise invalid(f"Input split_dim should be between -{rank} and {rank}")
+            raise invalid_argument(
+                f"Input split_dim should be between -{rank} and {rank}"
+            )
         axis %= rank
         length = int(shape[axis])
         if not 1 <= count <= length:
-            raise invalid(
+            raise invalid_argument(
                 f"Input num_split should be between 1 and the splitting "
                 f"dimension size ({length}), got {count}"
             )
@@ -453,7 +452,7 @@ def sparse_slice(c: OpKernelConstruction) -> Compute:
     ) -> tuple[Any, Any, Any]:
         check_parts(indices, values, shape)
         if len(start) != len(shape) or len(size) != len(shape):
-            raise invalid(
+            raise invalid_argument(
                 f"Expected start and size to be a vector of length {len(shape)}, got "
                 f"lengths {len(start)} and {len(size)}"
             )
@@ -475,12 +474,12 @@ def sparse_slice_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(grad: _Array, indices: _Array, start: _Array, output: _Array) -> _Array:
         if grad.ndim != 1:
-            raise invalid(
+            raise invalid_argument(
                 "Input backprop_val_grad should be a vector but received shape: "
                 f"{shape_text(grad.shape)}"
             )
         if not indices.ndim == output.ndim == 2:
-            raise invalid(
+            raise invalid_argument(
                 "Input and output indices should be matrices but received shapes: "
                 f"{shape_text(indices.shape)} and {shape_text(output.shape)}"
             )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 
 
 def _scales(op: str, ids: Any, rows: int) -> Any:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.framework.resource import Resource
+from tensorloom.framework.resource import Resource, container_of
 from tensorloom.kernels.host.allocation import check_dimensions
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.sparse_ops import check_order, check_parts
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class SparseTensorsMap(Resource):
 def _map(c: OpKernelConstruction) -> Callable[[], SparseTensorsMap]:
     assert c.resources is not None
     resources = c.resources
-    container = c["container"].decode() or "localhost"
+    container = container_of(c["container"])
     name = c["shared_name"].decode() or c.node_name
 
     def find() -> SparseTensorsMap:

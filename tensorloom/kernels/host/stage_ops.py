@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.waiting import WaitableResource, node_resource
 from tensorloom.kernels.variable_value import owned_array
@@ -99,7 +100,7 @@ class StagingMap(_Area):
         parts = self.incomplete.setdefault(key, [_GONE] * self.width)
         for index, value in zip(indices, values, strict=False):
             if parts[self._checked(index, key)] is not _GONE:
-                raise _invalid(
+                raise invalid_argument(
                     f"The tensor for index '{index}' for key '{key}' was already "
                     f"initialized '{self.width}'."
                 )
@@ -115,7 +116,7 @@ class StagingMap(_Area):
         for index in indices:
             value = parts[self._checked(index, key)]
             if value is _GONE:
-                raise _invalid(
+                raise invalid_argument(
                     f"Tensor at index '{index}' for key '{key}' has already been "
                     "removed."
                 )
@@ -130,7 +131,7 @@ class StagingMap(_Area):
 
     def _checked(self, index: int, key: int) -> int:
         if not 0 <= index < self.width:
-            raise _invalid(
+            raise invalid_argument(
                 f"Index '{index}' for key '{key}' was out of bounds '{self.width}'."
             )
         return index
@@ -197,7 +198,9 @@ def unstage(c: OpKernelConstruction) -> Compute:
 
 def _checked_width(values: Sequence[Any], c: OpKernelConstruction) -> tuple[Any, ...]:
     if len(values) != len(c["dtypes"]):
-        raise _invalid(f"Mismatch stage/unstage: {len(values)} vs. {len(c['dtypes'])}")
+        raise invalid_argument(
+            f"Mismatch stage/unstage: {len(values)} vs. {len(c['dtypes'])}"
+        )
     return tuple(values)
 
 
@@ -209,7 +212,7 @@ def stage_peek(c: OpKernelConstruction) -> Compute:
     def compute(context: OpKernelContext, index: Any) -> Any:
         area, position = find(), int(index)
         if position < 0:
-            raise _invalid(f"index must be >= 0, got {position}")
+            raise invalid_argument(f"index must be >= 0, got {position}")
         with area.changed:
             area.wait_until(lambda: len(area.tuples) > position, context, "StagePeek")
             return _checked_width(area.tuples[position], c)
@@ -259,7 +262,7 @@ def _ordered(indices: Any) -> list[int]:
     """
     places: list[int] = np.reshape(indices, -1).tolist()
     if any(b <= a for a, b in itertools.pairwise(places)):
-        raise _invalid("Indices are not strictly ordered")
+        raise invalid_argument("Indices are not strictly ordered")
     return places
 
 
@@ -340,7 +343,3 @@ def map_clear(c: OpKernelConstruction) -> Compute:
             area.changed.notify_all()
 
     return compute
-
-
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)

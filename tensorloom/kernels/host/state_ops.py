@@ -13,7 +13,13 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.framework.resource import Variable, holds_host_value
+from tensorloom.framework.resource import (
+    DEFAULT_CONTAINER,
+    LegacyVariable,
+    Variable,
+    container_of,
+    holds_host_value,
+)
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.variable_value import (
     format_shape,
@@ -28,6 +34,7 @@ from tensorloom.kernels.variable_value import (
 )
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.tensor_shape import TensorShape
 
@@ -37,26 +44,35 @@ def variable(c: OpKernelConstruction) -> Compute:
     """The variable itself, found or made once; a session keeps it from then on."""
     assert c.resources is not None
     name = (c["shared_name"] or b"").decode() or c.node_name
-    container = (c["container"] or b"").decode() or "localhost"
     dtype, shape, device = c["dtype"], c["shape"], c.device
-    if c.node.op != "VarHandleOp" and None in (shape.dims_tuple or ()):
-        raise errors.InvalidArgumentError(
-            None, None, f"Shape {shape} is not fully defined"
-        )
-    held = c.resources.lookup_or_create(
-        container,
-        name,
-        Variable,
-        lambda: Variable(container, name, dtype, shape, device),
+    if c.node.op == "VarHandleOp":
+        # As in TensorFlow, any name will do here.
+        container = (c["container"] or b"").decode() or DEFAULT_CONTAINER
+        kind: type[Variable] = Variable
+    else:
+        container, kind = container_of(c["container"]), LegacyVariable
+        if None in (shape.dims_tuple or ()):
+            raise errors.InvalidArgumentError(
+                None, None, f"Shape {shape} is not fully defined"
+            )
+    held: Variable = c.resources.lookup_or_create(
+        container, name, kind, lambda: kind(container, name, dtype, shape, device)
     )
-    if held.dtype != dtype and held.value is not None:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Variable {name} of container {container} has dtype {held.dtype.name}, "
-            f"expected {dtype.name}",
-        )
+    _check_dtype(held, dtype)
     return lambda: held
+
+
+def _check_dtype(held: Variable, dtype: DType) -> None:
+    if held.dtype == dtype:
+        return
+    message = (
+        f"Variable {held.name} of container {held.container} has dtype "
+        f"{held.dtype.name}, expected {dtype.name}"
+    )
+    if isinstance(held, LegacyVariable):
+        raise errors.InternalError(None, None, message)
+    if held.value is not None:
+        raise errors.InvalidArgumentError(None, None, message)
 
 
 @host_kernel("TemporaryVariable", large=True)

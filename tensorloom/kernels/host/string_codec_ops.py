@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument
 from tensorloom.kernels.host.string_arrays import map_strings
-from tensorloom.kernels.host.string_hash_arrays import fingerprints64, hashes64
-from tensorloom.kernels.host.string_hashes import fingerprint64, siphash
+from tensorloom.kernels.host.string_hash_arrays import (
+    fingerprints64,
+    hashes64,
+    siphashes,
+)
 
 # --- hashes -----------------------------------------------------------------------
 
@@ -61,11 +64,7 @@ def hash_bucket_strong(c: OpKernelConstruction) -> Compute:
     if len(key) != 2:
         raise invalid_argument("Key must have 2 elements")
     pair = key[0], key[1]
-
-    def hashes(texts: list[bytes]) -> Any:
-        return np.array([siphash(text, pair) for text in texts], np.uint64)
-
-    return _buckets(hashes, c["num_buckets"])
+    return _buckets(lambda texts: siphashes(texts, pair), c["num_buckets"])
 
 
 @host_kernel("Fingerprint", large=True)
@@ -80,8 +79,8 @@ def fingerprint(c: OpKernelConstruction) -> Compute:
             )
         if not data.ndim:
             raise invalid_argument("`data` should have at least one dimension.")
-        hashes = [fingerprint64(_row_bytes(row)) for row in _rows(data)]
-        return np.array(hashes, "<u8").view(np.uint8).reshape(len(hashes), 8)
+        hashes = fingerprints64([_row_bytes(row) for row in _rows(data)])
+        return hashes.view(np.uint8).reshape(len(hashes), 8)
 
     return compute
 
@@ -96,7 +95,7 @@ def _row_bytes(row: Any) -> bytes:
     if len(row) == 1:
         return row[0]  # type: ignore[no-any-return]
     # Of several strings: the hash of their hashes, so that lengths count.
-    return b"".join(fingerprint64(x).to_bytes(8, "little") for x in row.tolist())
+    return fingerprints64(row.tolist()).tobytes()  # type: ignore[no-any-return]
 
 
 # --- base 64 ----------------------------------------------------------------------

@@ -56,7 +56,7 @@ def _to_16(s: bytes, size: int) -> Any:
     return mix_3(s[0], s[size >> 1], s[-1], size) if size else _K2
 
 
-def mix_3(first: _Word, middle: _Word, last: _Word, size: int) -> _Word:
+def mix_3(first: _Word, middle: _Word, last: _Word, size: _Word) -> _Word:
     """Of one to three bytes."""
     y = first + (middle << 8)
     z = size + (last << 2)
@@ -64,12 +64,12 @@ def mix_3(first: _Word, middle: _Word, last: _Word, size: int) -> _Word:
     return (x ^ x >> 47) * _K2 & _M
 
 
-def mix_8(first: _Word, last: _Word, size: int) -> _Word:
+def mix_8(first: _Word, last: _Word, size: _Word) -> _Word:
     """Of four to seven bytes, by the first and the last four."""
     return _mix(size + (first << 3), last, _K2 + size * 2)
 
 
-def mix_16(first: _Word, last: _Word, size: int) -> _Word:
+def mix_16(first: _Word, last: _Word, size: _Word) -> _Word:
     """Of eight to sixteen bytes, by the first and the last eight."""
     mul = _K2 + size * 2
     a = (first + _K2) & _M
@@ -83,7 +83,7 @@ def _to_32(s: bytes, size: int) -> Any:
     return mix_32(words, size)
 
 
-def mix_32(words: Sequence[_Word], size: int) -> _Word:
+def mix_32(words: Sequence[_Word], size: _Word) -> _Word:
     """Of 17 to 32 bytes, by the first and the last two words."""
     mul = _K2 + size * 2
     a, b, c, d = words
@@ -100,7 +100,7 @@ def _to_64(s: bytes, size: int) -> Any:
     return mix_64(words, size)
 
 
-def mix_64(words: Sequence[_Word], size: int) -> _Word:
+def mix_64(words: Sequence[_Word], size: _Word) -> _Word:
     """Of 33 to 64 bytes, by the first and the last four words."""
     mul = _K2 + size * 2
     a, b, e, f, g0, h0, d0, c0 = words
@@ -116,9 +116,9 @@ def mix_64(words: Sequence[_Word], size: int) -> _Word:
     )
 
 
-def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+def _weak(words: Sequence[_Word], a: _Word, b: _Word) -> tuple[_Word, _Word]:
     """FarmHash's WeakHashLen32WithSeeds of 32 bytes."""
-    w, x, y, z = unpack_from("<QQQQ", s, at)
+    w, x, y, z = words
     a = (a + w) & _M
     b = _rotate((b + a + z) & _M, 21)
     c = a
@@ -128,20 +128,24 @@ def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
 
 
 def _over_64(s: bytes, size: int) -> Any:
-    x, y = 81, (81 * _K1 + 113) & _M
+    places = [*range(0, size - 64, 64), size - 64]
+    return mix_more([unpack_from("<QQQQQQQQ", s, at) for at in places], size)
+
+
+def mix_more(parts: Sequence[Sequence[_Word]], size: _Word) -> _Word:
+    """Of more than 64 bytes, by eight words of each 64 bytes, the last ones last."""
+    first, y = 81 * _K2 & _M, (81 * _K1 + 113) & _M
     z = (y * _K2 + 113) & _M
     z = (z ^ z >> 47) * _K2 & _M
     v, w = (0, 0), (0, 0)
-    x = (x * _K2 + unpack_from("<Q", s)[0]) & _M
-    last = (size - 1) // 64 * 64
-    for at in range(0, last, 64):
-        x, y, z, v, w = _round(s, at, x, y, z, v, w, _K1, 1, 0)
+    x = (first + parts[0][0]) & _M
+    for words in parts[:-1]:
+        x, y, z, v, w = _round(words, x, y, z, v, w, _K1, 1)
     mul = (_K1 + ((z & 0xFF) << 1)) & _M
-    at = size - 64
     w = ((w[0] + (size - 1 & 63)) & _M, w[1])
     v = ((v[0] + w[0]) & _M, v[1])
     w = ((w[0] + v[0]) & _M, w[1])
-    x, y, z, v, w = _round(s, at, x, y, z, v, w, mul, 9, 1)
+    x, y, z, v, w = _round(parts[-1], x, y, z, v, w, mul, 9)
     return _mix(
         (_mix(v[0], w[0], mul) + (y ^ y >> 47) * _K0 + z) & _M,
         (_mix(v[1], w[1], mul) + x) & _M,
@@ -150,26 +154,23 @@ def _over_64(s: bytes, size: int) -> Any:
 
 
 def _round(
-    s: bytes,
-    at: int,
-    x: int,
-    y: int,
-    z: int,
-    v: tuple[int, int],
-    w: tuple[int, int],
-    mul: int,
+    words: Sequence[_Word],
+    x: _Word,
+    y: _Word,
+    z: _Word,
+    v: tuple[_Word, _Word],
+    w: tuple[_Word, _Word],
+    mul: _Word,
     factor: int,
-    last: int,
-) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
-    """Sixty-four bytes into the state; the last round weighs some words by nine."""
-    words = unpack_from("<QQQQQQQQ", s, at)
+) -> tuple[_Word, _Word, _Word, tuple[_Word, _Word], tuple[_Word, _Word]]:
+    """Sixty-four bytes into the state; `factor` is nine in the last round."""
     x = _rotate((x + y + v[0] + words[1]) & _M, 37) * mul & _M
     y = _rotate((y + v[1] + words[6]) & _M, 42) * mul & _M
     x ^= w[1] * factor & _M
     y = (y + v[0] * factor + words[5]) & _M
     z = _rotate((z + w[0]) & _M, 33) * mul & _M
-    v = _weak(s, at, v[1] * mul & _M, (x + w[0]) & _M)
-    w = _weak(s, at + 32, (z + w[1]) & _M, (y + words[2]) & _M)
+    v = _weak(words[:4], v[1] * mul & _M, (x + w[0]) & _M)
+    w = _weak(words[4:], (z + w[1]) & _M, (y + words[2]) & _M)
     return z, y, x, v, w
 
 
@@ -181,7 +182,7 @@ def hash64(text: bytes, seed: int = HASH64_SEED) -> int:
     return found
 
 
-def murmur(h: _Word, words: Iterable[_Word], rest: _Word | None, size: int) -> _Word:
+def murmur(h: _Word, words: Iterable[_Word], rest: _Word | None, size: _Word) -> _Word:
     """Hash64 of whole words, and of the bytes behind them as one word."""
     m = 0xC6A4A7935BD1E995
     h = h ^ size * m & _M
@@ -197,27 +198,30 @@ def murmur(h: _Word, words: Iterable[_Word], rest: _Word | None, size: int) -> _
 
 def siphash(text: bytes, key: tuple[int, int]) -> int:
     """SipHash-2-4 under two 64-bit words."""
-    k0, k1 = key[0] & _M, key[1] & _M
-    state = (
-        k0 ^ 0x736F6D6570736575,
-        k1 ^ 0x646F72616E646F6D,
-        k0 ^ 0x6C7967656E657261,
-        k1 ^ 0x7465646279746573,
-    )
     size = len(text)
     padded = text + b"\0" * (7 - size % 8) + bytes([size & 0xFF])
-    for word in unpack_from(f"<{len(padded) // 8}Q", padded):
-        v0, v1, v2, v3 = state
+    words = unpack_from(f"<{len(padded) // 8}Q", padded)
+    found: int = sip_words(words, key)
+    return found
+
+
+def sip_words(words: Iterable[_Word], key: tuple[int, int]) -> _Word:
+    """SipHash-2-4 of words; the last one ends in the size."""
+    k0, k1 = key[0] & _M, key[1] & _M
+    v0, v1 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D
+    v2, v3 = k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
+    for word in words:
         v0, v1, v2, v3 = _sip_round(*_sip_round(v0, v1, v2, v3 ^ word))
-        state = v0 ^ word, v1, v2, v3
-    v0, v1, v2, v3 = state
-    state = v0, v1, v2 ^ 0xFF, v3
+        v0 = v0 ^ word
+    v2 = v2 ^ 0xFF
     for _ in range(4):
-        state = _sip_round(*state)
-    return state[0] ^ state[1] ^ state[2] ^ state[3]
+        v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
+    return v0 ^ v1 ^ v2 ^ v3
 
 
-def _sip_round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:
+def _sip_round(
+    v0: _Word, v1: _Word, v2: _Word, v3: _Word
+) -> tuple[_Word, _Word, _Word, _Word]:
     v0 = (v0 + v1) & _M
     v1 = _rotate(v1, 51) ^ v0
     v0 = _rotate(v0, 32)

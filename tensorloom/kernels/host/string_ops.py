@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.string_arrays import to_strings
-
-
-def _map(function: Callable[[Any], bytes], array: Any) -> Any:
-    """An object array of what a function makes of each element."""
-    values = np.asarray(array)
-    return to_strings(list(map(function, values.reshape(-1).tolist())), values.shape)
 
 
 @host_kernel("StringJoin", large=True)
@@ -51,8 +46,8 @@ def _string_length(c: OpKernelConstruction) -> Compute:
         return len(text.translate(None, _CONTINUING))
 
     def compute(value: Any) -> Any:
-        lengths = list(map(len if in_bytes else length, value.reshape(-1).tolist()))
-        result = np.array(lengths, np.int32).reshape(value.shape)
+        lengths = map(len if in_bytes else length, value.reshape(-1).tolist())
+        result = np.fromiter(lengths, np.int32, value.size).reshape(value.shape)
         return result if result.ndim else result[()]
 
     return compute
@@ -66,19 +61,34 @@ def _as_string(c: OpKernelConstruction) -> Compute:
     dtype = c["T"]
     if dtype == dtypes.string:
         return lambda value: value
-    to_text = _formatter(c, dtype)
-    return lambda value: _map(to_text, value)
+    to_texts = _formatter(c, dtype)
+
+    def compute(value: Any) -> Any:
+        values = np.asarray(value)
+        return to_texts(values.reshape(-1)).reshape(values.shape)
+
+    return compute
 
 
-def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], bytes]:
+_TRUTHS = np.array([b"false", b"true"], object)
+
+
+def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], Any]:
+    """The function from a vector of numbers to one of texts."""
     # Python writes "nan" and "inf" with the sign and width as C does.
     pattern = _pattern(c, dtype).encode()
     if dtype == dtypes.bool:
-        return lambda x: b"true" if x else b"false"
+        return lambda flat: _TRUTHS[flat.astype(np.int8)]
     if dtype.is_complex:
-        pair = b"(%b,%b)" % (pattern, pattern)
-        return lambda x: pair % (x.real, x.imag)
-    return pattern.__mod__
+        pattern = b"(%b,%b)" % (pattern, pattern)
+
+    def to_texts(flat: Any) -> Any:
+        numbers = flat.view(flat.real.dtype) if dtype.is_complex else flat
+        # One call for all takes two thirds of the time of one for each.
+        lines = (pattern + b"\n") * len(flat) % tuple(numbers.tolist())
+        return to_strings(lines.split(b"\n")[:-1], flat.shape)
+
+    return to_texts
 
 
 def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:

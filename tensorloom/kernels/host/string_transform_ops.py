@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.math_ops_errors import invalid_argument, shape_text
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
@@ -139,8 +140,8 @@ def reduce_join(c: OpKernelConstruction) -> Compute:
         moved = value.transpose(*rest, *reversed(axes))
         shape = tuple(value.shape[i] for i in rest)
         count = int(np.prod(shape, dtype=np.int64))
-        rows = moved.reshape(count, -1) if value.size else [[]] * count
-        joined = [separator.join(row) for row in rows]
+        rows = moved.reshape(count, -1).tolist() if value.size else [[]] * count
+        joined = list(map(separator.join, rows))
         if keep:
             shape = tuple(1 if i in axes else d for i, d in enumerate(value.shape))
         return to_strings(joined, shape)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.variable_value import format_shape
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def _serialized(summary: Any) -> Any:
-    value = np.empty((), object)
-    value[()] = summary.SerializeToString()
-    return value
+    return object_scalar(summary.SerializeToString())
 
 
 @host_kernel("ScalarSummary", large=True)
@@ -70,13 +69,18 @@ class Histogram:
 
     def add(self, values: np.ndarray[Any, Any]) -> None:
         """Counts float64 values [n]."""
-        places = np.searchsorted(_bucket_limits(), values, side="right")
+        if not len(values):
+            return
+        # The last bucket has its limit in it: nothing is larger.
+        places = np.searchsorted(_bucket_limits()[:-1], values, side="right")
         self._counts += np.bincount(places, minlength=len(self._counts))
         self._count += len(values)
-        self._sum += float(values.sum())
-        self._squares += float(np.square(values).sum())
-        self._least = min(self._least, float(values.min(initial=self._least)))
-        self._most = max(self._most, float(values.max(initial=self._most)))
+        with np.errstate(over="ignore"):  # the sums of large numbers are infinite
+            self._sum += float(values.sum())
+            self._squares += float(np.square(values).sum())
+        # Of zeros with both signs TensorFlow tells the first.
+        self._least = min(self._least, float(values[values.argmin()]))
+        self._most = max(self._most, float(values[values.argmax()]))
 
     def fill(self, histogram: Any) -> None:
         """Writes a `HistogramProto`."""

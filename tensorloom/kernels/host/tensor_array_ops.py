@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.tensor_array_resource import (
     OBJECT_TYPES,
     TensorArrayResource,
-    boxed,
     concat_values,
     stack_values,
     unboxed,
@@ -86,7 +86,7 @@ def write(c: OpKernelConstruction) -> Compute:
 
     if dtype in OBJECT_TYPES:
         return lambda handle, index, value, flow_in: compute(
-            handle, index, boxed(value), flow_in
+            handle, index, as_object_array(value), flow_in
         )
     return compute
 

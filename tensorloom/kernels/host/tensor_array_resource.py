@@ -280,15 +280,6 @@ def _sum(held: Any, value: Any) -> Any:
 OBJECT_TYPES: Final = frozenset([dtypes.variant, dtypes.resource])
 
 
-def boxed(element: Any) -> Any:
-    """An array of objects also where an element is a single one of them."""
-    if isinstance(element, np.ndarray):
-        return element
-    box = np.empty((), object)
-    box[()] = element
-    return box
-
-
 def unboxed(element: Any) -> Any:
     """The object in an array of rank 0; other arrays as they are."""
     return element[()] if isinstance(element, np.ndarray) else element

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from tensorloom.framework import errors
-from tensorloom.framework.resource import Resource
+from tensorloom.framework.resource import Resource, container_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelConstruction, OpKernelContext
@@ -28,13 +26,6 @@ class WaitableResource(Resource):
         super().__init__(container, name)
         self.changed = threading.Condition(threading.Lock())
         self.deleted = False
-
-    @property
-    def value(self) -> Any:
-        """What a fetch of the reference gives: container and name."""
-        names = np.empty(2, object)
-        names[:] = self.container.encode(), self.name.encode()
-        return names
 
     def wait_until(
         self, ready: Callable[[], bool], context: OpKernelContext, what: str
@@ -85,7 +76,7 @@ def node_resource(
     assert c.resources is not None
     resources = c.resources
     shared = (c.get("shared_name") or b"").decode()
-    container = (c.get("container") or b"").decode() or "localhost"
+    container = container_of(c.get("container"))
     name = shared or c.node_name
     key = shared or resources.own_name(c.node_name)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import dtypes
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import (
     Compute,
     OpKernelConstruction,
@@ -25,7 +26,11 @@ from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.candidate_draws import AliasDraws
 from tensorloom.kernels.host.candidate_sampling_ops import alias_table
 from tensorloom.kernels.host.datasets.sources import RandomWords
-from tensorloom.kernels.host.philox import Generator, uint32_to_float
+from tensorloom.kernels.host.philox import (
+    Generator,
+    uint32_to_float,
+    unwanted_words,
+)
 from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.variable_value import (
     is_host,
@@ -46,21 +51,17 @@ _AHEAD: Final = 3000  # pairs that are made at a time
 _UNKNOWN: Final = b"UNK"
 
 
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 class _Corpus:
     """A text as numbers of words, and how frequent they are."""
 
     def __init__(self, filename: str, window: int, min_count: int) -> None:
         if window < 1:
-            raise _invalid(f"A window of {window} words")
+            raise invalid_argument(f"A window of {window} words")
         with as_file_errors(filename):
             words = filesystem.read_file(filename).split()
         self.size = len(words)
         if self.size < window * 10:
-            raise _invalid(
+            raise invalid_argument(
                 f"The text file {filename} contains too little data: {self.size} words"
             )
         common = [p for p in Counter(words).most_common() if p[1] >= min_count]
@@ -122,7 +123,7 @@ class _Pairs:
         return float(uint32_to_float(np.array([self._random.next()], np.uint32))[0])
 
     def _below(self, limit: int) -> int:
-        unwanted = (2**32 - 1) % limit + 1 if limit & (limit - 1) else 0
+        unwanted = unwanted_words(limit)
         while True:
             word = self._random.next()
             if word >= unwanted:
@@ -208,7 +209,7 @@ def neg_train(c: OpKernelConstruction) -> Compute:
     """Trains the vectors of words, one pair after the other, in place."""
     negatives = max(c["num_negative_samples"], 0)
     if not c["vocab_count"]:
-        raise _invalid("vocab_count is empty")
+        raise invalid_argument("vocab_count is empty")
     samples = _NegativeSamples(c["vocab_count"])
 
     def compute(
@@ -269,17 +270,19 @@ def _check_training(
     vocabulary: int,
 ) -> None:
     if w_in.ndim != 2:
-        raise _invalid("Must be a matrix")
+        raise invalid_argument("Must be a matrix")
     if w_in.shape != w_out.shape:
-        raise _invalid("w_in.shape == w_out.shape")
+        raise invalid_argument("w_in.shape == w_out.shape")
     if np.ndim(examples) != 1:
-        raise _invalid("Must be a vector")
+        raise invalid_argument("Must be a vector")
     if np.shape(examples) != np.shape(labels):
-        raise _invalid("examples.shape == labels.shape")
+        raise invalid_argument("examples.shape == labels.shape")
     if np.ndim(rate):
-        raise _invalid("Must be a scalar")
+        raise invalid_argument("Must be a scalar")
     if len(w_in) != vocabulary:
-        raise _invalid(f"vocab_size mismatches: {len(w_in)} vs. {vocabulary}")
+        raise invalid_argument(f"vocab_size mismatches: {len(w_in)} vs. {vocabulary}")
     for words in (examples, labels):
         if len(words) and not 0 <= words.min() <= words.max() < vocabulary:
-            raise _invalid(f"There are words outside of the {vocabulary} known ones")
+            raise invalid_argument(
+                f"There are words outside of the {vocabulary} known ones"
+            )

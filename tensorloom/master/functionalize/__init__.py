@@ -46,7 +46,7 @@ def _is_classic(nodes: Mapping[str, Node]) -> bool:
 
 def _in_body(graph: GraphIR, function: FunctionIR) -> GraphIR:
     """The graph with the control flow in one function rewritten."""
-    if function.problem or not _is_classic(function.nodes):
+    if function.problem is not None or not _is_classic(function.nodes):
         return graph
     nodes = {
         name: Node(

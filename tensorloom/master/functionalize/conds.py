@@ -6,7 +6,9 @@ after:  i = If(p, x, then_branch=Exp, else_branch=Neg);  y = Identity(i)
 Each value lives under a *condition*: the outcomes of predicates that it needs. A Merge
 whose two inputs live under opposite outcomes of one predicate ends a cond. Merges of
 one predicate that do not depend on each other become one If; those inside a branch go
-with the branch, and are rewritten there. What has another form stays as it is.
+with the branch, and are rewritten there. Gradients in loops push onto stacks, and pop,
+what no Merge needs: this goes with an If of its predicate. What has another form stays
+as it is.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ Condition = frozenset[Literal]
 _ALWAYS: Condition = frozenset()
 # References must stay what they are: RefMerge is left to the interpreter.
 _MERGES = ("Merge",)
+_STACK_OPS = frozenset(["StackPush", "StackPushV2", "StackPop", "StackPopV2"])
 
 
 class _NotStructuredError(Exception):
@@ -54,6 +57,8 @@ class _Cond:
     predicate: Edge
     # Each with its inputs for false and true, as positions.
     merges: list[tuple[Node, tuple[int, int]]] = field(default_factory=list)
+    # By outcome: operations on stacks that no Merge needs.
+    hanging: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
 
 
 def functionalize_conds(graph: GraphIR, prefix: str = "") -> GraphIR:
@@ -62,14 +67,20 @@ def functionalize_conds(graph: GraphIR, prefix: str = "") -> GraphIR:
     Args:
       prefix: of the names of new functions: that of the function that is rewritten.
     """
+    return _functionalize(graph, prefix)[0]
+
+
+def _functionalize(graph: GraphIR, prefix: str) -> tuple[GraphIR, Mapping[str, str]]:
+    """The graph, and the Ifs of the nodes that are in a branch now."""
     if not any(node.op in SWITCHES for node in graph.nodes.values()):
-        return graph
+        return graph, {}
     if any(n.op in CONTROL_FLOW and n.op not in _HANDLED for n in graph.nodes.values()):
-        return graph
+        return graph, {}
+    rewriter = _Rewriter(graph, prefix)
     try:
-        return _Rewriter(graph, prefix).rewrite()
+        return rewriter.rewrite(), rewriter.ifs
     except (_NotStructuredError, errors.InvalidArgumentError):
-        return graph
+        return graph, {}
 
 
 _HANDLED = (*SWITCHES, *_MERGES)
@@ -85,25 +96,27 @@ class _Rewriter:
         self.depths: dict[str, dict[Edge, int]] = {}
         self.conds: dict[tuple[Edge, int], _Cond] = {}
         self.functions = dict(graph.functions)
+        self.ifs: dict[str, str] = {}  # by node that is in a branch now
 
     def rewrite(self) -> GraphIR:
         for node in self.graph.nodes.values():
             self._visit(node)
+        self._find_hanging()
         nodes = {
             name: node
             for name, node in self.graph.nodes.items()
             if self.node_conditions[name] == _ALWAYS and node.op not in SWITCHES
         }
-        taken: set[str] = set()
         for cond in self.conds.values():
-            self._replace(cond, nodes, taken)
+            self._replace(cond, nodes)
         for node in self.graph.nodes.values():
             if (
                 node.name not in nodes
-                and node.name not in taken
+                and node.name not in self.ifs
                 and node.op not in SWITCHES
             ):
                 raise _NotStructuredError(node.name)
+        self._wait_for_what_stays(nodes)
         changed = GraphIR(
             nodes, self.functions, self.graph.producer, self.graph.min_consumer
         )
@@ -119,7 +132,7 @@ class _Rewriter:
             condition = self._visit_merge(node, inputs, depths)
             condition = condition.union(*waits)
         elif node.op == "ControlTrigger":
-            condition = frozenset.intersection(*waits) if waits else _ALWAYS
+            condition = _ALWAYS  # it runs after what is dead as well
         else:
             condition = _ALWAYS.union(*inputs, *waits)
         if any((edge, 1 - outcome) in condition for edge, outcome in condition):
@@ -145,7 +158,7 @@ class _Rewriter:
 
     def _depths_before(self, node: Node) -> dict[Edge, int]:
         depths: dict[Edge, int] = {}
-        for name in (*(n for n, _ in node.inputs), *node.control_inputs):
+        for name in node.producers:
             for predicate, depth in self.depths.get(name, {}).items():
                 depths[predicate] = max(depth, depths.get(predicate, 0))
         return depths
@@ -167,10 +180,42 @@ class _Rewriter:
             cond.merges.append((node, (0, 1) if outcome == 0 else (1, 0)))
         return common
 
+    def _find_hanging(self) -> None:
+        """Gives conds the operations on stacks that their Merges do not need."""
+        needed: set[str] = set()
+        for cond in self.conds.values():
+            for outcome in (0, 1):
+                needed.update(self._collect(cond, outcome, {}, {}))
+        for node in self.graph.nodes.values():
+            if node.op not in _STACK_OPS or node.name in needed:
+                continue
+            for predicate, outcome in self.node_conditions[node.name]:
+                if not self.conditions[predicate]:  # else it is a cond inside
+                    key = predicate, self.depths[node.name].get(predicate, 0)
+                    cond = self.conds.setdefault(key, _Cond(predicate))
+                    cond.hanging[outcome].append(node.name)
+                    break
+
     # --- rewriting -------------------------------------------------------------------
 
-    def _replace(self, cond: _Cond, nodes: dict[str, Node], taken: set[str]) -> None:
-        first = cond.merges[0][0]
+    def _wait_for_what_stays(self, nodes: dict[str, Node]) -> None:
+        """What waited for a node in a branch waits for the If, and so on."""
+        for node in list(nodes.values()):
+            if not all(name in nodes for name in node.control_inputs):
+                waits = [w for name in node.control_inputs for w in self._stays(name)]
+                control = tuple(dict.fromkeys(waits))
+                nodes[node.name] = node.replace(control_inputs=control)
+
+    def _stays(self, name: str) -> list[str]:
+        """What to wait for in place of a node: its If, or the inputs of a Switch."""
+        node = self.graph.nodes.get(name)
+        if node is None or node.op not in SWITCHES:
+            return [self.ifs.get(name, name)]
+        return [w for producer in node.producers for w in self._stays(producer)]
+
+    def _replace(self, cond: _Cond, nodes: dict[str, Node]) -> None:
+        hanging = [*cond.hanging[0], *cond.hanging[1]]
+        first = cond.merges[0][0] if cond.merges else self.graph.nodes[hanging[0]]
         name = f"{first.name}/If"
         while name in self.graph.nodes or name in nodes:
             name += "_"
@@ -180,10 +225,10 @@ class _Rewriter:
             self._collect(cond, outcome, arguments, waits) for outcome in (0, 1)
         ]
         for body in branches:
-            twice = taken & body.keys()
+            twice = self.ifs.keys() & body.keys()
             if not all(is_pure(self.graph.nodes[n]) for n in twice):
                 raise _NotStructuredError(name)  # an effect would happen twice
-            taken.update(body)
+            self.ifs.update(dict.fromkeys(body, name))
         types = [self.graph.nodes[n].output_types[i] for n, i in arguments]
         functions = [
             self._function(cond, outcome, name, arguments, types, branches[outcome])
@@ -234,6 +279,7 @@ class _Rewriter:
         literal = cond.predicate, outcome
         body: dict[str, Node] = {}
         stack = [merge.inputs[places[outcome]] for merge, places in cond.merges]
+        stack += [(name, 0) for name in cond.hanging[outcome]]
         seen = set(stack)
         while stack:
             name, _ = edge = stack.pop()
@@ -319,7 +365,7 @@ class _Rewriter:
             full_name += "_"
         args = tuple(arguments.values())
         nodes = sort_topologically(body, args)
-        inner = functionalize_conds(
+        inner, ifs = _functionalize(
             GraphIR(_with_arguments(nodes, args, types), self.functions),
             f"{full_name}/",
         )
@@ -333,6 +379,7 @@ class _Rewriter:
             tuple([dtype for _, dtype in results]),
             {n: node.replace(output_shapes=None) for n, node in kept.items()},
             tuple([edge for edge, _ in results]),
+            tuple(dict.fromkeys(ifs.get(name, name) for name in cond.hanging[outcome])),
             attrs={GRAPH_NAMES: True},
             is_stateful=not all(is_pure(node) for node in nodes),
             arg_shapes=(UNKNOWN,) * len(args),

@@ -111,9 +111,8 @@ def _path_into(
     node: Node, paths: Mapping[str, tuple[bytes, ...]]
 ) -> tuple[bytes, ...] | None:
     """The frames around a node: those of all its inputs; None if they differ."""
-    names = [*(name for name, _ in node.inputs), *node.control_inputs]
     # What comes back from the iteration before has no path yet.
-    found = {paths[name] for name in names if name in paths}
+    found = {paths[name] for name in node.producers if name in paths}
     if len(found) > 1:
         return None
     return found.pop() if found else ()

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.functional_op_types import IFS, LOOPS
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.node_shapes import Handles, infer_node
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -55,13 +56,10 @@ class _Inference:
         shapes = list(infer_node(node, done, handles))
         inputs = [_shape_of(done, edge) for edge in node.inputs]
         data = [handles.get(edge) for edge in node.inputs]
-        if node.op in ("While", "StatelessWhile"):
+        if node.op in LOOPS:
             if node.attrs["body"].name in self.own:
                 shapes = self._loop(node, inputs, data)
-        elif (
-            node.op in ("If", "StatelessIf")
-            and node.attrs["then_branch"].name in self.own
-        ):
+        elif node.op in IFS and node.attrs["then_branch"].name in self.own:
             branches = [node.attrs["then_branch"].name, node.attrs["else_branch"].name]
             then, otherwise = [self._call(b, inputs[1:], data[1:]) for b in branches]
             shapes = _common(then, otherwise)

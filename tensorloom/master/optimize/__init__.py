@@ -30,6 +30,7 @@ from tensorloom.master.optimize.relu_before_pool import (
 )
 from tensorloom.master.optimize.sum_of_products import sum_products
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
+from tensorloom.master.optimize.unrolled_products import batch_unrolled_products
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
 
@@ -49,6 +50,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("pool_without_indices", pool_without_indices),
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
+    ("unrolled_products", batch_unrolled_products),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
     ("fuse_split_lookup", fuse_split_lookup),
 )

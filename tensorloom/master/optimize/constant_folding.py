@@ -171,7 +171,7 @@ class _Folder:
         still run for whoever asks for its shape.
         """
         waits: dict[str, None] = {}
-        for name in (*(name for name, _ in node.inputs), *node.control_inputs):
+        for name in node.producers:
             producer = self.nodes[name]
             if producer.op == "Const":
                 waits.update(dict.fromkeys(producer.control_inputs))

@@ -134,6 +134,8 @@ class _Needs:
         function = self._functions.get(name)
         if function is None or len(function.arg_names) != count:
             return None
+        if function.problem is not None:
+            return None
         if any(node.op in CONTROL_FLOW for node in function.nodes.values()):
             return None
         try:

@@ -35,7 +35,7 @@ def optimize_functions(
     functions = dict(graph.functions)
     for name in reached:
         function = graph.functions[name]
-        if function.problem:  # its caller is told of it when it is compiled
+        if function.problem is not None:  # its caller is told of it when it is compiled
             continue
         known = target.function_cache.get(name)
         if known is None or known[0] is not function:

@@ -51,7 +51,7 @@ def _pairs(
 ) -> list[tuple[Node, Node]]:
     readers: dict[str, list[Node]] = {name: [] for name in pool_gradients}
     for node in graph.nodes.values():
-        for name in [n for n, _ in node.inputs] + list(node.control_inputs):
+        for name in node.producers:
             if name in readers:
                 readers[name].append(node)
     return [

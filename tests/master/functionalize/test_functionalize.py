@@ -127,3 +127,27 @@ def test_both_ways_compute_the_program(steps: list[Step], x: float) -> None:
     wanted = _in_python(steps, np.float32(x))
     assert _run(steps, x, lambda graph: graph) == wanted
     assert _run(steps, x, _fully) == wanted
+
+
+@pytest.mark.parametrize("how", [lambda graph: graph, _fully])
+def test_a_stack_that_one_branch_fills(how: Any) -> None:
+    ops = tf.raw_ops
+    with tf.Graph().as_default(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(master, "functionalize", how)
+        pred = tf.placeholder(tf.bool, [])
+        x = tf.placeholder(tf.float32, [])
+        stack = ops.StackV2(max_size=-1, elem_type=tf.float32)
+        handle = ops.Switch(data=stack, pred=pred)[1]
+        inside = ops.Switch(data=x, pred=pred)[1]
+        # No Merge needs it; what waits for it runs in any case.
+        push = ops.StackPushV2(handle=handle, elem=inside * 2.0)
+        with tf.control_dependencies([push]):
+            synchronized = ops.ControlTrigger()
+        with tf.control_dependencies([synchronized, inside.op]):
+            popped = ops.StackPopV2(handle=stack, elem_type=tf.float32)
+            after = tf.identity(x)
+        with tf.Session() as sess:
+            assert sess.run(popped, {pred: True, x: 3.0}) == 6.0
+            assert sess.run(after, {pred: False, x: 3.0}) == 3.0
+            with pytest.raises(tf.errors.InvalidArgumentError, match="empty"):
+                sess.run(popped, {pred: False, x: 3.0})

@@ -20,6 +20,7 @@ Its answer is a dict:
     gradient None, {"error": ...} or {"values": [None, array or ("slices", ...)]}
 """
 
+import importlib
 import os
 import pickle
 import sys
@@ -252,6 +253,31 @@ def put_together(got):
 # --- the process ----------------------------------------------------------------
 
 
+CONTRIB = (
+    "boosted_trees.python.ops.quantile_ops",
+    "factorization.python.ops.factorization_ops",
+    "ffmpeg.ffmpeg_ops",
+    "image.python.ops.distort_image_ops",
+    "image.python.ops.image_ops",
+    "layers.python.ops.sparse_feature_cross_op",
+    "libsvm.python.ops.libsvm_ops",
+    "memory_stats.python.ops.memory_stats_ops",
+    "periodic_resample.python.ops.periodic_resample_op",
+    "reduce_slice_ops.python.ops.reduce_slice_ops",
+    "resampler.python.ops.resampler_ops",
+    "text.python.ops.skip_gram_ops",
+)
+
+
+def load_contrib(tf):
+    """The ops and gradients of tf.contrib, which exist once their modules are read."""
+    for module in CONTRIB:
+        importlib.import_module("tensorflow.contrib." + module)
+    core = importlib.import_module("tensorflow_core")
+    place = os.path.join(os.path.dirname(core.__file__), "contrib", "framework")
+    tf.load_op_library(os.path.join(place, "python", "ops", "_variable_ops.so"))
+
+
 def op_names():
     """The ops that this TensorFlow knows."""
     from tensorflow.python.framework import op_def_registry
@@ -282,6 +308,8 @@ def main():
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     tf = runner.import_tensorflow(sys.argv[1])
+    if sys.argv[1].startswith("1."):
+        load_contrib(tf)
     read = sys.stdin.buffer.read
 
     def write(data):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -16,7 +17,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     check_positive,
     dataset_kernel,
-    invalid,
     numpy_type,
     signature,
 )
@@ -77,7 +77,7 @@ def stack_values(
     shape = values[0].shape
     for number, value in enumerate(values):
         if value.shape != shape:
-            raise invalid(mismatch(index, number, shape, value.shape))
+            raise invalid_argument(mismatch(index, number, shape, value.shape))
     kind = numpy_type(dtype)
     if not shape and kind is not object:
         return np.array(values, kind)
@@ -233,7 +233,7 @@ def pad_and_stack(
     """
     for value in values:
         if len(value.shape) != len(padded):
-            raise invalid(
+            raise invalid_argument(
                 "All elements in a batch must have the same rank as the padded shape "
                 f"for component{index}: expected rank {len(padded)} but got element "
                 f"with rank {len(value.shape)}"
@@ -272,12 +272,12 @@ def padded_batch_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, batch_size: Any, *rest: Any) -> Dataset:
         size = check_positive(batch_size, "Batch size must be greater than zero.")
         if any(vector.ndim != 1 for vector in rest[:width]):
-            raise invalid("All padded shapes must be vectors")
+            raise invalid_argument("All padded shapes must be vectors")
         padded = [tuple(int(d) for d in vector) for vector in rest[:width]]
         fills = [value[()] for value in rest[width : 2 * width]]
         drop = bool(rest[2 * width]) if len(rest) > 2 * width else False
         if any(d < -1 for vector in padded for d in vector):
-            raise invalid("All padded shape dimensions must be at least -1")
+            raise invalid_argument("All padded shape dimensions must be at least -1")
         return PaddedBatchDataset(
             types, shapes, as_dataset(source), size, padded, fills, drop
         )
@@ -325,7 +325,7 @@ class _SparseBatches(DatasetIterator):
         sizes = list(self._row)
         for array in arrays:
             if array.ndim != len(self._row):
-                raise invalid(
+                raise invalid_argument(
                     "Input element had shape "
                     f"({text_of(array.shape)}) that is incompatible with the row shape "
                     f"({text_of(self._row)})."

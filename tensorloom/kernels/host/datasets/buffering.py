@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -15,7 +16,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
     like,
 )
 from tensorloom.kernels.host.datasets.sources import ElementIterator
@@ -84,7 +84,7 @@ def prefetch_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, buffer_size: Any) -> Dataset:
         size = int(buffer_size)
         if size < -1:
-            raise invalid(
+            raise invalid_argument(
                 "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
             )
         return PrefetchDataset(

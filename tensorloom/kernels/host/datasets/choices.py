@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -14,7 +15,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
     like,
     signature,
 )
@@ -113,7 +113,9 @@ def rebatch_dataset_v2(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, sizes: Any, drop: Any) -> Dataset:
         numbers = [int(size) for size in np.reshape(sizes, -1)]
         if not numbers or any(size < 1 for size in numbers):
-            raise invalid("batch_sizes must be positive numbers, at least one of them")
+            raise invalid_argument(
+                "batch_sizes must be positive numbers, at least one of them"
+            )
         return _RebatchDataset(types, shapes, as_dataset(source), numbers, bool(drop))
 
     return compute
@@ -130,7 +132,7 @@ def choose_fastest_dataset(c: OpKernelConstruction) -> Compute:
         datasets = [as_dataset(source) for source in sources]
         for index, dataset in enumerate(datasets[1:], 1):
             if dataset.cardinality != datasets[0].cardinality:
-                raise invalid(
+                raise invalid_argument(
                     "All inputs must have the same cardinality. Dataset 0 has "
                     f"{datasets[0].cardinality}, dataset {index} has "
                     f"{dataset.cardinality}."
@@ -163,7 +165,9 @@ def choose_fastest_branch_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(source: Any, numerator: Any, denominator: Any, *args: Any) -> Dataset:
         if int(numerator) < 1 or int(denominator) < 1:
-            raise invalid("`ratio_numerator` and `ratio_denominator` must be positive")
+            raise invalid_argument(
+                "`ratio_numerator` and `ratio_denominator` must be positive"
+            )
         branch = CapturedFunction(call, args[:count])
         return _BranchDataset(types, shapes, as_dataset(source), branch)
 
@@ -180,7 +184,7 @@ def initialize_table_from_dataset(c: OpKernelConstruction) -> Compute:
     def compute(context: OpKernelContext, table: Any, source: Any) -> None:
         dataset, root = as_dataset(source), Cancellation()
         if len(dataset.types) != 2:
-            raise invalid("Dataset should have two output types only")
+            raise invalid_argument("Dataset should have two output types only")
         table.check_types(*dataset.types)
         pairs: list[Element] = []
         try:

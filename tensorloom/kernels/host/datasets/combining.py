@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     UNKNOWN,
@@ -13,7 +14,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
     signature,
 )
 
@@ -65,7 +65,7 @@ def concatenate_dataset(c: OpKernelConstruction) -> Compute:
     def compute(first: Any, second: Any) -> Dataset:
         a, b = as_dataset(first), as_dataset(second)
         if a.types != b.types:
-            raise invalid(
+            raise invalid_argument(
                 "input dataset and dataset to concatenate have different output_types "
                 f"{_types_text(a)} and {_types_text(b)}"
             )
@@ -172,7 +172,7 @@ class _DirectedIterator(DatasetIterator):
         while self._active:
             (number,) = next(self._selector)
             if not 0 <= number < len(self._sources):
-                raise invalid(
+                raise invalid_argument(
                     f"Selector index out of range: {number} >= {len(self._sources)}"
                 )
             source = self._sources[number]

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
     Element,
     dataset_kernel,
-    invalid,
     signature,
 )
-from tensorloom.kernels.host.datasets.readers import file_names, scalar_string
+from tensorloom.kernels.host.datasets.readers import file_names
 from tensorloom.kernels.host.decoding_ops import csv_fields, csv_number
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class _CsvIterator(DatasetIterator):
                     raise StopIteration
                 self._records = self._files.records(self._left.pop())
                 if self._files.header and next(self._records, None) is None:
-                    raise invalid("Can't read header of file")
+                    raise invalid_argument("Can't read header of file")
             for record in self._records:
                 return self._parse(record)
             self._records = None
@@ -121,12 +122,16 @@ def csv_dataset(c: OpKernelConstruction) -> Compute:
             *given, last = defaults
             defaults, exclude = tuple(given), last.tolist()
             if exclude and len(select):
-                raise invalid("Either select_cols or exclude_cols should be empty")
+                raise invalid_argument(
+                    "Either select_cols or exclude_cols should be empty"
+                )
         separator: bytes = delimiter[()]
         if len(separator) != 1:
-            raise invalid("field_delim should be only 1 char")
+            raise invalid_argument("field_delim should be only 1 char")
         if compression[()] not in (b"", b"ZLIB", b"GZIP"):
-            raise invalid(f"Unsupported compression_type: {compression[()].decode()}.")
+            raise invalid_argument(
+                f"Unsupported compression_type: {compression[()].decode()}."
+            )
         files = _CsvFiles(
             file_names(names),
             compression[()],
@@ -178,13 +183,15 @@ class _Columns:
         if self._select:
             if self._select[-1] >= len(fields):
                 found = sum(index < len(fields) for index in self._select)
-                raise invalid(
+                raise invalid_argument(
                     f"Expect {len(self._select)} fields but have {found} in record"
                 )
             fields = [fields[index] for index in self._select]
         if len(fields) != len(self._types):
             more = "more" if len(fields) > len(self._types) else str(len(fields))
-            raise invalid(f"Expect {len(self._types)} fields but have {more} in record")
+            raise invalid_argument(
+                f"Expect {len(self._types)} fields but have {more} in record"
+            )
         return tuple(self._field(text, index) for index, text in enumerate(fields))
 
     def _field(self, text: bytes, index: int) -> Any:
@@ -192,12 +199,14 @@ class _Columns:
         if not text or text == self._missing:
             default = self._defaults[index]
             if not len(default):
-                raise invalid(f"Field {index} is required but missing in record!")
+                raise invalid_argument(
+                    f"Field {index} is required but missing in record!"
+                )
             value: Any = default[0]
         else:
             value = self._number(text, dtype, index)
         if dtype.name == "string":
-            return scalar_string(value)
+            return object_scalar(value)
         return np.dtype(dtype.as_numpy_dtype).type(value)
 
     def _number(self, text: bytes, dtype: Any, index: int) -> Any:
@@ -206,4 +215,4 @@ class _Columns:
         except errors.InvalidArgumentError as error:
             # Records of a dataset have no number.
             message = error.message.replace(" in record 0 ", " in record ", 1)
-            raise invalid(message) from None
+            raise invalid_argument(message) from None

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
     Element,
     dataset_kernel,
-    invalid,
     signature,
 )
-from tensorloom.kernels.host.datasets.readers import file_names, scalar_string
+from tensorloom.kernels.host.datasets.readers import file_names
 from tensorloom.kernels.host.datasets.stored import Elements
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class _SqlDataset(Dataset):
 
     def _check_columns(self, count: int) -> None:
         if count != len(self.types):
-            raise invalid(
+            raise invalid_argument(
                 f"The number of columns in query ({count}) must match the number of "
                 f"elements in output_types ({len(self.types)})."
             )
@@ -68,9 +69,9 @@ def _sql_value(value: Any, dtype: Any) -> Any:
     """A column in its dtype, as SQLite converts: NULL and text that is no number: 0."""
     if dtype.name == "string":
         if value is None:
-            return scalar_string(b"")
+            return object_scalar(b"")
         text = value if isinstance(value, bytes) else str(value).encode()
-        return scalar_string(text)
+        return object_scalar(text)
     if isinstance(value, bytes):
         value = _leading_number(value)
     value = 0 if value is None else value
@@ -95,19 +96,19 @@ def sql_dataset(c: OpKernelConstruction) -> Compute:
     types, shapes = signature(c)
     for dtype in types:
         if dtype.name not in _SQL_TYPES:
-            raise invalid(
+            raise invalid_argument(
                 "Each element of `output_types_` must be one of: "
                 "DT_STRING, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT8, "
                 "DT_UINT16, DT_BOOL, DT_DOUBLE "
             )
     for shape in shapes:
         if shape.dims_tuple not in ((), None):
-            raise invalid("Each element of `output_shapes_` must be a scalar.")
+            raise invalid_argument("Each element of `output_shapes_` must be a scalar.")
 
     def compute(driver: Any, source: Any, query: Any) -> Dataset:
         name = driver[()].decode()
         if name != "sqlite":
-            raise invalid(
+            raise invalid_argument(
                 f"The database type, {name}, is not supported by SqlDataset. The set "
                 "of supported databases is: {'sqlite'}."
             )
@@ -135,7 +136,7 @@ class _LmdbDataset(Dataset):
         def elements() -> Iterator[Element]:
             for name in self._names:
                 for key, value in lmdb_records(name):
-                    yield scalar_string(key), scalar_string(value)
+                    yield object_scalar(key), object_scalar(value)
 
         return Elements(elements())
 
@@ -161,7 +162,7 @@ def lmdb_records(name: str) -> Iterator[tuple[bytes, bytes]]:
                     path, subdir=os.path.isdir(path), readonly=True, lock=False
                 )
             except lmdb.Error as error:
-                raise invalid(str(error)) from None
+                raise invalid_argument(str(error)) from None
             _OPENED[path] = database
     with database.begin() as transaction:
         yield from ((bytes(k), bytes(v)) for k, v in transaction.cursor())

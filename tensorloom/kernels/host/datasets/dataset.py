@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_kernel import (
+        Compute,
         KernelFactory,
         OpKernelConstruction,
     )
@@ -150,11 +152,29 @@ def dataset_kernel(
     """
 
     def register(factory: KernelFactory) -> KernelFactory:
-        return host_kernel(list(ops), devices=("CPU",), retains=retains, large=True)(
-            factory
-        )
+        def checked(c: OpKernelConstruction) -> Compute:
+            _check_determinism(c.get("deterministic"))
+            return factory(c)
+
+        host_kernel(list(ops), devices=("CPU",), retains=retains, large=True)(checked)
+        return factory
 
     return register
+
+
+def _check_determinism(policy: bytes | None) -> None:
+    """Raises InvalidArgumentError for a policy that is none.
+
+    The order is always the deterministic one, which every policy allows.
+    """
+    if policy not in (None, b"true", b"false", b"default"):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"String {policy.decode(errors='replace')} could not be converted to "
+            "DeterminismPolicy. DeterminismPolicy string should be 'true', 'false' or "
+            "'default'.",
+        )
 
 
 def signature(c: OpKernelConstruction) -> tuple[list[DType], list[TensorShape]]:
@@ -194,7 +214,7 @@ def join_columns(parts: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     parts = [part for part in parts if len(part)] or list(parts[:1])
     for part in parts[1:]:
         if part.shape[1:] != parts[0].shape[1:]:
-            raise invalid(
+            raise invalid_argument(
                 "Cannot batch tensors with different shapes in component 0. First "
                 f"element had shape {list(parts[0].shape[1:])} and element "
                 f"{len(parts[0])} had shape {list(part.shape[1:])}."
@@ -212,11 +232,6 @@ def check_positive(value: Any, text: str) -> int:
     if number <= 0:
         raise errors.InvalidArgumentError(None, None, text)
     return number
-
-
-def invalid(text: str) -> errors.InvalidArgumentError:
-    """The error of a bad argument."""
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def like(source: Dataset) -> tuple[Any, Any, Dataset]:

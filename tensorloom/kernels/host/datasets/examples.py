@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.shape_inference import format_shape
 from tensorloom.kernels.host.datasets import background
@@ -16,7 +17,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
@@ -72,7 +72,7 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     types, shapes = signature(c)
     for index, shape in enumerate(c["dense_shapes"]):
         if shape.dims_tuple is None or None in shape.dims_tuple[1:]:
-            raise invalid(
+            raise invalid_argument(
                 f"dense_shapes[{index}] has unknown rank or unknown inner dimensions: "
                 f"{format_shape(shape)}"
             )
@@ -91,7 +91,7 @@ def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, parallel: Any, *defaults: Any) -> Dataset:
         for index, default in enumerate(defaults):
             if padded[index] and default.size != 1:
-                raise invalid(
+                raise invalid_argument(
                     f"dense_shape[{index}] is of variable length, therefore "
                     f"def_value[{index}] must contain a single element (the padding "
                     f"element), but has the shape {list(default.shape)}"

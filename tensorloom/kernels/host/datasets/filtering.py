@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     UNKNOWN,
@@ -15,7 +16,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
     like,
     signature,
 )
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def _truth(results: tuple[Any, ...], what: str) -> bool:
     (value,) = results
     if getattr(value, "shape", ()) != () or value.dtype != np.bool_:
-        raise invalid(f"{what} function `predicate` must return a scalar bool.")
+        raise invalid_argument(
+            f"{what} function `predicate` must return a scalar bool."
+        )
     return bool(value)
 
 
@@ -252,7 +254,9 @@ class _UniqueIterator(DatasetIterator):
 def unique_dataset(c: OpKernelConstruction) -> Compute:
     """Each element once."""
     if len(c["output_types"]) != 1:
-        raise invalid("UniqueDataset only supports inputs with a single component.")
+        raise invalid_argument(
+            "UniqueDataset only supports inputs with a single component."
+        )
     return lambda source: _UniqueDataset(*like(as_dataset(source)))
 
 

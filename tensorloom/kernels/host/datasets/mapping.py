@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.batching import (
@@ -22,7 +23,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     check_positive,
     dataset_kernel,
-    invalid,
     signature,
 )
 from tensorloom.kernels.host.datasets.environment import (
@@ -91,7 +91,7 @@ class _MapIterator(DatasetIterator):
             return self._function(self._env, element)
         except errors.OutOfRangeError as error:
             if self._preserve:
-                raise invalid(
+                raise invalid_argument(
                     "Function invocation produced OutOfRangeError: " + error.message
                 ) from error
             raise StopIteration from None
@@ -135,7 +135,7 @@ def threads_of(value: Any, name: str) -> int:
     """A number of parallel calls, which may be -1 for AUTOTUNE."""
     number = int(value)
     if number != -1 and number <= 0:
-        raise invalid(f"{name} must be greater than zero.")
+        raise invalid_argument(f"{name} must be greater than zero.")
     return background.parallelism(number)
 
 
@@ -348,7 +348,7 @@ def _check_state(value: Any, shape: Any, index: int) -> None:
         len(dims) != len(found)
         or any(d is not None and d != n for d, n in zip(dims, found, strict=True))
     ):
-        raise invalid(
+        raise invalid_argument(
             f"Incompatible shapes at component {index}: expected {text_of(dims)} but "
             f"got {text_of(found)}."
         )
@@ -365,11 +365,11 @@ def dataset_to_single_element(c: OpKernelConstruction) -> Compute:
             for element in as_dataset(source).iterate(Environment(context, root)):
                 found.append(element)
                 if len(found) > 1:
-                    raise invalid("Dataset had more than one element.")
+                    raise invalid_argument("Dataset had more than one element.")
         finally:
             root.cancel()
         if not found:
-            raise invalid("Dataset was empty.")
+            raise invalid_argument("Dataset was empty.")
         return found[0]
 
     return compute

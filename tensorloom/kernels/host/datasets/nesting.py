@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.batching import stack_elements
 from tensorloom.kernels.host.datasets.dataset import (
@@ -17,7 +18,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     check_positive,
     dataset_kernel,
-    invalid,
     join_columns,
     numpy_type,
     signature,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def _inner(results: tuple[Any, ...]) -> Dataset:
     if len(results) != 1:
-        raise invalid("Function must return a single dataset variant tensor.")
+        raise invalid_argument("Function must return a single dataset variant tensor.")
     return as_dataset(results[0])
 
 
@@ -284,7 +284,7 @@ def legacy_parallel_interleave_dataset(c: OpKernelConstruction) -> Compute:
         # What follows: sloppy (but for V2), and the sizes of the buffers.
         buffers = rest[-2]
         if buffers == 0 or buffers < -1:
-            raise invalid("`buffer_output_elements` must be > 0")
+            raise invalid_argument("`buffer_output_elements` must be > 0")
         return _InterleaveDataset(
             types,
             shapes,
@@ -304,7 +304,7 @@ def legacy_parallel_interleave_dataset(c: OpKernelConstruction) -> Compute:
 def _key(results: tuple[Any, ...]) -> int:
     (value,) = results
     if getattr(value, "shape", ()) != () or value.dtype != np.int64:
-        raise invalid("`key_func` must return a scalar int64.")
+        raise invalid_argument("`key_func` must return a scalar int64.")
     return int(value)
 
 
@@ -369,10 +369,12 @@ class _GroupByWindowIterator(DatasetIterator):
         if size is None:
             (value,) = self._size_of(self._env, (np.int64(key),))
             if getattr(value, "shape", ()) != () or value.dtype != np.int64:
-                raise invalid("`window_size_func` must return a scalar int64.")
+                raise invalid_argument("`window_size_func` must return a scalar int64.")
             size = self._sizes[key] = int(value)
         if size <= 0:
-            raise invalid(f"Window size must be greater than zero, but got {size}.")
+            raise invalid_argument(
+                f"Window size must be greater than zero, but got {size}."
+            )
         return size
 
     def _flush(self, key: int) -> None:

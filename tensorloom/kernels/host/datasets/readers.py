@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
     Element,
     dataset_kernel,
-    invalid,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def file_names(value: Any) -> list[str]:
       errors.InvalidArgumentError: it has a higher rank.
     """
     if value.ndim > 1:
-        raise invalid("`filenames` must be a scalar or a vector.")
+        raise invalid_argument("`filenames` must be a scalar or a vector.")
     return [os.fsdecode(name) for name in value.reshape(-1).tolist()]
 
 
@@ -44,13 +45,6 @@ class RecordDataset(Dataset):
 
     def iterate(self, env: Environment) -> DatasetIterator:
         return _RecordIterator(self._names, self._open)
-
-
-def scalar_string(value: bytes) -> np.ndarray[Any, Any]:
-    """A string tensor of rank 0."""
-    array = np.empty((), object)
-    array[()] = value
-    return array
 
 
 class _RecordIterator(DatasetIterator):
@@ -90,7 +84,7 @@ class _RecordIterator(DatasetIterator):
                 raise StopIteration
             index = 0
         self._next = index + 1
-        return (scalar_string(self._records[index]),)
+        return (object_scalar(self._records[index]),)
 
     def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
         found: list[bytes] = []
@@ -130,7 +124,7 @@ def _open_tfrecord(compression: bytes, buffer_size: int) -> _Open:
 def _checked_compression(value: Any) -> bytes:
     compression: bytes = value[()]
     if compression not in (b"", b"ZLIB", b"GZIP"):
-        raise invalid("Unsupported compression_type.")
+        raise invalid_argument("Unsupported compression_type.")
     return compression
 
 
@@ -144,7 +138,7 @@ def tf_record_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(names: Any, compression: Any, buffer_size: Any, *_: Any) -> Dataset:
         if buffer_size < 0:
-            raise invalid("`buffer_size` must be >= 0 (0 == no buffering)")
+            raise invalid_argument("`buffer_size` must be >= 0 (0 == no buffering)")
         opens = _open_tfrecord(_checked_compression(compression), int(buffer_size))
         return RecordDataset(types, shapes, file_names(names), opens)
 
@@ -197,7 +191,7 @@ def text_line_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(names: Any, compression: Any, buffer_size: Any, *_: Any) -> Dataset:
         if buffer_size < 0:
-            raise invalid("`buffer_size` must be >= 0 (0 == default)")
+            raise invalid_argument("`buffer_size` must be >= 0 (0 == default)")
         opens = _open_lines(_checked_compression(compression), int(buffer_size))
         return RecordDataset(types, shapes, file_names(names), opens)
 
@@ -216,7 +210,7 @@ def _open_fixed(
         stream = ByteStream(name, compression, max(buffer_size, 256 * 1024))
         size = stream.size()
         if size is not None and (size - header - footer) % record:
-            raise invalid(
+            raise invalid_argument(
                 f"Excluding the header ({header} bytes) and footer ({footer} bytes), "
                 f'input file "{name}" has body length {size - header - footer} '
                 f"bytes, which is not an exact multiple of the record length "
@@ -256,7 +250,7 @@ class _FixedReader:
 
     def _end(self, body: int) -> list[bytes]:
         if body > 0:
-            raise invalid(
+            raise invalid_argument(
                 f"Excluding the header and footer ({self._footer} bytes), input file "
                 f'"{self._stream.name}" does not hold a whole number of records of '
                 f"{self._record} bytes."
@@ -282,11 +276,11 @@ def fixed_length_record_dataset(c: OpKernelConstruction) -> Compute:
     ) -> Dataset:
         for value, name in ((header, "header_bytes"), (footer, "footer_bytes")):
             if value < 0:
-                raise invalid(f"`{name}` must be >= 0")
+                raise invalid_argument(f"`{name}` must be >= 0")
         if record <= 0:
-            raise invalid("`record_bytes` must be > 0")
+            raise invalid_argument("`record_bytes` must be > 0")
         if buffer_size < 0:
-            raise invalid("`buffer_size` must be >= 0 (0 == default)")
+            raise invalid_argument("`buffer_size` must be >= 0 (0 == default)")
         kind = _checked_compression(compression[0]) if compression else b""
         opens = _open_fixed(
             int(header), int(record), int(footer), kind, int(buffer_size)

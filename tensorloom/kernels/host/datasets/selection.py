@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     UNKNOWN,
@@ -18,7 +19,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     RowIterator,
     as_dataset,
     dataset_kernel,
-    invalid,
     join_columns,
     like,
     numpy_type,
@@ -266,12 +266,12 @@ def shard_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(source: Any, shards: Any, index: Any) -> Dataset:
         if shards <= 0:
-            raise invalid(
+            raise invalid_argument(
                 "Number of shards must be greater than zero (currently "
                 f"num_shards = {shards})."
             )
         if index < 0 or index >= shards:
-            raise invalid(
+            raise invalid_argument(
                 f"Index must be between 0 and {shards - 1} (currently index = {index})."
             )
         return ShardDataset(as_dataset(source), int(shards), int(index))

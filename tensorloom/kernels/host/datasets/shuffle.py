@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     UNKNOWN,
@@ -23,7 +24,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     RowDataset,
     as_dataset,
     dataset_kernel,
-    invalid,
     like,
     rows_of,
 )
@@ -233,7 +233,7 @@ class _ShuffledRows(DatasetIterator):
 
 def _buffer_size(value: Any) -> int:
     if value <= 0:
-        raise invalid("buffer_size must be greater than zero.")
+        raise invalid_argument("buffer_size must be greater than zero.")
     return int(value)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
@@ -18,7 +19,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     RowDataset,
     as_dataset,
     dataset_kernel,
-    invalid,
     signature,
 )
 from tensorloom.kernels.host.philox import Generator
@@ -99,10 +99,12 @@ def tensor_slice_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(*components: Any) -> TensorSliceDataset:
         if any(not x.shape for x in components):
-            raise invalid("All components must be at least 1-dimensional")
+            raise invalid_argument("All components must be at least 1-dimensional")
         sizes = {x.shape[0] for x in components}
         if len(sizes) > 1:
-            raise invalid("All components must have the same size in the 0th dimension")
+            raise invalid_argument(
+                "All components must have the same size in the 0th dimension"
+            )
         return TensorSliceDataset(types, shapes, components)
 
     return compute
@@ -138,7 +140,7 @@ def range_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(start: Any, stop: Any, step: Any) -> RangeDataset:
         if int(step) == 0:
-            raise invalid("step must be a non-zero integer.")
+            raise invalid_argument("step must be a non-zero integer.")
         return RangeDataset(types, shapes, range(int(start), int(stop), int(step)))
 
     return compute
@@ -247,12 +249,14 @@ def sparse_tensor_slice_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(indices: Any, values: Any, shape: Any) -> Dataset:
         if indices.ndim != 2:
-            raise invalid(
+            raise invalid_argument(
                 f"Input indices should be a matrix but received shape "
                 f"[{','.join(map(str, indices.shape))}]"
             )
         if len(indices) > 1 and (np.diff(indices[:, 0]) < 0).any():
-            raise invalid("The SparseTensor must be ordered in the batch dimension.")
+            raise invalid_argument(
+                "The SparseTensor must be ordered in the batch dimension."
+            )
         return _SliceOfSparse((indices, values, shape), dtype)
 
     return compute

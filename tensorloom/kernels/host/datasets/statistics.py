@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -15,7 +16,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     Element,
     as_dataset,
     dataset_kernel,
-    invalid,
 )
 from tensorloom.kernels.host.summary_ops import Histogram
 
@@ -134,7 +134,9 @@ def set_stats_aggregator_dataset(c: OpKernelConstruction) -> Compute:
 
     def compute(source: Any, aggregator: Any, tag: Any, *_: Any) -> Dataset:
         if not isinstance(aggregator, StatsAggregator):
-            raise invalid("Trying to access a handle that is no StatsAggregator.")
+            raise invalid_argument(
+                "Trying to access a handle that is no StatsAggregator."
+            )
         return _CountedDataset(as_dataset(source), aggregator, tag[()].decode())
 
     return compute

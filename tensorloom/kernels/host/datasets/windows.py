@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.batching import stack_elements
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
@@ -15,7 +16,6 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     check_positive,
     dataset_kernel,
-    invalid,
     signature,
 )
 from tensorloom.kernels.host.datasets.sources import ElementDataset, row_of
@@ -155,9 +155,11 @@ class _UnbatchIterator(DatasetIterator):
             element = next(self._source)
             sizes = [value.shape[0] if value.ndim else -1 for value in element]
             if -1 in sizes:
-                raise invalid("Cannot unbatch an input with scalar components.")
+                raise invalid_argument(
+                    "Cannot unbatch an input with scalar components."
+                )
             if len(set(sizes)) > 1:
-                raise invalid(
+                raise invalid_argument(
                     "Input element must have the same batch size in each component. "
                     f"Component 0 had size {sizes[0]} but component "
                     f"{next(i for i, s in enumerate(sizes) if s != sizes[0])} had "

@@ -35,11 +35,6 @@ def _batch(d: Draw, p: Program, *inputs: Any, **attrs: Any) -> Node:
     return p.op("Batch", list(inputs), **given)
 
 
-def _without_id(arrays: list[Any]) -> list[Any]:
-    """The number of the batch is the process's own."""
-    return arrays[:-1]
-
-
 def _one_batch(d: Draw, **attrs: Any) -> Program:
     p = Program(differentiate=False)
     rows = d.integer(1, 5)

@@ -171,12 +171,6 @@ def _two(op: str, inputs: Callable[[Program], Sequence[Any]], width: int) -> Non
     spec(op, program, types=(), gradient=False, mutate=())
 
 
-def choices(p: Program) -> Node:
-    """A dataset of numbers of two datasets."""
-    values = np.array([0, 1, 1, 0, 1], np.int64)
-    return p.op("TensorSliceDataset", [values], output_shapes=[()])
-
-
 _two("ConcatenateDataset", lambda p: [numbers(p, 2), numbers(p, 3)], 1)
 _two("ZipDataset", lambda p: [[numbers(p, 9), numbers(p, 5)]], 2)
 _two(

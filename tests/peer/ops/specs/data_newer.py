@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,6 @@ from tests.peer.ops.specs.data import (
 
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
-
-_NAMES = itertools.count()
 
 
 def _texts(*values: str) -> Any:

@@ -9,8 +9,6 @@ import numpy as np
 from tests.peer.ops.draw import Draw, K
 from tests.peer.ops.spec import Tolerance, call, spec
 
-EXACT = Tolerance(1e-6, 1e-7)
-
 
 def sized(d: Draw) -> Any:
     shape = np.array(d.shape(0, 3, size=9), d.index_type())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.storage.tfrecord import RecordWriter
 from tests.peer.ops.program import Node, Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import (
@@ -220,14 +219,6 @@ def _fixed(d: Draw) -> Program:
     name = p.const(_text(_file("fixed", b"HHaaabbbF")))
     sizes = [p.const(n, "int64") for n in (2, 3, 1, 0)]
     return read(p, p.op("FixedLengthRecordDataset", name, *sizes), ["string"], [()], 3)
-
-
-def _records_file() -> str:
-    name = _file("records", b"")
-    with RecordWriter(name) as writer:
-        for record in (b"", b"a", b"bc" * 70):
-            writer.write(record)
-    return name
 
 
 def _matching(d: Draw) -> Program:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _PADDINGS = ("SAME", "VALID")
 _PRODUCTS = Tolerance(1e-4, 1e-5, reason="sums of products in another order")
-_SCALES = ((-2.0, 3.0), (0.0, 1.0), (-1.0, 0.5), (-4.0, 4.0))
 
 
 def _out(size: int, window: int, stride: int, padding: str) -> int:
