@@ -12,13 +12,19 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
-from tensorloom.kernels.host.math_ops_segment import check_sorted, check_unsorted
+from tensorloom.kernels.host.math_ops_segment import (
+    check_sorted,
+    check_unsorted,
+    extrema_after_nan,
+)
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
 from tensorloom.kernels.segment_sums import sum_segments
+from tensorloom.kernels.variable_value import to_host, to_tensor
 
 _Start = Callable[[DType], Any]
 # How values of a segment come together: the name of scatter_reduce, or "sum".
 _SUM = "sum"
+_EXTREMA: Final = ("amax", "amin")
 
 
 def _combine(
@@ -34,6 +40,10 @@ def _combine(
     out = torch.full(shape, first, dtype=data.dtype, device=data.device)
     wide = ids.long().reshape((-1,) + (1,) * (data.dim() - 1)).expand_as(data)
     return out.scatter_reduce_(0, wide, data, how)
+
+
+def _has_nan(extrema: torch.Tensor) -> bool:
+    return extrema.is_floating_point() and bool(extrema.isnan().any())
 
 
 def least(dtype: DType) -> int | float:
@@ -91,6 +101,10 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
                     )
                 )
             out = _combine_sorted(data, ids, counts, how, first)
+            if how in _EXTREMA and _has_nan(out):
+                # TensorFlow's passes over those.
+                data = data.masked_fill(data.isnan(), first)
+                out = _combine_sorted(data, ids, counts, how, first)
             return out.masked_fill_(counts == 0, gap)
 
         return compute
@@ -122,7 +136,11 @@ def _unsorted_segments(op: str, how: str, start: _Start) -> None:
             if flat.numel() and int(flat.min()) < 0:  # rows of no segment
                 kept = flat >= 0
                 flat, data = flat[kept], data[kept]
-            return _combine(data, flat, rows, how, first)
+            out = _combine(data, flat, rows, how, first)
+            if how in _EXTREMA and _has_nan(out):
+                parts = to_host(data), to_host(flat)
+                out = to_tensor(extrema_after_nan(op, *parts, rows, first), data.device)
+            return out
 
         return compute
 

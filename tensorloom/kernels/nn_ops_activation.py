@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -91,13 +92,16 @@ def _relu6_grad(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor
 
 
 def _elu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    # NaN counts as positive; in `elu_backward` that depends on its place.
+    outputs = outputs.nan_to_num(1, math.inf, -math.inf)
     return _elu_backward(gradients, 1, 1, 1, True, outputs)  # type: ignore[no-any-return]
 
 
 def _selu_grad(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
     if outputs.dtype in (torch.float32, torch.float64):
-        # A zero is to count as positive.
+        # Zero and NaN are to count as positive.
         outputs = outputs + torch.finfo(outputs.dtype).smallest_normal
+        outputs.nan_to_num_(1, math.inf, -math.inf)
         return _elu_backward(gradients, SELU_ALPHA, SELU_SCALE, 1, True, outputs)  # type: ignore[no-any-return]
     slope = torch.where(outputs < 0, outputs + SELU_SCALE * SELU_ALPHA, SELU_SCALE)
     return gradients * slope

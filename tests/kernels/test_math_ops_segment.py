@@ -40,3 +40,44 @@ def test_sorted_segments_with_gaps(
         found, expected, rtol=1e-3 if dtype == "float16" else 1e-6
     )
     assert found.dtype == expected.dtype
+
+
+_NAN = np.nan
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("inner", [(), (2,), (4000,)])
+@pytest.mark.parametrize(
+    ("data", "greatest", "least", "last_greatest", "last_least"),
+    [
+        pytest.param([_NAN, 1, 2], 2, 1, 2, 1, id="first"),
+        pytest.param([2, _NAN, 1], 2, 1, 1, 1, id="between"),
+        pytest.param([1, 2, _NAN], 2, 1, _NAN, _NAN, id="last"),
+        pytest.param([_NAN, 1, _NAN, 2, 3], 3, 1, 3, 2, id="several"),
+        pytest.param([_NAN, _NAN], -np.inf, np.inf, _NAN, _NAN, id="nothing else"),
+    ],
+)
+def test_nan_as_in_tensorflow(
+    dtype: str,
+    inner: tuple[int, ...],
+    data: list[float],
+    greatest: float,
+    least: float,
+    last_greatest: float,
+    last_least: float,
+) -> None:
+    """Sorted segments pass over NaN, unsorted ones begin anew behind it."""
+    column = np.array([7, *data], dtype).reshape(-1, *[1] * len(inner))
+    fed = np.broadcast_to(column, (len(column), *inner))
+    ids = [0] + [1] * len(data)
+    wanted = {
+        tf.segment_max: greatest,
+        tf.segment_min: least,
+        lambda x, i: tf.math.unsorted_segment_max(x, i, 2): last_greatest,
+        lambda x, i: tf.math.unsorted_segment_min(x, i, 2): last_least,
+    }
+    with tf.Session() as sess:
+        for function, expected in wanted.items():
+            found = sess.run(function(tf.constant(fed), ids))
+            np.testing.assert_array_equal(found[0], np.full(inner, 7, dtype))
+            np.testing.assert_array_equal(found[1], np.full(inner, expected, dtype))

@@ -392,3 +392,16 @@ def test_local_response_normalization() -> None:
         norm = 1.5 + 0.7 * np.square(near).sum(-1)
         expected[..., channel] = image[..., channel] / norm**0.6
     np.testing.assert_allclose(result, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("op", "slope"), [("EluGrad", 1.0), ("SeluGrad", 1.0507009)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nan_counts_as_positive_wherever_it_is(
+    op: str, slope: float, dtype: str
+) -> None:
+    size = 100_003  # torch takes most of them in vectors, the last ones alone
+    gradients, outputs = tf.placeholder(dtype, [None]), tf.placeholder(dtype, [None])
+    found = getattr(tf.raw_ops, op)(gradients=gradients, outputs=outputs)
+    feed = {gradients: np.ones(size, dtype), outputs: np.full(size, np.nan, dtype)}
+    with tf.Session() as sess:
+        np.testing.assert_allclose(sess.run(found, feed), slope, rtol=1e-6)

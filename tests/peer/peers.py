@@ -80,10 +80,14 @@ class Peer:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far two floating-point results may be apart."""
+    """How far two floating-point results may be apart.
+
+    TensorFlow's own sums of a dozen products near one are off by 1.2e-6 on processors
+    without AVX-512.
+    """
 
     relative: float = 1e-5
-    absolute: float = 1e-6
+    absolute: float = 2e-6
 
 
 def compare_program(

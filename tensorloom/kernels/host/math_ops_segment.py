@@ -84,10 +84,10 @@ _sorted_segments("SegmentSum", np.add.at, lambda dtype: 0, 0)
 _sorted_segments("SegmentMean", np.add.at, lambda dtype: 0, 0)
 _sorted_segments("SegmentProd", np.multiply.at, lambda dtype: 1, 1)
 _sorted_segments(
-    "SegmentMax", np.maximum.at, lambda t: -math.inf if t.is_floating else t.min, 0
+    "SegmentMax", np.fmax.at, lambda t: -math.inf if t.is_floating else t.min, 0
 )
 _sorted_segments(
-    "SegmentMin", np.minimum.at, lambda t: math.inf if t.is_floating else t.max, 0
+    "SegmentMin", np.fmin.at, lambda t: math.inf if t.is_floating else t.max, 0
 )
 
 
@@ -137,7 +137,10 @@ def _unsorted_segments(
             inner = data.shape[ids.ndim :]
             out = np.full((rows, *inner), to.type(first))
             flat, kept = ids.reshape(-1), ids.reshape(-1) >= 0
-            combine(out, flat[kept], data.reshape((flat.size, *inner))[kept])
+            flat, data = flat[kept], data.reshape((flat.size, *inner))[kept]
+            combine(out, flat, data)
+            if op in _EXTREMA and (out != out).any():
+                return extrema_after_nan(op, data, flat, rows, first)
             return out
 
         return compute
@@ -146,6 +149,35 @@ def _unsorted_segments(
     host_kernel(op, types=_WIDE_UNSIGNED, large=True)(factory)
 
 
+def extrema_after_nan(op: str, data: Any, ids: Any, rows: int, first: Any) -> Any:
+    """The extrema of what comes behind the last NaN of each segment.
+
+    TensorFlow compares one element after the other with the extremum so far, and what
+    follows a NaN takes its place. Where nothing follows, it is NaN.
+
+    Args:
+      op: UnsortedSegmentMax or UnsortedSegmentMin.
+      data: [rows of all segments, ...].
+      ids: the segment of each row, none negative.
+      rows: how many segments there are.
+      first: what each begins with.
+    """
+    shape = (rows, *data.shape[1:])
+    order = np.arange(1, len(ids) + 1).reshape((-1,) + (1,) * (data.ndim - 1))
+    last, last_nan = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    np.maximum.at(last, ids, order)
+    np.maximum.at(last_nan, ids, np.where(np.isnan(data), order, 0))
+    first = data.dtype.type(first)
+    out = np.full(shape, first)
+    _EXTREMA[op](out, ids, np.where(order <= last_nan[ids], first, data))
+    out[(last == last_nan) & (last > 0)] = math.nan
+    return out
+
+
+_EXTREMA: dict[str, Callable[..., None]] = {
+    "UnsortedSegmentMax": np.maximum.at,
+    "UnsortedSegmentMin": np.minimum.at,
+}
 _unsorted_segments("UnsortedSegmentSum", np.add.at, lambda dtype: 0)
 _unsorted_segments("UnsortedSegmentProd", np.multiply.at, lambda dtype: 1)
 _unsorted_segments("UnsortedSegmentMax", np.maximum.at, lambda dtype: dtype.min)

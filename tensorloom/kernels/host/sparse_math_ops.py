@@ -164,9 +164,11 @@ def _groups(
     if maximum:
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(len(found)))
-        results = (
-            np.maximum.reduceat(values[order], starts) if len(found) else values[:0]
-        )
+        ordered = values[order]
+        nan = ordered != ordered
+        if nan.any():
+            ordered[nan] = -np.inf  # TensorFlow's maxima pass over those
+        results = np.maximum.reduceat(ordered, starts) if len(found) else ordered
     else:
         results = np.zeros(len(found), values.dtype)
         np.add.at(results, group, values)
