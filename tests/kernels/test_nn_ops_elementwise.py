@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import tensorloom as tf
 from tensorloom.framework import errors
 from tests.kernels.nn_ops_calls import run
 
