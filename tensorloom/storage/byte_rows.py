@@ -37,7 +37,7 @@ def from_column(columns: Any, width: int) -> Any:
     Args:
       columns: integers [columns], from 0 to `width`.
     """
-    masks: Any = _masks(width)[columns].view(np.uint8)
+    masks: Any = _masks(width).take(columns).view(np.uint8)
     return masks.reshape(-1, width)
 
 
@@ -59,7 +59,8 @@ def split(letters: Any, size: int) -> list[str] | None:
     Returns:
       None if there are other characters than those of ASCII that can be seen.
     """
-    if np.count_nonzero(letters > _SPACE) != size:
+    behind = letters <= _SPACE
+    if letters.size - np.count_nonzero(behind) != size:
         return None
-    data = np.maximum(letters, _SPACE).tobytes()
+    data = (letters + behind * _SPACE).tobytes()
     return data.decode().split() if data.isascii() else None
