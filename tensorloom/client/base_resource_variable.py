@@ -20,6 +20,7 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import (
+    check_conversion,
     convert_to_tensor,
     register_tensor_conversion_function,
 )
@@ -399,11 +400,7 @@ def _to_tensor(
     name: Any = None,
     as_ref: bool = False,
 ) -> Tensor:
-    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(
-            f"Incompatible type conversion requested to type {dtype.name!r} for "
-            f"variable of type {variable.dtype.name!r}"
-        )
+    check_conversion(variable, dtype)
     return variable.read_value().op.inputs[0] if as_ref else variable.value()
 
 

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
-from tensorloom.framework.tensor_conversion import register_tensor_conversion_function
+from tensorloom.framework.tensor_conversion import (
+    check_conversion,
+    register_tensor_conversion_function,
+)
 from tensorloom.ops import identity_ops
 
 if TYPE_CHECKING:
@@ -200,11 +203,7 @@ def _to_tensor(
     name: Any = None,
     as_ref: bool = False,
 ) -> Tensor:
-    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(
-            f"Incompatible type conversion requested to type '{dtype.name}' for "
-            f"variable of type '{variable.dtype.name}'"
-        )
+    check_conversion(variable, dtype)
     if as_ref:
         raise NotImplementedError(
             "PartitionedVariable doesn't support being used as a reference."

@@ -23,6 +23,7 @@ from tensorloom.framework.graph import (
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import (
+    check_conversion,
     convert_to_tensor,
     register_tensor_conversion_function,
 )
@@ -355,11 +356,7 @@ for _kind, _doc in SCATTER_METHODS.items():
 def _to_tensor(
     variable: RefVariable, dtype: Any = None, name: Any = None, as_ref: bool = False
 ) -> Tensor:
-    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(
-            f"Incompatible type conversion requested to type '{dtype.name}' for "
-            f"variable of type '{variable.dtype.name}'"
-        )
+    check_conversion(variable, dtype)
     return variable._variable if as_ref else variable._snapshot
 
 

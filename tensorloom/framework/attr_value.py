@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework.dtypes import DType, as_dtype
-from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 from tensorloom.framework.tensor_proto import decode_tensor, encode_tensor
 from tensorloom.framework.tensor_shape import TensorShape, dims_from_proto
 
@@ -114,7 +114,7 @@ def _decode_list(proto: Any) -> list[Any]:
     if not fields:
         return []
     if len(fields) > 1:
-        raise _invalid("A list has elements of more than one type")
+        raise invalid_argument("A list has elements of more than one type")
     descriptor, values = fields[0]
     decode = _DECODERS[descriptor.name]
     return [decode(value) for value in values]
@@ -128,22 +128,18 @@ def _decode_type(number: int) -> DType:
     try:
         return as_dtype(int(number))
     except TypeError:
-        raise _invalid(f"Unknown data type {number}") from None
+        raise invalid_argument(f"Unknown data type {number}") from None
 
 
 def _decode_shape(proto: Any) -> TensorShape:
     try:
         return TensorShape.of(dims_from_proto(proto))
     except ValueError as error:
-        raise _invalid(str(error)) from None
+        raise invalid_argument(str(error)) from None
 
 
 def _decode_func(proto: Any) -> NameAttrList:
     return NameAttrList(proto.name, attrs_from_proto(proto.attr))
-
-
-def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
 
 
 _DECODERS: Final[dict[str, Callable[[Any], Any]]] = {

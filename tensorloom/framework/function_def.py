@@ -19,11 +19,12 @@ from tensorloom.framework.errors import (
     InvalidArgumentError,
     NotFoundError,
     OpError,
+    invalid_argument,
 )
 from tensorloom.framework.function_op_def import op_def_of
 from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import FunctionIR, Node, sort_topologically
-from tensorloom.framework.node_def import Signatures, find_op, invalid
+from tensorloom.framework.node_def import Signatures, find_op
 from tensorloom.framework.op_registry import ArgDef, OpDef, arg_types
 from tensorloom.framework.shape_inference import unknown_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -150,7 +151,7 @@ def _arg_def(arg: Any) -> ArgDef:
     try:
         dtype = as_dtype(int(arg.type))
     except TypeError:
-        raise invalid(
+        raise invalid_argument(
             f"argument '{arg.name}' has unknown data type {arg.type}"
         ) from None
     return ArgDef(arg.name, dtype, is_ref=arg.is_ref)
@@ -224,7 +225,7 @@ def _read(
     output_names = tuple(arg.name for arg in signature.outputs)
     for name in output_names:
         if name not in proto.ret:
-            raise invalid(f"output '{name}' is not returned")
+            raise invalid_argument(f"output '{name}' is not returned")
     ordered = sort_topologically(nodes, known=arg_names)
     attrs = attr_value.attrs_from_proto(proto.attr)
     arg_shapes = _arg_shapes(attrs, proto)
@@ -257,10 +258,10 @@ def _check_signature(proto: Any, signature: OpDef) -> None:
     for kind, args in (("argument", signature.inputs), ("output", signature.outputs)):
         names = [arg.name for arg in args]
         if "" in names:
-            raise invalid(f"an {kind} has no name")
+            raise invalid_argument(f"an {kind} has no name")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise invalid(f"duplicated {kind} name '{twice}'")
+            raise invalid_argument(f"duplicated {kind} name '{twice}'")
     for attr in proto.signature.attr:
         raise NotFoundError(
             None,
@@ -329,7 +330,7 @@ class _BodyReader:
             self._enter(node)
             node_def.check_name(node.name, internal=True)
             if node.name in self._protos or node.name in self._args:
-                raise invalid(f"Node '{node.name}' is not unique")
+                raise invalid_argument(f"Node '{node.name}' is not unique")
             self._protos[node.name] = node
             self._op_defs[node.name] = find_op(node.op, self._signatures)
         nodes = {name: self._node(proto) for name, proto in self._protos.items()}
@@ -344,11 +345,13 @@ class _BodyReader:
         data = [text for text in proto.input if not text.startswith("^")]
         controls = [text[1:] for text in proto.input if text.startswith("^")]
         if list(proto.input[: len(data)]) != data:
-            raise invalid("Control dependencies must come after regular dependencies")
+            raise invalid_argument(
+                "Control dependencies must come after regular dependencies"
+            )
         inputs = tuple(self.resolve(text) for text in data)
         for name in controls:
             if name not in self._protos and name not in self._args:
-                raise invalid(f"Unknown node '{name}'")
+                raise invalid_argument(f"Unknown node '{name}'")
         op_def = self._op_defs[proto.name]
         try:
             node, types = self._reader.read(proto, op_def, inputs, tuple(controls))
@@ -391,14 +394,14 @@ class _BodyReader:
                 have = dtype_of(*edge)
                 if not wanted[index].is_compatible_with(have):
                     self._enter(self._protos[name])
-                    raise invalid(
+                    raise invalid_argument(
                         f"input {index} expected type {wanted[index].name} != "
                         f"{have.name}, the type of '{edge[0]}'"
                     )
         for arg, edge in zip(self._signature.outputs, returns, strict=True):
             (want,), have = arg_types(arg, {}), dtype_of(*edge)
             if want.base_dtype != have.base_dtype:
-                raise invalid(
+                raise invalid_argument(
                     f"invalid return type: output '{arg.name}' is {want.name}, and "
                     f"'{edge[0]}' gives {have.name}"
                 )
@@ -414,7 +417,7 @@ class _BodyReader:
             return name, 0
         arg_name, _, index = rest.partition(":")
         if name not in self._protos:
-            raise invalid(f"Unknown input '{text}'")
+            raise invalid_argument(f"Unknown input '{text}'")
         offset = 0
         counts = self._counts_of(name)
         for arg, count in zip(self._op_defs[name].outputs, counts, strict=True):
@@ -423,7 +426,7 @@ class _BodyReader:
                 if position < count:
                     return name, offset + position
             offset += count
-        raise invalid(
+        raise invalid_argument(
             f"'{text}' is not an output of node '{name}' (op {self._protos[name].op})"
         )
 

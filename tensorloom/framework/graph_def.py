@@ -18,7 +18,11 @@ from tensorloom.framework import (
     op_def_proto,
     op_registry,
 )
-from tensorloom.framework.errors import InvalidArgumentError, UnimplementedError
+from tensorloom.framework.errors import (
+    InvalidArgumentError,
+    UnimplementedError,
+    invalid_argument,
+)
 from tensorloom.framework.function_op_def import signature_of
 from tensorloom.framework.graph_ir import (
     PRODUCER_VERSION,
@@ -27,7 +31,7 @@ from tensorloom.framework.graph_ir import (
     Node,
     sort_topologically,
 )
-from tensorloom.framework.node_def import check_name, find_op, invalid, split_inputs
+from tensorloom.framework.node_def import check_name, find_op, split_inputs
 from tensorloom.framework.node_def import to_proto as node_to_proto
 
 if TYPE_CHECKING:
@@ -111,7 +115,7 @@ def parse(serialized: bytes) -> graph_pb2.GraphDef:
     try:
         return GraphDef.FromString(serialized)
     except DecodeError as error:
-        raise invalid(f"Invalid GraphDef: {error}") from None
+        raise invalid_argument(f"Invalid GraphDef: {error}") from None
 
 
 def from_proto(
@@ -145,7 +149,7 @@ def from_proto(
     for node_proto in proto.node:
         node, types = _read_node(node_proto, signatures, internal, reader)
         if node.name in nodes:
-            raise invalid(f"Node '{node.name}' is not unique")
+            raise invalid_argument(f"Node '{node.name}' is not unique")
         nodes[node.name] = node
         input_types.append(types)
     producers = {**existing, **nodes} if existing else nodes
@@ -165,17 +169,19 @@ def check_versions(proto: graph_pb2.GraphDef) -> None:
     """Raises InvalidArgumentError if the graph says that we cannot read it."""
     versions = proto.versions
     if versions.producer < 0:
-        raise invalid(
+        raise invalid_argument(
             f"GraphDef producer version {versions.producer} below min producer 0 "
             "supported. Please regenerate your graph."
         )
     if versions.min_consumer > PRODUCER_VERSION:
-        raise invalid(
+        raise invalid_argument(
             f"GraphDef min consumer version {versions.min_consumer} above current "
             f"version {PRODUCER_VERSION}."
         )
     if PRODUCER_VERSION in versions.bad_consumers:
-        raise invalid(f"GraphDef disallows consumer version {PRODUCER_VERSION}.")
+        raise invalid_argument(
+            f"GraphDef disallows consumer version {PRODUCER_VERSION}."
+        )
 
 
 def check_available(ops: Iterable[str], producer: int) -> None:
@@ -212,7 +218,7 @@ def functions_from_proto(
                 function, signatures, gradients.get(name, "")
             )
         elif any(f.signature.name == name and f != function for f in library.function):
-            raise invalid(f"Function '{name}' is not unique")
+            raise invalid_argument(f"Function '{name}' is not unique")
     return functions
 
 
@@ -224,7 +230,7 @@ def _read_node(
 ) -> tuple[Node, list[DType]]:
     check_name(proto.name, internal)
     if not proto.op:
-        raise invalid(f"Node '{proto.name}' does not specify an operation")
+        raise invalid_argument(f"Node '{proto.name}' does not specify an operation")
     op_def = find_op(proto.op, signatures)
     inputs, controls = split_inputs(proto.input, proto.name)
     return reader.read(proto, op_def, inputs, controls)
@@ -235,22 +241,22 @@ def _check_edges(
 ) -> None:
     for name in node.control_inputs:
         if name not in nodes:
-            raise invalid(f"Node '{node.name}': Unknown input node '^{name}'")
+            raise invalid_argument(f"Node '{node.name}': Unknown input node '^{name}'")
     if not node.inputs:
         return
     for position, (name, index) in enumerate(node.inputs):
         producer = nodes.get(name)
         if producer is None:
             text = node_def.tensor_name(name, index)
-            raise invalid(f"Node '{node.name}': Unknown input node '{text}'")
+            raise invalid_argument(f"Node '{node.name}': Unknown input node '{text}'")
         if index >= len(producer.output_types):
-            raise invalid(
+            raise invalid_argument(
                 f"Node '{node.name}': Connecting to invalid output {index} of source "
                 f"node {name} which has {len(producer.output_types)} outputs."
             )
         passed, expected = producer.output_types[index], expected_types[position]
         if passed is not expected and not expected.is_compatible_with(passed):
-            raise invalid(
+            raise invalid_argument(
                 f"Input {position} of node {node.name} was passed {passed.name} from "
                 f"{name}:{index} incompatible with expected {expected.name}."
             )

@@ -17,7 +17,11 @@ import numpy as np
 from tensorloom.framework import attr_value, dtypes, newer_attrs, op_registry
 from tensorloom.framework.attr_value import AttrPlaceholder, NameAttrList
 from tensorloom.framework.dtypes import DType
-from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
+from tensorloom.framework.errors import (
+    InvalidArgumentError,
+    NotFoundError,
+    invalid_argument,
+)
 from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.op_def_proto import summarize
@@ -126,7 +130,7 @@ def split_inputs(
         if index < 0:
             controls.append(name)
         elif controls:
-            raise invalid(
+            raise invalid_argument(
                 f"Node '{node}': Control dependencies must come after regular "
                 "dependencies"
             )
@@ -159,7 +163,7 @@ def find_op(name: str, functions: Signatures) -> OpDef:
 def check_name(name: str, internal: bool = False) -> None:
     """Raises InvalidArgumentError unless the text is a node's name."""
     if not (_INTERNAL_NAME if internal else _NAME).fullmatch(name):
-        raise invalid(f"Node '{name}': Node name contains invalid characters")
+        raise invalid_argument(f"Node '{name}': Node name contains invalid characters")
 
 
 # Constants of no more bytes than this are mostly axes, sizes and factors, of which the
@@ -287,7 +291,9 @@ def types_alone(
     attrs = type_attrs(proto, op_def)
     input_types = op_def.input_types(attrs)
     if len(input_types) != input_count:
-        raise invalid(f"{len(input_types)} inputs are expected, not {input_count}")
+        raise invalid_argument(
+            f"{len(input_types)} inputs are expected, not {input_count}"
+        )
     return input_types, op_def.output_types(attrs)
 
 
@@ -334,12 +340,7 @@ def _check_input_count(
 
 
 def _at_node(message: str, proto: Any, op_def: OpDef) -> InvalidArgumentError:
-    return invalid(f"{message}; NodeDef: {proto.name}; {summarize(op_def)}")
-
-
-def invalid(message: str) -> InvalidArgumentError:
-    """An InvalidArgumentError with this message."""
-    return InvalidArgumentError(None, None, message)
+    return invalid_argument(f"{message}; NodeDef: {proto.name}; {summarize(op_def)}")
 
 
 def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -354,7 +355,7 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         if name in op_def.attrs or name.startswith("_") or name in newer_attrs.KEPT:
             continue
         if not newer_attrs.is_default(op_def.name, name, value):
-            raise invalid(
+            raise invalid_argument(
                 f"NodeDef mentions attr '{name}' not in the op. (Check whether the "
                 "graph was made by a newer version than reads it.)"
             )
@@ -369,7 +370,7 @@ def complete_attrs(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
         elif attr.has_default:
             complete[attr.name] = attr.default
         else:
-            raise invalid(f"NodeDef missing attr '{attr.name}'")
+            raise invalid_argument(f"NodeDef missing attr '{attr.name}'")
     for name, value in attrs.items():
         if name.startswith("_"):
             complete.setdefault(name, value)
@@ -384,7 +385,7 @@ def _check_constant(attrs: dict[str, Any]) -> None:
     """Raises InvalidArgumentError when a Const's value is not of its dtype."""
     said, found = attrs["dtype"], dtypes.as_dtype(attrs["value"].dtype)
     if said != found:
-        raise invalid(
+        raise invalid_argument(
             f"Cannot parse tensor from proto: it is {found.name}, and the node's dtype "
             f"is {said.name}"
         )
@@ -392,14 +393,14 @@ def _check_constant(attrs: dict[str, Any]) -> None:
 
 def _check_count(op_def: OpDef, name: str, value: int) -> None:
     if any(arg.number_attr == name for arg in (*op_def.inputs, *op_def.outputs)):
-        raise invalid(
+        raise invalid_argument(
             f"Value for attr '{name}' of {value} is too large for a number of tensors"
         )
 
 
 def _check_attr(attr: AttrDef, value: Any) -> None:
     if isinstance(value, AttrPlaceholder):
-        raise invalid(
+        raise invalid_argument(
             f"Attr '{attr.name}' is a placeholder for attr '{value.name}' of a "
             "function; functions with attrs cannot be read"
         )
@@ -409,7 +410,7 @@ def _check_attr(attr: AttrDef, value: Any) -> None:
     _check_kind(attr, attr.type, value)
     _check_allowed(attr, value)
     if attr.type == "int" and attr.minimum is not None and value < attr.minimum:
-        raise invalid(
+        raise invalid_argument(
             f"Value for attr '{attr.name}' of {value} must be at least minimum "
             f"{attr.minimum}"
         )
@@ -417,12 +418,12 @@ def _check_attr(attr: AttrDef, value: Any) -> None:
 
 def _check_list(attr: AttrDef, value: Any) -> None:
     if not isinstance(value, list):
-        raise invalid(
+        raise invalid_argument(
             f"AttrValue had value with type '{_kind_of(value)}' when '{attr.type}' "
             f"expected for attr '{attr.name}'"
         )
     if attr.minimum is not None and len(value) < attr.minimum:
-        raise invalid(
+        raise invalid_argument(
             f"Length for attr '{attr.name}' of {len(value)} must be at least minimum "
             f"{attr.minimum}"
         )
@@ -439,11 +440,11 @@ def _check_kind(attr: AttrDef, kind: str, value: Any) -> None:
     ):
         return
     if value is None:
-        raise invalid(
+        raise invalid_argument(
             f"AttrValue missing value with expected type '{attr.type}' for attr "
             f"'{attr.name}'"
         )
-    raise invalid(
+    raise invalid_argument(
         f"AttrValue had value with type '{_kind_of(value)}' when '{kind}' expected for "
         f"attr '{attr.name}'"
     )
@@ -464,7 +465,7 @@ def _check_allowed(attr: AttrDef, value: Any) -> None:
     else:
         got = f'"{value.decode(errors="replace")}"'
         choices = ", ".join(f'"{choice.decode()}"' for choice in attr.allowed)
-    raise invalid(
+    raise invalid_argument(
         f"Value for attr '{attr.name}' of {got} is not in the list of allowed values: "
         f"{choices}"
     )

@@ -20,6 +20,15 @@ _functions: dict[int, list[tuple[tuple[type, ...], ConversionFunction]]] = {}
 _by_type: dict[type, list[tuple[type | tuple[type, ...], ConversionFunction]]] = {}
 
 
+def check_conversion(variable: Any, dtype: DType | None) -> None:
+    """Raises ValueError if a variable is asked for as a tensor of another dtype."""
+    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(
+            f"Incompatible type conversion requested to type '{dtype.name}' for "
+            f"variable of type '{variable.dtype.name}'"
+        )
+
+
 @export("register_tensor_conversion_function")
 def register_tensor_conversion_function(
     base_type: type | tuple[type, ...],

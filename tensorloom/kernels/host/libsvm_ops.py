@@ -15,22 +15,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
 
-def _number(text: bytes, dtype: DType) -> int | float:
-    """As C reads it: no sign +, and floating-point numbers may be hexadecimal.
-
-    Raises:
-      ValueError: it is no number.
-    """
-    if dtype.is_integer and text.startswith(b"+"):
-        raise ValueError
-    try:
-        return number_of(text, dtype)
-    except ValueError:
-        if dtype.is_integer or b"x" not in text.lower():
-            raise
-        return float.fromhex(text.decode("ascii"))
-
-
 def _shown(text: bytes) -> str:
     return text.decode("utf-8", "backslashreplace")
 
@@ -41,7 +25,7 @@ def _feature(text: bytes, dtype: DType) -> tuple[int, int | float]:
     if not colon:
         raise invalid_argument(f'Invalid feature "{_shown(text)}"')
     try:
-        place, number = int(_number(index, dtypes.int64)), _number(value, dtype)
+        place, number = int(number_of(index, dtypes.int64)), number_of(value, dtype)
     except ValueError:
         raise invalid_argument(f"Feature format incorrect: {_shown(text)}") from None
     if place < 0:
@@ -66,7 +50,7 @@ def decode_libsvm(c: OpKernelConstruction) -> Compute:
                     f'No label found for input[{number}]: "{_shown(line)}"'
                 )
             try:
-                labels.append(_number(words[0], label_type))
+                labels.append(number_of(words[0], label_type))
             except ValueError:
                 raise invalid_argument(
                     f"Label format incorrect: {_shown(words[0])}"
