@@ -68,9 +68,9 @@ def is_excused(mix: Mix, name: str) -> bool:
 
 
 @cache
-def reference(version: str, modules: str, other: str = "") -> dict[str, dict[str, Any]]:
+def reference(alone: Mix, modules: str) -> dict[str, dict[str, Any]]:
     """What TensorFlow gives, alone."""
-    return mixes.run_programs(Mix(version, version, version, other), modules)
+    return mixes.run_programs(alone, modules)
 
 
 @pytest.mark.slow
@@ -85,17 +85,40 @@ def test_programs_of_a_mix(mix: Mix, modules: str) -> None:
     if not mix.is_here:
         pytest.skip("a system of the mix is not installed")
     versions = [s for s in mix.systems if s != OURS] or ["1.15"]
-    version = versions[0]
-    expected = reference(version, modules, version if mix.other else "")
+    alone = Mix(*[versions[0]] * 3, versions[0] if mix.other else "")
     found = mixes.run_programs(mix, modules)
-    assert found.keys() == expected.keys()
+    assert found.keys() == reference(alone, modules).keys()
     assert len(found) >= (15 if mix.other else 30)
-    wrong = {
-        name: (found[name], expected[name])
+    wrong = differences(found, reference(alone, modules), mix)
+    if wrong:
+        # TensorFlow's own cluster loses a call now and then: what it gives counts
+        # when it gives it again.
+        wrong = differences(found, mixes.run_programs(alone, modules), mix)
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(found)} programs:", *wrong])
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any], mix: Mix) -> list[str]:
+    """What differs, a line for each program."""
+    return [
+        f"{name}: {difference(found[name], expected[name])}"
         for name in found
         if not is_excused(mix, name) and not is_same(found[name], expected[name])
-    }
-    assert not wrong, f"{len(wrong)} of {len(found)}: {wrong}"
+    ]
+
+
+def difference(found: Any, expected: Any) -> str:
+    """The parts of two outcomes that differ, found and expected."""
+    if isinstance(found, dict) and found.keys() == expected.keys():
+        found, expected = list(found.values()), list(expected.values())
+    if is_nested(found) and is_nested(expected) and len(found) == len(expected):
+        pairs = zip(found, expected, strict=True)
+        return "; ".join(difference(a, b) for a, b in pairs if not is_same(a, b))
+    return f"{found}, TensorFlow {expected}"
+
+
+def is_nested(value: Any) -> bool:
+    """Whether it is a list of lists."""
+    return isinstance(value, list) and all(isinstance(item, list) for item in value)
 
 
 def is_same(a: Any, b: Any) -> bool:
