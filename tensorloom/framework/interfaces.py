@@ -318,6 +318,9 @@ class MasterInterface(Protocol):
     def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
         """Prunes, optimizes, places, partitions and compiles; once per signature.
 
+        Where the shapes that are fed can tell more than the graph, all but the pruning
+        waits for the first run, which raises what stands against it.
+
         Raises:
           errors.NotFoundError: a feed, fetch or target does not exist.
           errors.InvalidArgumentError: the signature or the graph is not valid, or a

@@ -7,7 +7,7 @@ and what passes add, are inferred here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.shape_inference import (
@@ -23,21 +23,26 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR, Node
 
 Handles = dict[tuple[str, int], HandleData]
+Values = Mapping[tuple[str, int], "np.ndarray[Any, Any]"]
+
+_NO_VALUES: Final[Values] = {}
 
 
 class _NodeContext(InferenceContext):
     """The inputs are nodes of a light graph; constants are `Const` nodes."""
 
-    __slots__ = ("handles", "node", "nodes")
+    __slots__ = ("handles", "node", "nodes", "values")
 
     node: Node
     nodes: Mapping[str, Node]
     handles: Handles
+    values: Values
 
     def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
-        producer = self.nodes.get(self.node.inputs[index][0])
+        edge = self.node.inputs[index]
+        producer = self.nodes.get(edge[0])
         if producer is None or producer.op != "Const":
-            return None
+            return self.values.get(edge)
         value: np.ndarray[Any, Any] = producer.attrs["value"]
         return value
 
@@ -46,11 +51,20 @@ class _NodeContext(InferenceContext):
 
 
 def infer_node(
-    node: Node, nodes: Mapping[str, Node], handles: Handles
+    node: Node,
+    nodes: Mapping[str, Node],
+    handles: Handles,
+    values: Values = _NO_VALUES,
 ) -> Sequence[TensorShape]:
     """Output shapes of one node whose producers' shapes are known.
 
     Shapes that do not fit are left unknown: the kernel will say so, with the values.
+
+    Args:
+      node: the node.
+      nodes: its producers.
+      handles: what the handles among its inputs stand for; of its outputs is added.
+      values: of outputs that are known, beside those of `Const` nodes.
     """
     op_def = op_registry.find(node.op)
     unknown = (UNKNOWN,) * len(node.output_types)
@@ -71,6 +85,7 @@ def infer_node(
         node.op, node.name, node.attrs, shapes, types, node.output_types
     )
     context.node, context.nodes, context.handles = node, nodes, handles
+    context.values = values
     try:
         result = run_shape_fn(op_def, context)
     except (ValueError, KeyError, TypeError):

@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import device_name, errors, graph_partition
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR
@@ -27,6 +27,13 @@ from tensorloom.framework.session_config import check_executor_type
 from tensorloom.framework.waiting_ops import waits_of
 from tensorloom.master import session_state
 from tensorloom.master.entangled_bodies import entangled_nodes
+from tensorloom.master.fed_shapes import (
+    FedShapes,
+    ShapedStep,
+    open_feeds,
+    with_fed_shapes,
+    with_shapes_of_feeds,
+)
 from tensorloom.master.frame_numbering import common_numbering
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.holdable_sends import mark_holdable
@@ -42,6 +49,8 @@ from tensorloom.master.task_spans import branches_on_references, classic_spans
 
 if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
+
+_NO_SHAPES: Final[FedShapes] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +193,30 @@ class Master:
                 step = state.steps.get(signature)
                 if step is None:
                     pruned = prune(state.graph, signature, state.devices[0].name)
-                    step = self._register(state, pruned, signature)
+                    step = self._compiled(state, pruned, signature)
                     state.steps[signature] = step
         return step
 
-    def _register(
+    def _compiled(
         self, session: _Session, pruned: GraphIR, signature: StepSignature
+    ) -> PreparedStep:
+        """The step; where shapes of feeds are to tell more, it is compiled later."""
+        feeds = open_feeds(pruned)
+        if not feeds or not session.config.optimizer.enabled:
+            return self._register(session, pruned, signature)
+
+        def compile_for(shapes: FedShapes) -> PreparedStep:
+            with session.lock:
+                return self._register(session, pruned, signature, shapes)
+
+        return ShapedStep(compile_for, feeds)
+
+    def _register(
+        self,
+        session: _Session,
+        pruned: GraphIR,
+        signature: StepSignature,
+        shapes: FedShapes = _NO_SHAPES,
     ) -> PreparedStep:
         check_executor_type(session.config.executor_type)
         session_state.check_called_functions(pruned)
@@ -203,7 +230,12 @@ class Master:
             function_cache=session.functions,
             portable=not all(w.is_tensorloom for w in session.workers.values()),
         )
-        placed = session.placer.place(self._optimized(session, pruned, target))
+        if shapes:
+            pruned = with_fed_shapes(pruned, shapes)
+        functional = self._functional(session, pruned, target)
+        if shapes:
+            functional = with_shapes_of_feeds(functional, target.evaluate)
+        placed = session.placer.place(self._optimized(session, functional, target))
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
@@ -228,20 +260,29 @@ class Master:
         return TaskParallelStep(parts)
 
     @staticmethod
-    def _optimized(
+    def _functional(
         session: _Session, pruned: GraphIR, target: OptimizeTarget
     ) -> GraphIR:
-        """The graph to place: functional, but for what spans tasks or is entangled."""
+        """The graph made functional, but for what spans tasks or is entangled."""
         functional = functionalize(pruned)
-        has_one_task = len(session.workers) == 1
         if functional is not pruned and (
             entangled_nodes(functional)
             or (target.portable and branches_on_references(pruned, functional))
-            or (not has_one_task and classic_spans(pruned, functional, session.placer))
+            or (
+                len(session.workers) > 1
+                and classic_spans(pruned, functional, session.placer)
+            )
         ):
-            functional = pruned
+            return pruned
+        return functional
+
+    @staticmethod
+    def _optimized(
+        session: _Session, functional: GraphIR, target: OptimizeTarget
+    ) -> GraphIR:
+        """The graph to place."""
         optimized = optimize(functional, target)
-        if has_one_task and not entangled_nodes(optimized):
+        if len(session.workers) == 1 and not entangled_nodes(optimized):
             return optimized
         return lower_functional(optimized, session.placer)
 

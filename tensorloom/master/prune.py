@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tensorloom.framework import errors
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.framework.unreadable_tensor import UnreadableTensor
 from tensorloom.master.colocation import takes_reference
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
       errors.NotFoundError: a feed, fetch or target does not exist.
       errors.InvalidArgumentError: there is nothing to run; a name occurs twice or is
         both fed and fetched; an output index is too large; an input does not exist; a
-        node writes through a variable that is fed.
+        node writes through a variable that is fed; a constant cannot be read.
     """
     if not signature.fetches and not signature.targets:
         raise errors.InvalidArgumentError(
@@ -52,6 +53,7 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
     roots += _find_targets(nodes, signature.targets)
     live = _reach(nodes, roots, feeds)
     body = _in_order(nodes, live)
+    _check_constants(body)
     if feeds:
         body = _connect_feeds(body, nodes, feeds)
     results = _make_results(nodes, fetches, client_device)
@@ -205,6 +207,15 @@ def _checked(name: str, consumer: Node, nodes: Mapping[str, Node]) -> str:
 
 def _in_order(nodes: Mapping[str, Node], live: set[str]) -> list[Node]:
     return [node for name, node in nodes.items() if name in live]
+
+
+def _check_constants(body: Sequence[Node]) -> None:
+    """Raises InvalidArgumentError for a constant without a value."""
+    for node in body:
+        if node.op == "Const":
+            value = node.attrs["value"]
+            if type(value) is UnreadableTensor:
+                value.check(node.name)
 
 
 def _connect_feeds(

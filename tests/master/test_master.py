@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import tensorloom as tf  # registers the ops
@@ -106,7 +107,7 @@ def test_a_session_from_its_making_to_its_end() -> None:
     master = Master(FixedWorkers([worker]), ENVIRONMENT)
     handle = master.create_session(parse(GRAPH), SessionConfig())
     step = master.prepare_step(handle, SIGNATURE)
-    assert step.run([1.0]) == [[1.0]]
+    assert step.run([np.float32(1)]) == [[1.0]]
     assert master.prepare_step(handle, SIGNATURE) is step
     other = StepSignature((), ("z:0",))
     assert master.prepare_step(handle, other) is not step
@@ -126,7 +127,7 @@ def test_the_registered_graph_is_placed() -> None:
     worker = FakeWorker()
     master = Master(FixedWorkers([worker]), ENVIRONMENT)
     handle = master.create_session(parse(GRAPH), SessionConfig())
-    master.prepare_step(handle, SIGNATURE)
+    master.prepare_step(handle, SIGNATURE).run([np.float32(1)])
     device = f"{worker.task}/device:CPU:0"
     assert {n.device for n in worker.graphs[0].nodes.values()} == {device}
     assert "_arg_x_0_0" in worker.graphs[0].nodes
@@ -173,7 +174,7 @@ def test_nodes_in_any_order() -> None:
     graph = parse(GRAPH)
     backwards = graph.with_nodes(reversed(graph.nodes.values()))
     handle = master.create_session(backwards, SessionConfig())
-    master.prepare_step(handle, SIGNATURE)
+    master.prepare_step(handle, SIGNATURE).run([np.float32(1)])
     assert [n.op for n in worker.graphs[0].nodes.values()] == [
         "_Arg",
         "Neg",
@@ -223,13 +224,13 @@ def test_tasks_get_their_parts() -> None:
     """
     handle = master.create_session(parse(text), SessionConfig())
     step = master.prepare_step(handle, StepSignature(("x:0",), ("w:0", "z:0")))
+    assert step.run([np.float32(1)]) == [[], [1.0]]
     ops = [[n.op for n in task.graphs[0].nodes.values()] for task in tasks]
     assert ops[1].count("_Send") == ops[0].count("_Recv") == 1
     assert ops[0].count("_Send") == ops[1].count("_Recv") == 0
     # Feeds and fetches are with the task at their other end.
     assert "_Arg" in ops[1]
     assert ops[0].count("_Retval") == ops[1].count("_Retval") == 1
-    assert step.run([1.0]) == [[], [1.0]]
     assert all(task.calls[-1] == "cleanup_step" for task in tasks)
 
 

@@ -15,8 +15,8 @@ from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.conds import functionalize_conds
 from tensorloom.master.functionalize.loops import functionalize_loops
-from tensorloom.master.functionalize.shapes import with_shapes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.shape_propagation import with_shapes
 
 __all__ = ["functionalize"]
 

@@ -64,9 +64,14 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not target.config.enabled:
         return graph
-    if target.allows("dead_loop_variables"):
+    # First, as uses in vain keep nodes from being fused; and again, as a body whose
+    # shapes were folded does not ask for those that its loop would keep.
+    keeps_dead = target.allows("dead_loop_variables")
+    if keeps_dead:
         graph = keep_dead_loop_variables(graph, target)
     graph = optimize_functions(graph, target, _run_passes)
+    if keeps_dead:
+        graph = keep_dead_loop_variables(graph, target)
     graph = _run_passes(graph, target)
     if not target.config.disable_rewrites:
         for _, run_pass in custom_passes.asked_for(target.config.custom_passes):

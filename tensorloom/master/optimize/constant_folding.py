@@ -19,6 +19,7 @@ from tensorloom.framework.called_functions import names_of
 from tensorloom.framework.graph_ir import GraphIR, Node
 from tensorloom.framework.node_shapes import infer_node
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.master.optimize import shape_values
 from tensorloom.master.optimize.broadcast_axes import reduction_axes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Edge, Redirection
@@ -100,9 +101,12 @@ class _Folder:
         """The outputs of a node, if they are known now."""
         if not node.inputs:
             return None
-        from_shape = _FROM_SHAPES.get(node.op)
-        if from_shape is not None:
-            return from_shape(self, node)
+        if node.op in shape_values.OPS:
+            shapes = [self.static_shape(edge) for edge in node.inputs]
+            return shape_values.value_of_shapes(node, shapes)
+        from_facts = _FROM_FACTS.get(node.op)
+        if from_facts is not None:
+            return from_facts(self, node)
         values = self.values
         inputs = []
         for edge in node.inputs:
@@ -221,37 +225,7 @@ def _as_array(value: Any, dtype: DType) -> np.ndarray[Any, Any]:
     return array.copy() if array.base is not None or array is value else array
 
 
-# --- what is known from static shapes alone ------------------------------------------
-
-
-def _shape(folder: _Folder, node: Node) -> Sequence[Any] | None:
-    shapes = [folder.static_shape(edge) for edge in node.inputs]
-    if any(s is None or not s.is_fully_defined() for s in shapes):
-        return None
-    dtype = node.output_types[0]
-    if any(not _fits(s.dims_tuple, dtype) for s in shapes if s is not None):
-        return None
-    return [np.array(s.dims_tuple, dtype.np_dtype) for s in shapes if s is not None]
-
-
-def _size(folder: _Folder, node: Node) -> Sequence[Any] | None:
-    shape = folder.static_shape(node.inputs[0])
-    elements = None if shape is None else shape.num_elements()
-    if elements is None or not _fits([elements], node.output_types[0]):
-        return None
-    return [np.array(elements, node.output_types[0].np_dtype)]
-
-
-def _fits(numbers: Any, dtype: DType) -> bool:
-    """Whether the output type can hold the numbers; if not, the step will say so."""
-    return bool(max(numbers, default=0) <= dtype.max)
-
-
-def _rank(folder: _Folder, node: Node) -> Sequence[Any] | None:
-    shape = folder.static_shape(node.inputs[0])
-    if shape is None or shape.rank is None:
-        return None
-    return [np.array(shape.rank, np.int32)]
+# --- what is known without the inputs' values ----------------------------------------
 
 
 def _broadcast_axes(folder: _Folder, node: Node) -> Sequence[Any] | None:
@@ -266,14 +240,7 @@ def _broadcast_axes(folder: _Folder, node: Node) -> Sequence[Any] | None:
 
 
 def _array_size(folder: _Folder, node: Node) -> Sequence[Any] | None:
-    """The size of a TensorArray that has had one size since it was made."""
-    array = folder.nodes[node.inputs[0][0]]
-    if array.op != "TensorArrayV3" or array.attrs["dynamic_size"]:
-        return None
-    size = folder.values.get(array.inputs[0])
-    if size is None or size.ndim or size < 0:
-        return None
-    return [size]
+    return shape_values.size_of_array(node, folder.nodes, folder.values.get)
 
 
 def _known_dims(folder: _Folder, edge: Edge) -> Sequence[Any] | None:
@@ -284,11 +251,7 @@ def _known_dims(folder: _Folder, edge: Edge) -> Sequence[Any] | None:
     return None if folder.symbolic is None else folder.symbolic.constant_shape(edge)
 
 
-_FROM_SHAPES: dict[str, Callable[[_Folder, Node], Sequence[Any] | None]] = {
-    "Shape": _shape,
-    "ShapeN": _shape,
-    "Size": _size,
-    "Rank": _rank,
+_FROM_FACTS: dict[str, Callable[[_Folder, Node], Sequence[Any] | None]] = {
     "BroadcastGradientArgs": _broadcast_axes,
     "TensorArraySizeV3": _array_size,
 }
