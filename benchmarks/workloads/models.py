@@ -69,6 +69,37 @@ def mlp_512(tf):
     return mlp(tf, 512)
 
 
+@table.step("Regression 8-16-1, unknown batch of 16, Adam step", target=0.75)
+def small_regression(tf):
+    x = tf.placeholder(tf.float32, [None, 8])
+    wanted = tf.placeholder(tf.float32, [None, 1])
+    y = dense(tf, dense(tf, x, 16, "one", tf.tanh), 1, "two")
+    loss = tf.reduce_mean(tf.square(y - wanted))
+    train = tf.train.AdamOptimizer(0.01).minimize(loss)
+    random = np.random.RandomState(0)
+    feed = {x: random.rand(16, 8), wanted: random.rand(16, 1)}
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run([train, loss], feed)
+
+
+@table.step("scan over 20 steps of 6 x 4, sizes unknown, gradients", target=0.75)
+def small_scan(tf):
+    x = tf.placeholder(tf.float32, [None, None, 4])
+    weights = tf.get_variable("w", [4, 4], initializer=tf.glorot_uniform_initializer(1))
+    states = tf.scan(
+        lambda state, step: tf.tanh(tf.matmul(state, weights) + step),
+        x,
+        tf.zeros_like(x[0]),
+    )
+    loss = tf.reduce_sum(states[-1])
+    gradients = tf.gradients(loss, [weights, x])
+    feed = {x: np.random.RandomState(0).rand(20, 6, 4)}
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run([loss, gradients], feed)
+
+
 def cnn(tf):
     x = tf.placeholder(tf.float32, [None, 28, 28, 1])
     y = x
