@@ -61,7 +61,7 @@ peer: ## environments with real TensorFlow 1.15 and 2.21
 
 .PHONY: test-peer
 test-peer: $(VENV)/.dev peer ## the same programs here and in real TensorFlow
-	$(BIN)/python -m pytest -q -m peer tests/peer $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m peer tests/peer $(PYTEST_ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.dev peer ## side by side with TensorFlow; JSON=FILE ONLY=REGEX REPEATS=N

@@ -76,7 +76,7 @@ def cond(
         for graph_name, function, word in zip(
             names, branches, _BRANCH_NAMES, strict=True
         ):
-            graph = FuncGraph(graph_name, frame=tally.frame())
+            graph = FuncGraph(graph_name, frame=tally.frame(), scope=scope)
             graph.is_branch = tally.is_on
             results.append(build_branch(graph, function, predicate, word))
             graphs.append(graph)
@@ -173,6 +173,9 @@ def check_same_results(
     for result, word in zip(results[1:], words[1:], strict=True):
         pair = f"{words[0]} and {word}"
         try:
+            # A composite is first a leaf, so that one in place of a tuple is an error
+            # of the value; another class of composite is one of the type.
+            nest.assert_same_structure(results[0], result)
             nest.assert_same_structure(results[0], result, expand_composites=True)
         except TypeError as error:
             raise TypeError(f"Incompatible return types of {pair}: {error}") from None

@@ -19,6 +19,7 @@ from tensorloom.framework.graph import Tensor
 
 Converter = Callable[[Any], Any]
 _Dims = tuple[int | None, ...]
+_INTEGERS: Final = "iu"  # kinds of NumPy dtypes
 
 
 def feed_converter(tensor: Tensor) -> Converter:
@@ -64,15 +65,21 @@ def _scalar_converter(dtype: dtypes.DType, general: Converter) -> Converter:
 def _array_converter(
     np_dtype: np.dtype[Any], dims: _Dims | None, general: Converter
 ) -> Converter:
+    is_integer = np_dtype.kind in _INTEGERS
+
+    def convert_array(value: np.ndarray[Any, Any]) -> Any:
+        if value.dtype == np_dtype:
+            return value
+        # Integers wrap around, without a warning to be kept back.
+        if is_integer and value.dtype.kind in _INTEGERS:
+            return value.astype(np_dtype)
+        return general(value)
+
     if dims is not None and None not in dims:
 
         def convert_static(value: Any) -> Any:
-            if (
-                type(value) is np.ndarray
-                and value.dtype == np_dtype
-                and value.shape == dims
-            ):
-                return value
+            if type(value) is np.ndarray and value.shape == dims:
+                return convert_array(value)
             return general(value)
 
         return convert_static
@@ -80,11 +87,10 @@ def _array_converter(
     def convert(value: Any) -> Any:
         if (
             type(value) is np.ndarray
-            and value.dtype == np_dtype
             and value.ndim
             and (dims is None or _fits(value.shape, dims))
         ):
-            return value
+            return convert_array(value)
         return general(value)
 
     return convert

@@ -39,7 +39,11 @@ class FuncGraph(Graph):
     """
 
     def __init__(
-        self, name: str, outer_graph: Graph | None = None, frame: Frame | None = None
+        self,
+        name: str,
+        outer_graph: Graph | None = None,
+        frame: Frame | None = None,
+        scope: str = "",
     ) -> None:
         super().__init__()
         outer = get_default_graph() if outer_graph is None else outer_graph
@@ -60,10 +64,16 @@ class FuncGraph(Graph):
         self.frame = frame
         self.is_branch = False  # of a `cond` of classic nodes
         self.builds_classic = frame is not None
+        # The scope that TensorFlow builds the body in: what a program says of its own
+        # operations by their names (tags of summaries) begins with it.
+        self.scope_around = ""
         if frame is not None:
+            around = outer.scope_around if isinstance(outer, FuncGraph) else ""
+            self.scope_around = around + scope
             # TensorFlow builds the body into the graph around it.
             self._node_count = outer._node_count
             self._broadcast_axes = outer._broadcast_axes
+            self._sum_repeats = outer._sum_repeats
         # One library and one set of collections for a graph and all its bodies: a
         # variable made in a branch is a variable of the program.
         self._functions = outer._functions
@@ -84,6 +94,17 @@ class FuncGraph(Graph):
     def building_function(self) -> bool:
         """True: this is the graph of a function body."""
         return True
+
+    def name_around(self, name: str) -> str:
+        """The name that TensorFlow gives what asks for `name` in this body.
+
+        It builds the bodies of branches and loops into the graph around them.
+        """
+        graph: Graph = self
+        while isinstance(graph, FuncGraph) and graph.frame is not None:
+            graph = graph.outer_graph
+        with graph.name_scope(None):
+            return graph.unique_name(self.scope_around + name)
 
     def __str__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

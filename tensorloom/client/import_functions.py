@@ -66,8 +66,7 @@ class ImportedFunctions:
             name = node.attrs["f"].name if node.op in CALLS else node.op
             function = self._imported.get(name)
             if function is not None and name not in seen:
-                if function.problem is None or not function.problem.is_late:
-                    function.check()
+                function.check_instantiation()
                 seen.add(name)
                 waiting += function.nodes.values()
 

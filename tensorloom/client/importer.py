@@ -230,7 +230,9 @@ class _Importer:
 
     def _check_colocation(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            groups = node.attrs.get("_class", [])
+            groups = node.attrs.get("_class")
+            if groups is None:
+                continue
             if not isinstance(groups, list) or not all(
                 isinstance(group, bytes) for group in groups
             ):
@@ -300,10 +302,6 @@ class _Importer:
         groups = attrs.get("_class")
         if groups:
             attrs["_class"] = [self._renamed_group(g) for g in groups]
-        control = [
-            self.mapping.operation(name) or self._ops[name]
-            for name in node.control_inputs
-        ]
         device = graph.device(node.device) if node.device else _NO_DEVICE
         with device:
             name = self._full_name(node.name)
@@ -317,13 +315,17 @@ class _Importer:
                 node.output_types,
                 self._stack,
             )
-        if control:
-            _add_control_inputs(op, control)
+        if node.control_inputs:
+            self._add_controls(op, node.control_inputs)
         graph._names_in_use.setdefault(op._name.lower(), 1)
         if isinstance(shapes, list):  # one for each output; others are of no use
             for i, shape in enumerate(shapes[: len(op._outputs)]):
                 _declare_shape(op, i, shape)
         return op
+
+    def _add_controls(self, op: Operation, names: Sequence[str]) -> None:
+        control = [self.mapping.operation(name) or self._ops[name] for name in names]
+        _add_control_inputs(op, control)
 
     def _renamed_group(self, group: bytes) -> bytes:
         if not group.startswith(_COLOCATION):

@@ -179,7 +179,9 @@ class _Loop:
         """Builds test and body; returns them and the structure of the body's result."""
         frame = self._tally.frame()
         cond_graph, body_graph = (
-            FuncGraph(func_graph.unique_function_name(scope, part), frame=frame)
+            FuncGraph(
+                func_graph.unique_function_name(scope, part), frame=frame, scope=scope
+            )
             for part in ("cond", "body")
         )
         self._tally.add(2 * self.variables)  # Enter, Merge

@@ -23,6 +23,7 @@ from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 from tensorloom.framework.tensor_proto import decode_tensor, encode_tensor
 from tensorloom.framework.tensor_shape import TensorShape, dims_from_proto
+from tensorloom.framework.unreadable_tensor import UnreadableTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -249,6 +250,10 @@ def _fill_tensor(proto: Any, value: np.ndarray[Any, Any]) -> None:
     encode_tensor(value, proto=proto)
 
 
+def _copy_tensor(proto: Any, value: UnreadableTensor) -> None:
+    proto.CopyFrom(value.definition)
+
+
 def _fill_func(proto: Any, value: NameAttrList) -> None:
     proto.name = value.name
     for name, attr in value.attrs.items():
@@ -269,6 +274,7 @@ _ENCODERS: Final[dict[type, tuple[Callable[[Any, Any], None], ...]]] = {
     DType: _scalar_field("type", _type_number),
     TensorShape: _message_field("shape", _fill_shape),
     np.ndarray: _message_field("tensor", _fill_tensor),
+    UnreadableTensor: _message_field("tensor", _copy_tensor),
     NameAttrList: _message_field("func", _fill_func),
     AttrPlaceholder: _scalar_field("placeholder", _placeholder_name),
     np.bool_: _scalar_field("b", bool),

@@ -8,6 +8,7 @@ TensorFlow's does, so that the same program has the same static values.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,12 +24,15 @@ from tensorloom.framework.shape_inference import (
 )
 from tensorloom.framework.tensor import _UNSET, Tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.unreadable_tensor import UnreadableTensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.operation import Operation
 
 Array = np.ndarray[Any, Any]
+#: Tells the value of a tensor, where it is known.
+Known = Callable[[Tensor], Array | None]
 
 # What `constant_value` looks through, beside Const.
 _PUBLIC_OPS: Final = frozenset(
@@ -67,17 +71,64 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
 
     Raises:
       TypeError: `tensor` is not a Tensor.
+      TypeError, ValueError: it is a constant whose value cannot be read.
     """
     if isinstance(tensor, np.ndarray | np.generic):
         return tensor
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor!r} is not a Tensor.")
-    value: Any = _public_value(tensor)
+    attr = tensor._op._attrs.get("value")
+    if isinstance(attr, UnreadableTensor) and tensor._op._type == "Const":
+        value: Any = attr.value()
+    else:
+        value = _public_value(tensor)
     if value is None and partial and _is_list(tensor.op):
         return np.array([constant_value(t) for t in tensor.op.inputs], object)
     if value is not None:
         tensor.graph.prevent_feeding(tensor)
     return value
+
+
+def _value_of(constant: Operation) -> Array | None:
+    value = constant._attrs["value"]
+    return None if isinstance(value, UnreadableTensor) else value
+
+
+def _captured_by_function(tensor: Tensor) -> Tensor:
+    """The tensor outside that a function's argument stands for, not one of a loop."""
+    graph: Any = tensor._op._graph
+    while graph.building_function and graph.frame is None:
+        outside = graph.original_of(tensor)
+        if outside is None:
+            break
+        tensor, graph = outside, outside._op._graph
+    return tensor
+
+
+def named_by_program(tensor: Tensor) -> Tensor:
+    """The tensor that stands outside for an argument of a branch's or loop's body.
+
+    TensorFlow tells an operation's shapes before it brings its inputs into the body: it
+    knows the values of constants outside, but not of what is computed of them inside.
+    """
+    graph: Any = tensor._op._graph
+    while graph.building_function and graph.frame is not None:
+        outside = graph.original_of(tensor)
+        if outside is None:
+            break
+        tensor, graph = outside, outside._op._graph
+    return tensor
+
+
+def _entered_constant(tensor: Tensor) -> Array | None:
+    """The value of a constant outside of a loop, where its body has an argument."""
+    graph: Any = tensor._op._graph
+    if not graph.building_function or graph.frame is None or graph.is_branch:
+        return None
+    outside = graph.original_of(tensor)
+    if outside is None or outside._op._graph is not graph.outer_graph:
+        return None
+    return _value_of(outside._op) if outside._op._type == "Const" else None
 
 
 def _is_list(op: Operation) -> bool:
@@ -112,9 +163,9 @@ def evaluate(tensor: Tensor) -> Array | None:
         return known  # type: ignore[no-any-return]
     op = tensor._op
     if op._type == "Const":
-        value = op._attrs["value"]
+        value = _value_of(op)
         tensor._constant_value = value
-        return value  # type: ignore[no-any-return]
+        return value
     if not op._inputs and op._type != "NoOp":
         tensor._constant_value = None
         return None
@@ -190,7 +241,7 @@ def _fold(tensor: Tensor) -> None:
     op = tensor._op
     outputs: list[Any] | None
     if op._type == "Const":
-        outputs = [op._attrs["value"]]
+        outputs = [_value_of(op)]
     elif _from_shape(op):
         outputs = _fold_shape(tensor)
     else:
@@ -263,21 +314,53 @@ def evaluate_node(
 
 @export("contrib.util.constant_value_as_shape")
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
-    """The shape that a vector holds, as far as its elements can be told.
+    """The shape that a vector holds, as far as `constant_value` tells its elements.
 
     Raises:
-      ValueError: the tensor is not a vector (a scalar -1 is an unknown shape).
+      ValueError: the tensor is not a vector of integers (a scalar -1 is an unknown
+        shape).
     """
-    return as_partial_shape(tensor)
+    if not tensor._dtype.is_integer:
+        raise ValueError(f"A shape has integers, not {tensor._dtype.name}")
+    tensor = _captured_by_function(tensor)
+    if tensor._shape.dims_tuple == () and _public_value(tensor) != -1:
+        raise ValueError("Shape must be rank 1 but is rank 0")
+    return as_partial_shape(tensor, _public_sizes)
 
 
-def as_partial_shape(tensor: Tensor) -> TensorShape:
+def with_told_shape(tensor: Tensor, shape: Any) -> Tensor:
+    """The tensor, with the shape that a builder in a function's body was told.
+
+    Shape functions do not see the values of constants outside of it; TensorFlow's
+    builders of tensors of a given shape look themselves.
+
+    Raises:
+      ValueError: as `constant_value_as_shape`.
+    """
+    graph: Any = tensor._op._graph
+    if not graph.building_function or graph.frame is not None:
+        return tensor
+    if isinstance(shape, Tensor) and not tensor._shape.is_fully_defined():
+        tensor.set_shape(constant_value_as_shape(shape))
+    return tensor
+
+
+def _public_sizes(tensor: Tensor) -> Array | None:
+    value = _public_value(tensor)
+    return None if value is None else np.maximum(value, -1)
+
+
+def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
     """The shape that an integer vector holds, unknown elements left open.
+
+    Args:
+      known: tells the values of its parts, by default all that shape functions know.
 
     Raises:
       ShapeError: the tensor is not a vector, or an element is below -1.
     """
-    value = evaluate(tensor)
+    known = known or _part
+    value = known(tensor)
     if value is not None:
         return shape_from_vector(value)
     dims = tensor._shape.dims_tuple
@@ -285,42 +368,50 @@ def as_partial_shape(tensor: Tensor) -> TensorShape:
         if len(dims) == 0:
             return UNKNOWN
         raise ShapeError(f"Shape must be rank 1 but is rank {len(dims)}")
-    partial = _partial_shape(tensor, 0)
+    partial = _partial_shape(tensor, 0, known)
     if partial.dims_tuple is None and dims is not None and dims[0] is not None:
         return unknown_of_rank(dims[0])
     return partial
 
 
-def _partial_shape(tensor: Tensor, depth: int) -> TensorShape:
+def _partial_shape(tensor: Tensor, depth: int, known: Known) -> TensorShape:
     op = tensor._op
     if depth > _MAX_DEPTH:
         return UNKNOWN
-    if op._type in ("Shape", "ShapeN"):
+    if op._type == "Shape" or (op._type == "ShapeN" and known is _part):
         return op._inputs[tensor._value_index]._shape
     if op._type == "Pack":
-        return TensorShape.of(tuple(_element(t) for t in op._inputs))
+        return TensorShape.of(tuple(_element(t, known) for t in op._inputs))
     if op._type == "ConcatV2":
-        return _concatenated(op._inputs[:-1], depth)
+        return _concatenated(op._inputs[:-1], depth, known)
     if op._type == "Concat":
-        return _concatenated(op._inputs[1:], depth)
+        return _concatenated(op._inputs[1:], depth, known)
     if op._type == "StridedSlice":
-        return _sliced(tensor, depth)
+        return _sliced(tensor, depth, known)
     # Not a Cast: TensorFlow does not look through one, and static shapes show it.
     return UNKNOWN
 
 
-def _element(tensor: Tensor) -> int | None:
+def _part(tensor: Tensor) -> Array | None:
+    """A constant that a shape is put together of."""
     value = evaluate(tensor)
+    return _entered_constant(tensor) if value is None else value
+
+
+def _element(tensor: Tensor, known: Known) -> int | None:
+    value = known(tensor)
     if value is None or value.size != 1 or int(value.reshape(())) < 0:
         return None
     return int(value.reshape(()))
 
 
-def _vector(tensor: Tensor, depth: int) -> TensorShape:
-    value = evaluate(tensor)
+def _vector(tensor: Tensor, depth: int, known: Known) -> TensorShape:
+    if known is _public_sizes:
+        tensor = _captured_by_function(tensor)
+    value = known(tensor)
     if value is not None and value.ndim == 1:
         return shape_from_vector(value)
-    found = _partial_shape(tensor, depth + 1)
+    found = _partial_shape(tensor, depth + 1, known)
     dims = tensor._shape.dims_tuple
     if (
         found.dims_tuple is None
@@ -332,17 +423,17 @@ def _vector(tensor: Tensor, depth: int) -> TensorShape:
     return found
 
 
-def _concatenated(tensors: Any, depth: int) -> TensorShape:
+def _concatenated(tensors: Any, depth: int, known: Known) -> TensorShape:
     dims: list[int | None] = []
     for tensor in tensors:
-        part = _vector(tensor, depth).dims_tuple
+        part = _vector(tensor, depth, known).dims_tuple
         if part is None:
             return UNKNOWN
         dims.extend(part)
     return TensorShape.of(tuple(dims))
 
 
-def _sliced(tensor: Tensor, depth: int) -> TensorShape:
+def _sliced(tensor: Tensor, depth: int, known: Known) -> TensorShape:
     """A plain slice of a shape vector: `tf.shape(x)[a:b]`."""
     op = tensor._op
     attrs = op._attrs
@@ -352,7 +443,7 @@ def _sliced(tensor: Tensor, depth: int) -> TensorShape:
     if attrs["ellipsis_mask"] or attrs["new_axis_mask"] or attrs["shrink_axis_mask"]:
         return UNKNOWN
     begin, end, stride = (int(b.reshape(())) for b in bounds if b is not None)
-    source = _vector(op._inputs[0], depth).dims_tuple
+    source = _vector(op._inputs[0], depth, known).dims_tuple
     if source is None:
         return UNKNOWN
     picked = slice(

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import (
     attr_value,
-    constant_value,
     default_stack,
-    function_shapes,
     op_registry,
-    shape_inference,
+    operation_shapes,
 )
 from tensorloom.framework.export import export
 from tensorloom.framework.graph_collections import GraphCollections
@@ -26,19 +24,16 @@ from tensorloom.framework.graph_ir import (
 from tensorloom.framework.graph_scopes import _VALID_OP_NAME, GraphScopes
 from tensorloom.framework.node_count import NodeCount
 from tensorloom.framework.operation import Operation
-from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    import numpy as np
-
     from tensorloom.framework.classic_nodes import Frame
     from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.function_shapes import Known
     from tensorloom.framework.op_registry import OpDef
     from tensorloom.framework.source import Stack
-    from tensorloom.framework.tensor_shape import TensorShape
 
 
 @export("Graph")
@@ -60,7 +55,7 @@ class Graph(GraphScopes, GraphCollections):
         self._operations: list[Operation] = []  # in the order of their making
         self._by_name: dict[str, Operation] = {}
         self._functions: dict[str, FunctionIR] = {}
-        self._call_shapes: dict[Any, Sequence[function_shapes.Known] | None] = {}
+        self._call_shapes: dict[Any, Sequence[Known] | None] = {}
         self._call_depth = 0  # of the call whose body this graph is, for its shapes
         self._finalized = False
         self._seed: int | None = None
@@ -71,8 +66,11 @@ class Graph(GraphScopes, GraphCollections):
         self._unfetchable: set[Operation] = set()
         self._next_id_value = 0
         self._node_count = NodeCount()  # from which seeds are derived
-        # By two static shapes: the axes of their gradients. Each pair makes nodes once.
+        # What gradients find out from static shapes with nodes of their own, which
+        # they make once: by two shapes the axes of their broadcast; by a shape and the
+        # axes of a sum the shape that is left and the repeats.
         self._broadcast_axes: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._sum_repeats: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         # Operations that were changed after they were made: sessions that hold them
         # already must hear of it.
         self._mutations: list[Operation] = []
@@ -130,13 +128,6 @@ class Graph(GraphScopes, GraphCollections):
     @property
     def _last_id(self) -> int:
         return self._node_count.value
-
-    def _next_id(self) -> int:
-        self._check_not_finalized()
-        with self._lock:
-            self._next_id_value += 1
-            self._node_count.value += 1
-            return self._next_id_value
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """Makes this graph the default graph of the thread, in a `with` block."""
@@ -230,7 +221,7 @@ class Graph(GraphScopes, GraphCollections):
             )
             self._apply_scopes(op)
             try:
-                self._infer_shapes(op)
+                operation_shapes.infer(op)
             except ValueError:
                 _detach(op)
                 raise
@@ -244,26 +235,6 @@ class Graph(GraphScopes, GraphCollections):
             with self.name_scope(f"{full_name}/"):
                 join_context(op)
         return op
-
-    def _infer_shapes(self, op: Operation) -> None:
-        inputs, outputs = op._inputs, op._outputs
-        if not outputs and op._op_def.shape_fn is None:
-            return
-        context = _OperationContext(
-            op._type,
-            op._name,
-            op._attrs,
-            [t._shape for t in inputs],
-            [t._dtype for t in inputs],
-            [t._dtype for t in outputs],
-        )
-        context.inputs, context.graph = inputs, self
-        shapes = shape_inference.run_shape_fn(op._op_def, context)
-        for tensor, shape in zip(outputs, shapes, strict=True):
-            tensor._shape = shape
-        if context.output_handles:
-            for index, data in context.output_handles.items():
-                outputs[index]._handle_data = data
 
     def _get_op_def(self, op_type: str) -> OpDef:
         """The definition of a registered op or of a function of this graph.
@@ -437,28 +408,6 @@ class Graph(GraphScopes, GraphCollections):
     @property
     def _variable_creator_stack(self) -> list[Any]:
         return self._variable_creators
-
-
-class _OperationContext(InferenceContext):
-    """The inputs are tensors of the client's graph."""
-
-    __slots__ = ("graph", "inputs")
-
-    graph: Graph
-    inputs: Sequence[Tensor]
-
-    def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
-        return constant_value.evaluate(self.inputs[index])
-
-    def input_value_as_shape(self, index: int) -> TensorShape:
-        return constant_value.as_partial_shape(self.inputs[index])
-
-    def handle_data(self, index: int) -> HandleData | None:
-        return self.inputs[index]._handle_data
-
-    def function_results(self, name: str) -> Sequence[function_shapes.Known] | None:
-        arguments = [(t._shape, t._handle_data) for t in self.inputs]
-        return function_shapes.of_call(self.graph, name, arguments)
 
 
 def join_context(op: Operation) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import attr_value, node_def
+from tensorloom.framework import attr_value, node_def, node_reader
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.errors import (
     InvalidArgumentError,
@@ -311,7 +311,7 @@ class _BodyReader:
         self._signatures = signatures
         self._proto = proto
         self._args: dict[str, DType] = {}
-        self._reader = node_def.NodeReader()
+        self._reader = node_reader.NodeReader()
         self._input_types: dict[str, list[DType]] = {}
         self._protos: dict[str, Any] = {}
         self._op_defs: dict[str, OpDef] = {}

@@ -15,6 +15,7 @@ from tensorloom.framework import (
     attr_value,
     function_def,
     node_def,
+    node_reader,
     op_def_proto,
     op_registry,
 )
@@ -33,11 +34,13 @@ from tensorloom.framework.graph_ir import (
 )
 from tensorloom.framework.node_def import check_name, find_op, split_inputs
 from tensorloom.framework.node_def import to_proto as node_to_proto
+from tensorloom.framework.unreadable_tensor import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.op_registry import OpDef
     from tensorloom.protos import function_pb2, graph_pb2, op_def_pb2
 
 __all__ = (
@@ -144,7 +147,7 @@ def from_proto(
     signatures = {name: signature_of(function) for name, function in known.items()}
     nodes: dict[str, Node] = {}
     input_types: list[list[DType]] = []
-    reader = node_def.NodeReader()
+    reader = node_reader.NodeReader()
     check_available((each.op for each in proto.node), proto.versions.producer)
     for node_proto in proto.node:
         node, types = _read_node(node_proto, signatures, internal, reader)
@@ -226,14 +229,44 @@ def _read_node(
     proto: Any,
     signatures: node_def.Signatures,
     internal: bool,
-    reader: node_def.NodeReader,
+    reader: node_reader.NodeReader,
 ) -> tuple[Node, list[DType]]:
     check_name(proto.name, internal)
     if not proto.op:
         raise invalid_argument(f"Node '{proto.name}' does not specify an operation")
     op_def = find_op(proto.op, signatures)
     inputs, controls = split_inputs(proto.input, proto.name)
-    return reader.read(proto, op_def, inputs, controls)
+    try:
+        return reader.read(proto, op_def, inputs, controls)
+    except InvalidArgumentError as error:
+        is_tensor = "value" in proto.attr and proto.attr["value"].HasField("tensor")
+        if op_def.name != "Const" or not is_tensor:
+            raise
+        return _read_unreadable(proto, op_def, reader, error), []
+
+
+def _read_unreadable(
+    proto: Any,
+    op_def: OpDef,
+    reader: node_reader.NodeReader,
+    error: InvalidArgumentError,
+) -> Node:
+    """A constant of which the value alone is wrong.
+
+    Raises:
+        InvalidArgumentError: something else is.
+    """
+    value = unreadable(proto.attr["value"].tensor, error.message)
+    copy = type(proto)()
+    copy.CopyFrom(proto)
+    tensor = copy.attr["value"].tensor
+    tensor.Clear()
+    tensor.dtype = copy.attr["dtype"].type
+    tensor.tensor_shape.dim.add().size = 0
+    inputs, controls = split_inputs(proto.input, proto.name)
+    node, _ = reader.read(copy, op_def, inputs, controls)
+    node.attrs["value"] = value
+    return node
 
 
 def _check_edges(

@@ -96,6 +96,11 @@ class FunctionIR:
         if self.problem is not None:
             raise self.problem.error()
 
+    def check_instantiation(self) -> None:
+        """As `check`, but for what is wrong when kernels are made: when it runs."""
+        if self.problem is not None and not self.problem.is_late:
+            raise self.problem.error()
+
 
 @dataclass(slots=True, eq=False)
 class GraphIR:

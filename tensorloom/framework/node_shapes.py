@@ -51,14 +51,23 @@ class _NodeContext(InferenceContext):
 
 
 def infer_node(
-    node: Node,
-    nodes: Mapping[str, Node],
-    handles: Handles,
-    values: Values = _NO_VALUES,
+    node: Node, nodes: Mapping[str, Node], handles: Handles
 ) -> Sequence[TensorShape]:
     """Output shapes of one node whose producers' shapes are known.
 
     Shapes that do not fit are left unknown: the kernel will say so, with the values.
+    """
+    shapes = fitting_shapes(node, nodes, handles)
+    return (UNKNOWN,) * len(node.output_types) if shapes is None else shapes
+
+
+def fitting_shapes(
+    node: Node,
+    nodes: Mapping[str, Node],
+    handles: Handles,
+    values: Values = _NO_VALUES,
+) -> Sequence[TensorShape] | None:
+    """Output shapes of one node, None where those of its inputs do not fit.
 
     Args:
       node: the node.
@@ -67,9 +76,8 @@ def infer_node(
       values: of outputs that are known, beside those of `Const` nodes.
     """
     op_def = op_registry.find(node.op)
-    unknown = (UNKNOWN,) * len(node.output_types)
     if op_def is None:
-        return unknown
+        return (UNKNOWN,) * len(node.output_types)
     shapes, types = [], []
     for name, index in node.inputs:
         producer = nodes.get(name)
@@ -89,7 +97,7 @@ def infer_node(
     try:
         result = run_shape_fn(op_def, context)
     except (ValueError, KeyError, TypeError):
-        return unknown
+        return None
     for index, data in (context.output_handles or {}).items():
         handles[node.name, index] = data
     return result

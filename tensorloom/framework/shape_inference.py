@@ -35,6 +35,10 @@ class HandleData:
     dtype: DType
     shape: TensorShape
 
+    def told_shape(self) -> TensorShape:
+        """The shape that an op is told which asks for it: no more than was declared."""
+        return self.shape
+
 
 class InferenceContext:
     """One node as its shape function sees it: shapes, attrs, nothing constant."""
@@ -400,8 +404,10 @@ def broadcast_shapes(
     dims_a, dims_b = a.dims_tuple, b.dims_tuple
     if dims_a is None or dims_b is None:
         return UNKNOWN
-    if dims_a == dims_b and None not in dims_a:
+    if not dims_b or (dims_a == dims_b and None not in dims_a):
         return a
+    if not dims_a:
+        return b
     rank = max(len(dims_a), len(dims_b))
     padded_a = (1,) * (rank - len(dims_a)) + dims_a
     padded_b = (1,) * (rank - len(dims_b)) + dims_b

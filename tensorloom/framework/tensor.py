@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from tensorloom.framework import default_stack
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class Tensor:
         self._op = op
         self._value_index = value_index
         self._dtype = dtype
-        self._shape: TensorShape = TensorShape.of(None)
+        self._shape: TensorShape = UNKNOWN
         self._consumers: list[Operation] = []
         self._handle_data: HandleData | None = None
         # What constant_value.py found out: unset until somebody asks.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, varint
 from tensorloom.framework.array_conversion import (
     as_bytes,
     spread,
@@ -226,7 +226,7 @@ def decode_tensor(proto: TensorProto) -> np.ndarray[Any, Any]:
             does not fit them.
     """
     dtype = _decode_dtype(proto)
-    sizes = _decode_sizes(proto)
+    sizes = sizes_of(proto)
     count = math.prod(sizes)
     if proto.tensor_content and dtype.is_numpy_compatible:
         array = _decode_content(proto.tensor_content, dtype, count)
@@ -265,7 +265,12 @@ def _decode_dtype(proto: TensorProto) -> DType:
     return dtype
 
 
-def _decode_sizes(proto: TensorProto) -> tuple[int, ...]:
+def sizes_of(proto: TensorProto) -> tuple[int, ...]:
+    """The shape of a message.
+
+    Raises:
+        InvalidArgumentError: a size is negative, or there are too many elements.
+    """
     sizes = tuple([dim.size for dim in proto.tensor_shape.dim])
     for size in sizes:
         if size < 0:
@@ -297,9 +302,12 @@ def _decode_string_content(content: bytes, count: int) -> np.ndarray[Any, Any]:
         raise _invalid(f"{len(content)} bytes cannot hold {count} strings")
     position = 0
     lengths = []
-    for _ in range(count):
-        length, position = _read_varint(content, position)
-        lengths.append(length)
+    try:
+        for _ in range(count):
+            length, position = varint.decode(content, position)
+            lengths.append(length)
+    except ValueError:
+        raise _invalid("A string's length in the content is cut off") from None
     if position + sum(lengths) != len(content):
         raise _invalid("Lengths of strings do not match the tensor's content")
     array = np.empty(count, dtype=object)
@@ -307,18 +315,6 @@ def _decode_string_content(content: bytes, count: int) -> np.ndarray[Any, Any]:
         array[index] = content[position : position + length]
         position += length
     return array
-
-
-def _read_varint(content: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(content) and shift < 64:
-        byte = content[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-    raise _invalid("A string's length in the tensor's content is cut off")
 
 
 def _decode_list(proto: TensorProto, dtype: DType, count: int) -> np.ndarray[Any, Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.inspect.findings import ERROR, NOTE, Audit, Finding
 from tensorloom.inspect.model_files import checkpoint_prefix, open_model
 from tensorloom.storage import filesystem
+
+if TYPE_CHECKING:
+    from tensorloom.storage.checkpoints import Reader
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -81,12 +84,14 @@ def _audit_model(path: str, progress: Callable[[str], None]) -> Audit:
         else:
             facts[graph.label] = graph_facts(graph)
     if model.kind == "SavedModel":
-        findings += _audit_variables(path, model.graphs)
+        findings += _audit_variables(path, model.graphs, progress)
     return Audit(path, model.kind, findings, facts)
 
 
-def _audit_variables(path: str, graphs: Any) -> Iterator[Finding]:
-    """A SavedModel's checkpoint and assets are there."""
+def _audit_variables(
+    path: str, graphs: Any, progress: Callable[[str], None]
+) -> Iterator[Finding]:
+    """A SavedModel's checkpoint is whole, and its assets are there."""
     from tensorloom.saved_model import assets
     from tensorloom.saved_model.export_directory import variables_path
     from tensorloom.storage.checkpoints import open_checkpoint
@@ -96,7 +101,7 @@ def _audit_variables(path: str, graphs: Any) -> Iterator[Finding]:
         prefix = variables_path(directory)
         try:
             with open_checkpoint(prefix) as reader:
-                reader.shapes()
+                yield from _damaged(reader, prefix, progress)
         except errors.OpError as error:
             yield Finding(ERROR, "variables", prefix, error.message)
     for graph in graphs:
@@ -111,7 +116,6 @@ def _audit_variables(path: str, graphs: Any) -> Iterator[Finding]:
 
 
 def _audit_checkpoint(prefix: str, progress: Callable[[str], None]) -> Audit:
-    """Every tensor is read, so that every checksum is compared."""
     from tensorloom.storage.checkpoints import open_checkpoint
 
     findings: list[Finding] = []
@@ -120,24 +124,30 @@ def _audit_checkpoint(prefix: str, progress: Callable[[str], None]) -> Audit:
         with open_checkpoint(prefix) as reader:
             names = reader.names
             facts = {"tensors": len(names)}
-            for name in names:
-                text = name.decode("utf-8", "backslashreplace")
-                progress(text)
-                if text == _OBJECT_GRAPH:
-                    findings.append(
-                        Finding(
-                            NOTE,
-                            text,
-                            prefix,
-                            "an object-based checkpoint of TensorFlow 2",
-                            "tf.train.Saver restores it by the names of its variables",
-                        )
+            if _OBJECT_GRAPH.encode() in names:
+                findings.append(
+                    Finding(
+                        NOTE,
+                        _OBJECT_GRAPH,
+                        prefix,
+                        "an object-based checkpoint of TensorFlow 2",
+                        "tf.train.Saver restores it by the names of its variables",
                     )
-                try:
-                    reader.read(name)
-                except errors.OpError as error:
-                    message = f"{text}: {error.message}"
-                    findings.append(Finding(ERROR, text, prefix, message))
+                )
+            findings += _damaged(reader, prefix, progress)
     except errors.OpError as error:
         findings.append(Finding(ERROR, os.path.basename(prefix), prefix, error.message))
     return Audit(prefix, "checkpoint", findings, facts)
+
+
+def _damaged(
+    reader: Reader, prefix: str, progress: Callable[[str], None]
+) -> Iterator[Finding]:
+    """Reads every tensor, so that every checksum is compared."""
+    for name in reader.names:
+        text = name.decode("utf-8", "backslashreplace")
+        progress(text)
+        try:
+            reader.read(name)
+        except errors.OpError as error:
+            yield Finding(ERROR, text, prefix, f"{text}: {error.message}")

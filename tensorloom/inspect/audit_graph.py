@@ -14,6 +14,7 @@ from tensorloom.client.import_problems import (
 )
 from tensorloom.framework import errors, op_kernel
 from tensorloom.framework import graph_def as graph_io
+from tensorloom.framework.unreadable_tensor import UnreadableTensor
 from tensorloom.inspect.findings import ERROR, NOTE, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -166,13 +167,13 @@ def _of_functions(
 
 
 def _trial_import(graph: GraphInFile) -> Iterator[Finding]:
-    """Imports the graph; what only that can tell: shapes, edges, names."""
+    """Imports the graph; what only that can tell: shapes, edges, names, constants."""
     from tensorloom.client.importer import import_graph_def
     from tensorloom.framework.dataflow_graph import Graph
 
     meta = graph.meta_graph_def
     try:
-        with Graph().as_default():
+        with Graph().as_default() as imported:
             import_graph_def(
                 graph.graph_def,
                 name="",
@@ -183,6 +184,11 @@ def _trial_import(graph: GraphInFile) -> Iterator[Finding]:
     except (errors.OpError, ValueError, TypeError, KeyError) as error:
         text = error.message if isinstance(error, errors.OpError) else str(error)
         yield Finding(ERROR, "import", graph.label or "graph", text.splitlines()[0])
+    for op in imported.get_operations():
+        value = op._attrs.get("value")
+        if isinstance(value, UnreadableTensor):
+            remedy = "mend it, or export the graph without what needs it"
+            yield Finding(ERROR, "Const", op.name, value.message, remedy)
     if meta is not None:
         yield from _of_signatures(meta)
 

@@ -131,6 +131,8 @@ def _flat_rows(
     indices: torch.Tensor, shape: Sequence[int], gathers: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(flat row numbers, mask of those in range on a GPU, else None)."""
+    if indices.is_cpu:
+        return torch.from_numpy(host.flat_rows(indices.numpy(), shape, gathers)), None
     depth = indices.shape[-1]
     coordinates = indices.long().reshape(math.prod(indices.shape[:-1]), depth)
     place = indices.device
@@ -138,10 +140,6 @@ def _flat_rows(
     inside = ((coordinates >= 0) & (coordinates < limits)).all(dim=1)
     strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
     rows = (coordinates * torch.tensor(strides, dtype=torch.int64, device=place)).sum(1)
-    if indices.is_cpu:
-        if not bool(inside.all()):
-            host.flat_rows(indices.numpy(), shape, gathers)
-        return rows, None
     return rows * inside, inside
 
 

@@ -126,7 +126,7 @@ def _columns(matrix: torch.Tensor, indices: torch.Tensor, width: int) -> torch.T
     which divides the work.
     """
     if width > 1:
-        parts = matrix.view(len(matrix), -1, width)
+        parts = matrix.view(len(matrix), matrix.shape[1] // width, width)
         return parts.index_select(1, indices).flatten(1)
     if matrix.is_cpu and torch.get_num_threads() > 1:
         return matrix.gather(1, indices.expand(len(matrix), len(indices)))

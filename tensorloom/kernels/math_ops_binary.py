@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.complex_division import divide
 from tensorloom.kernels.host.math_ops_binary import check_select_v2, select
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
@@ -27,7 +28,8 @@ from tensorloom.kernels.math_ops_dtypes import (
     REAL_FLOATS,
     REALS,
 )
-from tensorloom.kernels.quick_select import where
+from tensorloom.kernels.quick_select import where, zero_where_zero
+from tensorloom.kernels.steady_functions import log
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -48,7 +50,8 @@ _binary("AddV2", torch.add, NUMBERS)
 _binary("Sub", torch.sub, NUMBERS)
 _binary("Mul", torch.mul, NUMBERS)
 for _op in ("RealDiv", "Div", "TruncateDiv"):
-    _binary(_op, torch.div, FLOATS)
+    _binary(_op, torch.div, REAL_FLOATS)
+    _binary(_op, divide, COMPLEX)
 _binary("Atan2", torch.atan2, REAL_FLOATS)
 _binary("FloorMod", torch.remainder, REAL_FLOATS)
 _binary("Mod", torch.fmod, REAL_FLOATS)
@@ -168,8 +171,7 @@ def _zero_where(op: str, function: _Binary, by_x: bool) -> None:
     """`function`, but 0 where x (or y) is 0, whatever the function says there."""
 
     def exact(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        zero = torch.eq(x if by_x else y, 0)
-        return function(x, y).masked_fill_(zero, 0)
+        return zero_where_zero(function(x, y), x if by_x else y)
 
     def compute(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         out = function(x, y)
@@ -177,7 +179,7 @@ def _zero_where(op: str, function: _Binary, by_x: bool) -> None:
         # then the sum is not finite.
         if out.numel() > _SMALL and abs(out.sum().item()) < float("inf"):
             return out
-        return out.masked_fill_(torch.eq(x if by_x else y, 0), 0)
+        return zero_where_zero(out, x if by_x else y)
 
     @kernel(op, types={"T": FLOATS})
     def _factory(c: OpKernelConstruction) -> Compute:
@@ -185,7 +187,7 @@ def _zero_where(op: str, function: _Binary, by_x: bool) -> None:
 
 
 def _x_log_y(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return x * torch.log(y)
+    return x * log(y)
 
 
 _zero_where("DivNoNan", torch.div, by_x=False)

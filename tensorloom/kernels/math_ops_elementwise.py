@@ -9,6 +9,7 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.half_tables import halves_by_table
 from tensorloom.kernels.host.math_ops_cast import LOW_BITS, check_castable
 from tensorloom.kernels.host.math_ops_elementwise import bucket_boundaries
 from tensorloom.kernels.math_ops_dtypes import (
@@ -20,6 +21,7 @@ from tensorloom.kernels.math_ops_dtypes import (
     TORCH_DTYPES,
 )
 from tensorloom.kernels.quick_tanh import tanh
+from tensorloom.kernels.steady_functions import exp, log, sqrt
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -29,6 +31,12 @@ _Unary = Callable[[torch.Tensor], torch.Tensor]
 
 def _unary(op: str, function: _Unary, types: frozenset[DType] = FLOATS) -> None:
     kernel(op, types={"T": types})(lambda c: function)
+
+
+# What torch computes one element at a time, or in so many steps that looking a half up
+# in a table is faster.
+def _slow_unary(op: str, function: _Unary, types: frozenset[DType] = FLOATS) -> None:
+    _unary(op, halves_by_table(function), types)
 
 
 def _square(x: torch.Tensor) -> torch.Tensor:
@@ -53,26 +61,34 @@ def _complex_expm1(x: torch.Tensor) -> torch.Tensor:
     return torch.where(u == 1, x, result)
 
 
+def _digamma(x: torch.Tensor) -> torch.Tensor:
+    # TensorFlow says +inf at every pole, and at minus infinity.
+    poles = (x <= 0) & (x == torch.floor(x))
+    return torch.digamma(x).masked_fill_(poles, float("inf"))
+
+
 _FLOAT_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Sin", torch.sin),
     ("Cos", torch.cos),
-    ("Tan", torch.tan),
     ("Asin", torch.asin),
     ("Acos", torch.acos),
+    ("Exp", exp),
+    ("Log", log),
+    ("Log1p", torch.log1p),
+    ("Sqrt", sqrt),
+    ("Rsqrt", torch.rsqrt),
+    ("Sigmoid", torch.sigmoid),
+    ("Reciprocal", torch.reciprocal),
+    ("Inv", torch.reciprocal),
+)
+_SLOW_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
+    ("Tan", torch.tan),
     ("Sinh", torch.sinh),
     ("Cosh", torch.cosh),
     ("Tanh", tanh),
     ("Asinh", torch.asinh),
     ("Acosh", torch.acosh),
     ("Atanh", torch.atanh),
-    ("Exp", torch.exp),
-    ("Log", torch.log),
-    ("Log1p", torch.log1p),
-    ("Sqrt", torch.sqrt),
-    ("Rsqrt", torch.rsqrt),
-    ("Sigmoid", torch.sigmoid),
-    ("Reciprocal", torch.reciprocal),
-    ("Inv", torch.reciprocal),
 )
 _REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Floor", torch.floor),
@@ -80,19 +96,26 @@ _REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Rint", torch.round),
     ("Round", torch.round),
     ("Erf", torch.erf),
-    ("Erfc", torch.erfc),
-    ("Lgamma", torch.lgamma),
     ("IsNan", torch.isnan),
     ("IsInf", torch.isinf),
     ("IsFinite", _is_finite),
+)
+_SLOW_REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
+    ("Expm1", torch.expm1),
+    ("Atan", _atan),
+    ("Erfc", torch.erfc),
+    ("Lgamma", torch.lgamma),
+    ("Digamma", _digamma),
     ("BesselI0e", torch.special.i0e),
     ("BesselI1e", torch.special.i1e),
 )
 for _op, _function in _FLOAT_FUNCTIONS:
     _unary(_op, _function)
-_unary("Expm1", torch.expm1, REAL_FLOATS)
+for _op, _function in _SLOW_FUNCTIONS:
+    _slow_unary(_op, _function)
+for _op, _function in _SLOW_REAL_FUNCTIONS:
+    _slow_unary(_op, _function, REAL_FLOATS)
 _unary("Expm1", _complex_expm1, COMPLEX)
-_unary("Atan", _atan, REAL_FLOATS)
 _unary("Atan", torch.atan, COMPLEX)
 for _op, _function in _REAL_FUNCTIONS:
     _unary(_op, _function, REAL_FLOATS)
@@ -103,16 +126,6 @@ _unary("Abs", torch.abs, NUMBERS)
 _unary("Sign", torch.sign, INTEGERS | REAL_FLOATS)
 _unary("Sign", torch.sgn, COMPLEX)
 _unary("Invert", torch.bitwise_not, INTEGERS)
-
-
-@kernel("Digamma", types={"T": REAL_FLOATS})
-def _digamma(c: OpKernelConstruction) -> Compute:
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        # TensorFlow says +inf at every pole, and at minus infinity.
-        poles = (x <= 0) & (x == torch.floor(x))
-        return torch.digamma(x).masked_fill_(poles, float("inf"))
-
-    return compute
 
 
 @kernel("LogicalNot")

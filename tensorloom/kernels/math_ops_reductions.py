@@ -17,6 +17,7 @@ from tensorloom.kernels.host.math_ops_reductions import (
     lowest,
     scan_axis,
 )
+from tensorloom.kernels.host.narrow_arg_max import is_narrow, narrow_arg
 from tensorloom.kernels.math_ops_dtypes import (
     FLOATS,
     INTEGERS,
@@ -233,7 +234,7 @@ def _quick_arg(
     return compute
 
 
-_NUMPY_TYPES = REALS - {dtypes.bfloat16}
+_HALVES = frozenset([dtypes.float16, dtypes.bfloat16])
 
 
 def _arg(
@@ -248,11 +249,17 @@ def _arg(
         on_cpu = c.device_type == "CPU"
         mask_always = c["T"].is_floating and not on_cpu
         mask_if_met = c["T"].is_floating and on_cpu
-        fast = on_cpu and c["T"] in _NUMPY_TYPES
-        find = _on_cpu(numpy_function) if fast else function
+        is_half = on_cpu and c["T"] in _HALVES
+        find = _on_cpu(numpy_function) if on_cpu else function
+        largest = op == "ArgMax"
 
         def compute(x: torch.Tensor, dimension: Any) -> torch.Tensor:
             axis = arg_axis(dimension, x.shape)
+            if is_half:
+                x = x.float()
+            if on_cpu and is_narrow(x.shape, axis):
+                out = torch.from_numpy(narrow_arg(x.numpy(), axis, largest))
+                return out if to is torch.int64 else out.to(to)
             # A comparison with NaN is false in TensorFlow, so it is never the extreme
             # one; here it always is. On a GPU looking first would wait for it.
             if mask_always:
@@ -262,7 +269,7 @@ def _arg(
                 out = find(x.masked_fill(x.isnan(), value), axis)
             return out if to is torch.int64 else out.to(to)
 
-        if not fast:
+        if not on_cpu or c["T"] == dtypes.bfloat16:
             return compute
         return _quick_arg(numpy_function.__name__, c["output_type"], compute)
 

@@ -12,6 +12,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import broadcasting, shape_text
+from tensorloom.kernels.host.sparse_ops import check_dense_side
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
 
 _TYPES = {"T": {dtypes.float32, dtypes.float64}}
@@ -211,14 +212,8 @@ def _sparse_dense(op: str) -> None:
                     f"{shape_text(sp_shape.shape)}"
                 )
             shape = [int(size) for size in sp_shape]
-            try:
-                dense = dense.broadcast_to(shape)
-            except RuntimeError:
-                raise invalid_argument(
-                    "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
-                    f"incompatible shapes: {shape_text(shape)} vs. "
-                    f"{shape_text(dense.shape)}"
-                ) from None
+            check_dense_side(shape, dense.shape)
+            dense = dense.broadcast_to(shape)
             sizes = torch.tensor(shape, dtype=indices.dtype, device=indices.device)
             if indices.dim() != 2 or indices.shape[1] != len(shape):
                 raise invalid_argument(

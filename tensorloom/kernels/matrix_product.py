@@ -28,6 +28,27 @@ def matrix_product(
 
     Transposed and other strided matrices are taken as they are.
     """
+    product = _faster_product(a, b)
+    if product is not None:
+        if bias is not None and bias.dim() == 2:
+            return product(a, b.t(), None, "none", [], "").add_(bias)
+        return product(a, b.t(), bias, "none", [], "")
+    return torch.mm(a, b) if bias is None else torch.addmm(bias, a, b)
+
+
+def add_matrix_product(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> None:
+    """total += a @ b of matrices [m, k] and [k, n] that fit, and a sum [m, n]."""
+    product = _faster_product(a, b)
+    if product is None:
+        total.addmm_(a, b)
+    else:
+        total.add_(product(a, b.t(), None, "none", [], ""))
+
+
+def _faster_product(
+    a: torch.Tensor, b: torch.Tensor
+) -> Callable[..., torch.Tensor] | None:
+    """oneDNN's product, where it is faster for matrices of these shapes."""
     rows, inner = a.shape
     columns = b.shape[1]
     if (
@@ -35,12 +56,9 @@ def matrix_product(
         and a.dtype is torch.float32
         and a.is_cpu
         and min(rows, inner, columns) >= _LEAST_SIDE
-        and (product := _onednn()) is not None
     ):
-        if bias is not None and bias.dim() == 2:
-            return product(a, b.t(), None, "none", [], "").add_(bias)
-        return product(a, b.t(), bias, "none", [], "")
-    return torch.mm(a, b) if bias is None else torch.addmm(bias, a, b)
+        return _onednn()
+    return None
 
 
 @cache

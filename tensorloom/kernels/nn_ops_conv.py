@@ -16,6 +16,7 @@ import torch
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels import nn_ops_depthwise_taps as taps
 from tensorloom.kernels.host.allocation import (
     check_dimensions,
     check_memory,
@@ -132,6 +133,11 @@ def _forward(
     plan: Plan,
     geometry: Geometry,
 ) -> torch.Tensor:
+    if geometry.by_channel and taps.is_by_taps(
+        image.shape[0], filters.shape, filters, plan
+    ):
+        result = taps.forward(image, filters, plan)
+        return result if bias is None else result.add_(bias)
     result = _convolution(
         _padded(to_nchw(image, geometry.data_format), plan),
         _to_oihw(filters, geometry.depthwise),
@@ -234,6 +240,10 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def run(
         filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape
     ) -> Any:
+        if geometry.by_channel and taps.is_by_taps(image[0], filters.shape, grad, plan):
+            batch, depth, height, width = image
+            sizes = batch, height, width, depth
+            return taps.input_gradient(filters, grad, sizes, plan)
         shape = _padded_shape(image, plan)
         result = _backward(
             to_nchw(grad, data_format),
@@ -289,6 +299,8 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
         return plan
 
     def run(image: torch.Tensor, grad: torch.Tensor, plan: Plan, sizes: _Shape) -> Any:
+        if geometry.by_channel and taps.is_by_taps(image.shape[0], sizes, grad, plan):
+            return taps.filter_gradient(image, grad, sizes, plan)
         filters = torch.empty(
             _oihw_shape(sizes, geometry.depthwise),
             dtype=image.dtype,

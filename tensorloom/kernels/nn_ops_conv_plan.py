@@ -50,6 +50,11 @@ class Geometry:
     explicit: tuple[tuple[int, int], tuple[int, int]]
     depthwise: bool
 
+    @property
+    def by_channel(self) -> bool:
+        """Whether it is depthwise, channels last."""
+        return self.depthwise and self.data_format == b"NHWC"
+
     def plan(self, image: _Shape, filters: _Shape, groups: int) -> Plan:
         """For an image shape NCHW and a filter shape HWIO."""
         rows, columns = (

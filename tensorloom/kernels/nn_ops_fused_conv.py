@@ -12,8 +12,8 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import text
+from tensorloom.kernels.linear_interpolation import along, taps
 from tensorloom.kernels.nn_ops_conv import convolution
-from tensorloom.kernels.quantized_conv_ops import _along, _taps
 
 _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 
@@ -89,8 +89,8 @@ def _resize_pad_conv(c: OpKernelConstruction) -> Compute:
             )
         height, width = sizes.tolist()
         check_shape((image.shape[0], height, width, image.shape[3]), c["T"], c.device)
-        resized = _along(image, 1, _taps(image.shape[1], height, align, False))
-        resized = _along(resized, 2, _taps(image.shape[2], width, align, False))
+        resized = along(image, 1, taps(image.shape[1], height, align, False))
+        resized = along(resized, 2, taps(image.shape[2], width, align, False))
         resized = resized.to(image.dtype)
         return run(_mirrored(resized, paddings, reflect), filters)  # type: ignore[no-any-return]
 

@@ -46,18 +46,21 @@ def _largest(
     value: torch.Tensor, count: int, on_cpu: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     size = value.shape[-1]
-    if on_cpu and value.element_size() <= 4:
-        wide = value.float() if value.is_floating_point() else value
-        places = places_of_largest(wide.numpy(), count)
+    if on_cpu and value.is_floating_point() and value.element_size() < 4:
+        values, order = _largest(value.float(), count, on_cpu)
+        return values.to(value.dtype), order
+    if on_cpu:
+        places = places_of_largest(value.numpy(), count)
         if places is not None:
             order = torch.from_numpy(places)
             return value.gather(-1, order.long()), order
     if on_cpu and 4 * count < size:
-        # Selection does not keep equal elements in order; where one more than asked
-        # for shows that there are none, it is much faster than sorting.
+        # Selection does not keep equal elements in order. One more than asked for
+        # shows in which rows there are any.
         values, indices = torch.topk(value, count + 1)
-        if bool((values[..., 1:] == values[..., :-1]).any()):
-            values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
+        equal = (values[..., 1:] == values[..., :-1]).any(-1)
+        if bool(equal.any()):
+            _first_of_equal(value, values, indices, equal)
     else:
         values, indices = torch.sort(value, dim=-1, descending=True, stable=True)
     values, order = values[..., :count].contiguous(), indices[..., :count].int()
@@ -67,13 +70,31 @@ def _largest(
     return values, order
 
 
+def _first_of_equal(
+    value: torch.Tensor, values: torch.Tensor, places: torch.Tensor, equal: torch.Tensor
+) -> None:
+    """Puts the places of rows with equal elements right, in place.
+
+    Only what is not less than the last one found is sorted. Rows with NaN are left.
+    """
+    size, count = value.shape[-1], values.shape[-1]
+    rows, found = value.reshape(-1, size).numpy(), places.view(-1, count).numpy()
+    tops = values.view(-1, count).numpy()
+    for i in np.flatnonzero(equal.numpy()):
+        if tops[i, 0] == tops[i, 0]:
+            candidates = np.flatnonzero(rows[i] >= tops[i, -1])
+            # Backwards, read backwards: descending, and the first of equal ones first.
+            ascending = rows[i, candidates[::-1]].argsort(kind="stable")
+            found[i] = candidates[::-1][ascending[: -count - 1 : -1]]
+            tops[i] = rows[i, found[i]]
+
+
 def _with_nan(
     value: torch.Tensor, order: torch.Tensor, values: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    wide, tops = value.double().numpy(), values.double().numpy()
-    places = order.contiguous().numpy()
-    correct_rows(wide, places, tops)
-    return torch.from_numpy(tops).to(value.dtype), torch.from_numpy(places)
+    places, tops = order.contiguous().numpy(), values.numpy()
+    correct_rows(value.numpy(), places, tops)
+    return torch.from_numpy(tops), torch.from_numpy(places)
 
 
 @kernel("InTopKV2", host_inputs=("k",))

@@ -12,6 +12,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import text
+from tensorloom.kernels.linear_interpolation import along, taps
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.nn_ops_conv import convolution
 from tensorloom.kernels.nn_ops_pool import decode_geometry
@@ -182,28 +183,6 @@ def _avg_pool(c: OpKernelConstruction) -> Compute:
 # --- resizing ----------------------------------------------------------------
 
 
-def _taps(old: int, new: int, align: bool, centers: bool) -> tuple[Any, Any, Any]:
-    """(lower index, upper index, share of the upper one) of each new position."""
-    scale = np.float32((old - 1) / (new - 1) if align and new > 1 else old / new)
-    places = np.arange(new, dtype=np.float32)
-    if centers:
-        places = (places + np.float32(0.5)) * scale - np.float32(0.5)
-    else:
-        places = places * scale
-    lower = np.maximum(np.floor(places), 0).astype(np.int64)
-    upper = np.minimum(np.ceil(places), old - 1).astype(np.int64)
-    share = places - np.floor(places)
-    return lower, np.maximum(upper, 0), share.astype(np.float32)
-
-
-def _along(value: torch.Tensor, axis: int, taps: tuple[Any, Any, Any]) -> torch.Tensor:
-    lower, upper, share = (torch.from_numpy(t).to(value.device) for t in taps)
-    shape = [1] * value.dim()
-    shape[axis] = -1
-    below, above = value.index_select(axis, lower), value.index_select(axis, upper)
-    return below + (above - below) * share.view(shape)
-
-
 @kernel(
     "QuantizedResizeBilinear",
     host_inputs=("size", "min", "max"),
@@ -233,8 +212,8 @@ def _resize_bilinear(c: OpKernelConstruction) -> Compute:
         if dtype == dtypes.qint32:
             value = quantized_to_float(images, dtype, low, high)
         value = value.to(torch.float32)
-        value = _along(value, 1, _taps(rows, sizes[0], *flags))
-        value = _along(value, 2, _taps(columns, sizes[1], *flags))
+        value = along(value, 1, taps(rows, sizes[0], *flags))
+        value = along(value, 2, taps(columns, sizes[1], *flags))
         if dtype == dtypes.float32:
             return value, low, high
         if dtype == dtypes.qint32:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import torch
 
 # Below, the calls are what counts.
@@ -30,3 +31,20 @@ def where(cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     # y ^ (x ^ y) is x, and y ^ 0 is y.
     changed = x.view(word).bitwise_xor(other).mul_(cond)
     return changed.bitwise_xor_(other).view(x.dtype)
+
+
+def zero_where_zero(values: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+    """`values`, in their own memory, with 0 wherever `by` is 0.
+
+    Args:
+      values: of any shape and dtype, the caller's own.
+      by: of a shape that broadcasts to theirs.
+    """
+    word = _WORDS.get(values.element_size())
+    if not values.is_cpu or values.numel() < _FEWEST_ELEMENTS or word is None:
+        return values.masked_fill_(torch.eq(by, 0), 0)
+    # NumPy compares in vectors, but has no bfloat16, and float16 not in vectors.
+    stays = torch.ne(by, 0).numpy() if by.itemsize == 2 else np.not_equal(by.numpy(), 0)
+    bits = values.view(word).numpy()
+    np.multiply(bits, stays, out=bits)
+    return values

@@ -121,12 +121,16 @@ def random_uniform_int(c: OpKernelConstruction) -> Compute:
 def random_shuffle(c: OpKernelConstruction) -> Compute:
     """The value with its rows in a random order."""
     generator = node_generator(c)
+    unseeded = None if generator.is_seeded else _new_generator(c.torch_device)
 
     def compute(value: torch.Tensor) -> torch.Tensor:
         size = shuffled_rows(tuple(value.shape))
         if size is None:
             return value
-        order = torch.from_numpy(permutation(generator, size)).to(value.device)
+        if unseeded is not None:
+            order = torch.randperm(size, generator=unseeded, device=value.device)
+        else:
+            order = torch.from_numpy(permutation(generator, size)).to(value.device)
         return value.index_select(0, order)
 
     return compute

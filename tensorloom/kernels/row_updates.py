@@ -12,11 +12,10 @@ from tensorloom.kernels.variable_value import to_host, to_tensor
 # torch's `index_add_` takes 40 ns and more for each row, whatever its length. NumPy
 # takes the rows out, adds, and puts them back, each in one call: from this many rows
 # on that is faster, up to five times, and until rows have more than so many bytes.
-# Single elements are torch's for longer.
 _LEAST_ROWS: Final = 96
-_LEAST_ELEMENTS: Final = 320
 _GREATEST_ROW: Final = 512
-# What NumPy adds in vectors.
+# What NumPy adds in vectors; and single elements one after the other as quickly as
+# torch, with a third of what torch's calls take.
 _DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
 # What torch's `index_add_` adds in vectors. For other rows it goes through
 # `index_put_` up to six times as fast.
@@ -36,15 +35,10 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
     Raises:
       RuntimeError: torch's, where the shapes do not fit.
     """
-    least = _LEAST_ROWS if target.dim() > 1 else _LEAST_ELEMENTS
-    if len(index) >= least and target.is_cpu and target.dtype in _DTYPES:
-        whole: Any = target.numpy()
-        rows, change = to_host(index), to_host(update)
-        is_suited = len(rows) <= len(whole) and _suits_numpy(whole, rows, change)
-        if is_suited and _differ(rows):
-            taken = whole.take(rows, 0)
-            (np.add if sign > 0 else np.subtract)(taken, change, out=taken)
-            whole[rows] = taken
+    may_suit = target.dim() == 1 or len(index) >= _LEAST_ROWS
+    if may_suit and target.is_cpu and target.dtype in _DTYPES:
+        ufunc = np.add if sign > 0 else np.subtract
+        if _add_on_host(ufunc, target.numpy(), to_host(index), to_host(update)):
             return
     place = None if target.is_cpu else target.device
     rows, change = to_tensor(index, place), to_tensor(update, place)
@@ -69,11 +63,22 @@ def add_each_row(
     return target.index_add_(0, rows, change, alpha=sign)
 
 
-def _suits_numpy(whole: Any, rows: Any, change: Any) -> bool:
+def _add_on_host(ufunc: np.ufunc, whole: Any, rows: Any, change: Any) -> bool:
+    """Adds if NumPy is the faster one for these rows; whether it did."""
     if change.shape != (len(rows), *whole.shape[1:]):
         return False
+    if whole.ndim == 1:
+        ufunc.at(whole, rows, change)
+        return True
     is_narrow = whole.nbytes <= _GREATEST_ROW * len(whole)
-    return is_narrow and bool(whole.flags.c_contiguous)
+    if len(rows) > len(whole) or not is_narrow or not whole.flags.c_contiguous:
+        return False
+    if not _differ(rows):
+        return False
+    taken = whole.take(rows, 0)
+    ufunc(taken, change, taken)
+    whole[rows] = taken
+    return True
 
 
 def _differ(rows: Any) -> bool:

@@ -19,7 +19,7 @@ from tensorloom.framework.called_functions import called_functions, names_called
 from tensorloom.framework.garbage import collection_paused
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.master.shape_propagation import with_shapes
+from tensorloom.master.shape_propagation import with_fitting_shapes
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR, Node
@@ -59,12 +59,12 @@ def with_fed_shapes(pruned: GraphIR, shapes: FedShapes) -> GraphIR:
     )
 
 
-def with_shapes_of_feeds(graph: GraphIR, evaluate: Evaluate) -> GraphIR:
+def with_shapes_of_feeds(graph: GraphIR, evaluate: Evaluate) -> GraphIR | None:
     """The graph with all that follows from the shapes of its feeds.
 
-    In functions too, where one node alone calls them.
+    In functions too, where one node alone calls them. None if the shapes do not fit.
     """
-    return with_shapes(graph, _called_once(graph), evaluate)
+    return with_fitting_shapes(graph, _called_once(graph), evaluate)
 
 
 def _called_once(graph: GraphIR) -> frozenset[str]:

@@ -230,11 +230,13 @@ class Master:
             function_cache=session.functions,
             portable=not all(w.is_tensorloom for w in session.workers.values()),
         )
+        functional = None
         if shapes:
-            pruned = with_fed_shapes(pruned, shapes)
-        functional = self._functional(session, pruned, target)
-        if shapes:
+            shaped = with_fed_shapes(pruned, shapes)
+            functional = self._functional(session, shaped, target)
             functional = with_shapes_of_feeds(functional, target.evaluate)
+        if functional is None:
+            functional = self._functional(session, pruned, target)
         placed = session.placer.place(self._optimized(session, functional, target))
         parts: list[Part] = []
         graphs = self._partition(session, placed)

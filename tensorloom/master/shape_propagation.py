@@ -17,7 +17,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.functional_op_types import BRANCHES, CALLS, CASES, LOOPS
 from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.framework.node_shapes import Handles, infer_node
+from tensorloom.framework.node_shapes import Handles, fitting_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.master.array_shapes import ArrayShapes, common_shape, refined
 from tensorloom.master.list_shapes import common_data, note_list
@@ -36,26 +36,48 @@ _MAX_ELEMENTS: Final = 64
 _MAX_LOOKS: Final = 5
 
 
-def with_shapes(
-    graph: GraphIR, own: Container[str], evaluate: Evaluate | None = None
-) -> GraphIR:
+def with_shapes(graph: GraphIR, own: Container[str]) -> GraphIR:
     """The graph with shapes inferred again where they are not fully known.
 
     Args:
       graph: in topological order.
       own: the functions that may be given shapes, each called by one node alone.
-      evaluate: computes what is known ahead, for the shapes that depend on it; without
-        it they depend on constants alone.
     """
+    return _inferred(graph, own, None)[0]
+
+
+def with_fitting_shapes(
+    graph: GraphIR, own: Container[str], evaluate: Evaluate
+) -> GraphIR | None:
+    """The graph with all that follows from the shapes of its arguments.
+
+    Args:
+      graph: in topological order.
+      own: the functions that may be given shapes, each called by one node alone.
+      evaluate: computes what is known ahead, for the shapes that depend on it.
+
+    Returns:
+      None where shapes do not fit: kernels rely on shapes that are known, and only
+      those that do not know them tell what is wrong.
+    """
+    inferred, fits = _inferred(graph, own, evaluate)
+    return inferred if fits else None
+
+
+def _inferred(
+    graph: GraphIR, own: Container[str], evaluate: Evaluate | None
+) -> tuple[GraphIR, bool]:
     arrays = ArrayShapes()
     while True:
         inference = _Inference(graph.functions, own, evaluate, arrays)
         known = _Known()
+        known.refined.update(n.name for n in graph.nodes.values() if n.op == "_Arg")
         inference.infer(graph.nodes.values(), known)
         if not arrays.has_learned():
-            return GraphIR(
+            found = GraphIR(
                 known.nodes, inference.functions, graph.producer, graph.min_consumer
             )
+            return found, not inference.misfits
 
 
 @dataclass(slots=True)
@@ -65,6 +87,8 @@ class _Known:
     nodes: dict[str, Node] = field(default_factory=dict)
     handles: Handles = field(default_factory=dict)
     values: Values = field(default_factory=dict)
+    # Nodes of which more is known than the graph told.
+    refined: set[str] = field(default_factory=set)
 
     def shape_of(self, edge: tuple[str, int]) -> TensorShape:
         node = self.nodes.get(edge[0])
@@ -89,9 +113,7 @@ class _Given:
         return _Given(self.shapes[1:], self.handles[1:], self.values[1:])
 
     def same_as(self, other: _Given) -> bool:
-        ours = [shape.dims_tuple for shape in self.shapes]
-        theirs = [shape.dims_tuple for shape in other.shapes]
-        return ours == theirs and self.handles == other.handles
+        return _are_same(self.shapes, other.shapes) and self.handles == other.handles
 
 
 class _Inference:
@@ -107,12 +129,14 @@ class _Inference:
         self.own = own
         self.evaluate = evaluate
         self.arrays = arrays
+        # Nodes, by function, whose inputs do not fit.
+        self.misfits: set[tuple[str, str]] = set()
 
     def infer(self, nodes: Iterable[Node], known: _Known, function: str = "") -> None:
         """Notes the nodes, of the graph or of a function, with their shapes."""
         for node in nodes:
-            if self._is_open(node):
-                node = self._inferred(node, known)
+            if self._is_open(node, known):
+                node = self._inferred(node, known, function)
             known.nodes[node.name] = node
             if not self._calls(node):
                 shapes = known.shapes_of(node)
@@ -124,23 +148,35 @@ class _Inference:
     def _calls(self, node: Node) -> bool:
         return node.op in _CALLING or node.op in self.functions
 
-    def _is_open(self, node: Node) -> bool:
-        """Whether there is something to find out: shapes, or what a handle is for."""
+    def _is_open(self, node: Node, known: _Known) -> bool:
+        """Whether there is something to find out.
+
+        Shapes, what a handle is for, or whether what was learned of the inputs fits.
+        """
         if self._calls(node):
+            return True
+        if any(name in known.refined for name, _ in node.inputs):
             return True
         shapes, types = node.output_shapes, node.output_types
         if shapes is None or dtypes.resource in types or dtypes.variant in types:
             return bool(types)
         return not all(shape.is_fully_defined() for shape in shapes)
 
-    def _inferred(self, node: Node, known: _Known) -> Node:
-        shapes = infer_node(node, known.nodes, known.handles, known.values)
+    def _inferred(self, node: Node, known: _Known, function: str) -> Node:
+        shapes = fitting_shapes(node, known.nodes, known.handles, known.values)
+        old = node.output_shapes or (UNKNOWN,) * len(node.output_types)
+        if shapes is None:
+            self.misfits.add((function, node.name))
+            shapes = old
+        else:
+            # The last look at a body is the one that counts.
+            self.misfits.discard((function, node.name))
         if self._calls(node):
             shapes = self._through_functions(node, known) or shapes
-        old = node.output_shapes
-        if old is not None:
-            shapes = [refined(o, new) for o, new in zip(old, shapes, strict=True)]
-        return node.replace(output_shapes=tuple(shapes))
+        found = tuple([refined(o, new) for o, new in zip(old, shapes, strict=True)])
+        if not _are_same(found, old):
+            known.refined.add(node.name)
+        return node.replace(output_shapes=found)
 
     @staticmethod
     def _note_values(node: Node, known: _Known, evaluate: Evaluate) -> None:
@@ -166,7 +202,9 @@ class _Inference:
         for index, array in enumerate(arrays):
             known.values[node.name, index] = array
         told = tuple([TensorShape.of(array.shape) for array in arrays])
-        known.nodes[node.name] = node.replace(output_shapes=told)
+        if not _are_same(told, node.output_shapes or ()):
+            known.nodes[node.name] = node.replace(output_shapes=told)
+            known.refined.add(node.name)
 
     # --- functions -------------------------------------------------------------------
 
@@ -239,6 +277,7 @@ class _Inference:
         for index, arg in enumerate(function.arg_names):
             dtype, shape = function.arg_types[index], shapes[index]
             known.nodes[arg] = Node(arg, "_Arg", (), (), "", {}, (dtype,), (shape,))
+            known.refined.add(arg)
             handle, value = given.handles[index], given.values[index]
             if handle is not None:
                 known.handles[arg, 0] = handle
@@ -275,6 +314,10 @@ def _functions_of(node: Node) -> list[str]:
     if node.op in BRANCHES:
         return [attrs["then_branch"].name, attrs["else_branch"].name]
     return [attrs["f"].name if node.op in CALLS else node.op]
+
+
+def _are_same(first: Sequence[TensorShape], second: Sequence[TensorShape]) -> bool:
+    return [s.dims_tuple for s in first] == [s.dims_tuple for s in second]
 
 
 def _may_tell_shapes(node: Node) -> bool:

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import with_told_shape
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
@@ -105,7 +106,8 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     Raises:
       ValueError: a size is negative.
     """
-    return apply_op("Fill", dims=dims, value=value, name=name)  # type: ignore[no-any-return]
+    filled = apply_op("Fill", dims=dims, value=value, name=name)
+    return with_told_shape(filled, dims)
 
 
 @export("zeros")

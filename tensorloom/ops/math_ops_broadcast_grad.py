@@ -67,11 +67,15 @@ def _known_axes(dims_x: Any, dims_y: Any) -> tuple[tuple[int, ...], tuple[int, .
     if known is None:
         # The nodes stay in the graph, unused, as TensorFlow leaves them there.
         axes = array_ops.broadcast_gradient_args(dims_x, dims_y)
-        known = cache[dims_x, dims_y] = (_tuple_of(axes[0]), _tuple_of(axes[1]))
+        known = cache[dims_x, dims_y] = (
+            known_integers(axes[0]),
+            known_integers(axes[1]),
+        )
     return known
 
 
-def _tuple_of(tensor: Tensor) -> tuple[int, ...]:
+def known_integers(tensor: Tensor) -> tuple[int, ...]:
+    """The elements of a vector that follows from static shapes alone."""
     value = evaluate(tensor)
     assert value is not None
     return tuple(int(axis) for axis in value)

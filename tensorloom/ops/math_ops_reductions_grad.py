@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value, evaluate
+from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.graph import (
     Operation,
     Tensor,
@@ -18,6 +18,7 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.math_ops_broadcast_grad import known_integers
 
 _Grads = list[Tensor | None]
 
@@ -80,19 +81,13 @@ def _repeat_scalar(x: Tensor, dims: tuple[int | None, ...], grad: Tensor) -> Ten
 
 def _static_repeats(dims: Any, axes: tuple[Any, ...]) -> tuple[Any, Any]:
     """(shape with the axes kept as 1, repeats), told once for each graph."""
-    cache = get_default_graph().__dict__.setdefault("_sum_repeats", {})
+    cache = get_default_graph()._sum_repeats
     known = cache.get((dims, axes))
     if known is None:
         # The nodes stay in the graph, unused, as TensorFlow leaves them there.
-        kept = _tuple_of(reduced_shape(dims, axes))
-        known = cache[dims, axes] = kept, _tuple_of(_safe_shape_div(dims, kept))
-    return known  # type: ignore[no-any-return]
-
-
-def _tuple_of(tensor: Tensor) -> tuple[int, ...]:
-    value = evaluate(tensor)
-    assert value is not None
-    return tuple(int(v) for v in value)
+        kept = known_integers(reduced_shape(dims, axes))
+        known = cache[dims, axes] = kept, known_integers(_safe_shape_div(dims, kept))
+    return known
 
 
 def mean_grad(op: Operation, grad: Tensor) -> _Grads:

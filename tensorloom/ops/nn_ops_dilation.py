@@ -29,8 +29,8 @@ def _dilation_shape(c: InferenceContext) -> TensorShape:
                 f"got: {len(values)}"
             )
     if None in (*dims[1:3], *filters[:2]):
-        return TensorShape.of((dims[0], None, None, dims[3]))
-    depth = c.merge_dim(dims[3], filters[2])
+        return TensorShape.of((dims[0], None, None, filters[2]))
+    c.merge_dim(dims[3], filters[2])
     sizes = [
         window_output_size(
             c,
@@ -42,7 +42,8 @@ def _dilation_shape(c: InferenceContext) -> TensorShape:
         )
         for axis in (1, 2)
     ]
-    return TensorShape.of((dims[0], *sizes, depth))
+    # As in TensorFlow the filter's depth, which the image's does not add to.
+    return TensorShape.of((dims[0], *sizes, filters[2]))
 
 
 def _input_shape(c: InferenceContext) -> TensorShape:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import with_told_shape
 from tensorloom.framework.dimension import dimension_value
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
@@ -252,7 +253,8 @@ def _scaled_normal(
         stddev_tensor = convert_to_tensor(stddev, dtype=dtype, name="stddev")
         seeds = _seed_attrs(seed)
         values = apply_op(op, shape=shape_tensor, dtype=dtype, **seeds)
-        return math_ops.add(values * stddev_tensor, mean_tensor, name=name)
+        scaled = math_ops.add(values * stddev_tensor, mean_tensor, name=name)
+        return with_told_shape(scaled, shape_tensor)
 
 
 _UNIFORM_TYPES = frozenset(
@@ -295,7 +297,7 @@ def random_uniform(
         high = convert_to_tensor(maxval, dtype=dtype, name="max")
         seeds = _seed_attrs(seed)
         if dtype.is_integer:
-            return apply_op(  # type: ignore[no-any-return]
+            result = apply_op(
                 "RandomUniformInt",
                 shape=shape_tensor,
                 minval=low,
@@ -303,8 +305,10 @@ def random_uniform(
                 name=name,
                 **seeds,
             )
-        values = apply_op("RandomUniform", shape=shape_tensor, dtype=dtype, **seeds)
-        return math_ops.add(values * (high - low), low, name=name)
+        else:
+            values = apply_op("RandomUniform", shape=shape_tensor, dtype=dtype, **seeds)
+            result = math_ops.add(values * (high - low), low, name=name)
+        return with_told_shape(result, shape_tensor)
 
 
 @export("random.shuffle", "random_shuffle")

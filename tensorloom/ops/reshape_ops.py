@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.constant_value import with_told_shape
 from tensorloom.framework.export import export
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.op_def_library import apply_op
@@ -232,7 +233,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
       ValueError: the number of elements differs. At run time
         errors.InvalidArgumentError.
     """
-    return apply_op("Reshape", tensor=tensor, shape=shape, name=name)  # type: ignore[no-any-return]
+    reshaped = apply_op("Reshape", tensor=tensor, shape=shape, name=name)
+    return with_told_shape(reshaped, shape)
 
 
 @export("expand_dims")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
+from tensorloom.framework.constant_value import with_told_shape
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
@@ -138,10 +139,10 @@ def stateless_random_uniform(
                 maxval=high,
                 name=scope,
             )
-            return result
+            return with_told_shape(result, shape)
         unit = apply_op("StatelessRandomUniform", shape=shape, seed=seed, dtype=dtype)
         result = math_ops.add(unit * (high - low), low, name=scope)
-        return result
+        return with_told_shape(result, shape)
 
 
 def _scaled(
@@ -160,7 +161,7 @@ def _scaled(
         stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
         unit = apply_op(op, shape=shape, seed=seed, dtype=dtype)
         result: Tensor = math_ops.add(unit * stddev, mean, name=scope)
-        return result
+        return with_told_shape(result, shape)
 
 
 @export("random.stateless_normal")

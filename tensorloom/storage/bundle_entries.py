@@ -21,11 +21,14 @@ _HEAD_BITS, _HEAD = 0x80FF80FF, 0x00120008  # of a dtype and of a shape's length
 _HEAD_SIZE = 4
 _DIM_BITS, _DIM = 0x00FF00FF, 0x00080012
 _MOST = 5  # bytes of a dim's number: 35 bits
-# By how many bytes a dim has: those of its number, and their bits that say that
-# another byte follows. What is too long or too short matches nothing.
+_PAST = 3 + _MOST  # how far the last dim can go past its entry's last byte
+# By how many bytes a dim has: those of its number; and what is fixed in it, the tags
+# and the bits that say that another byte of the number follows. What is too long or
+# too short matches nothing.
 _NUMBER = np.array([0, 0] + [(1 << 8 * n) - 1 for n in range(1, _MOST + 1)])
 _NUMBER = np.concatenate([_NUMBER, np.zeros(256 - len(_NUMBER), np.int64)])
-_FOLLOWS = np.where(_NUMBER, _NUMBER >> 8 & 0x8080808080, -1)
+_FIXED_BITS = _DIM_BITS | (_NUMBER & 0x8080808080) << 24
+_FIXED = np.where(_NUMBER, _DIM | (_NUMBER >> 8 & 0x8080808080) << 24, -1)
 
 
 def dtype_numbers(block: Block, first: int) -> list[int] | None:
@@ -48,22 +51,24 @@ def shape_lists(block: Block, first: int) -> list[list[int]] | None:
         return None
     dims, ranks = [], np.zeros(len(at), np.int64)
     while (more := at < end).any():
-        words = byte_rows.words(block.data, at)
+        words = byte_rows.words(block.data, at, block.end + _PAST)
         length = words >> 8 & 0xFF
-        number = words >> 24 & _NUMBER[length]
-        simple = words & _DIM_BITS == _DIM
-        simple &= number & 0x8080808080 == _FOLLOWS[length]
-        if not (simple | ~more).all():
-            return None
-        dims.append(_without_flags(number))
+        simple = words & _FIXED_BITS.take(length) == _FIXED.take(length)
+        dims.append(_without_flags(words >> 24 & _NUMBER.take(length)))
         ranks += more
-        at += (length + 2) * more
+        length += 2
+        if not more.all():
+            simple |= ~more
+            length *= more
+        if not simple.all():
+            return None
+        at += length
     return _rows(dims, ranks) if (at == end).all() else None
 
 
 def _heads(block: Block, first: int) -> Any:
     """The first eight bytes of the entries. None if one is not simple."""
-    heads = byte_rows.words(block.data, block.places[first:])
+    heads = byte_rows.words(block.data, block.places[first:], block.end)
     return None if (heads & _HEAD_BITS != _HEAD).any() else heads
 
 

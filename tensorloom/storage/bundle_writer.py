@@ -110,6 +110,13 @@ class BundleWriter:
     def __exit__(self, *exc: object) -> None:
         self._staged.discard()
 
+    def expect(self, values: Iterable[Any]) -> None:
+        """Tells, before the first is added, which arrays will be.
+
+        Their room on the disk is then taken at once.
+        """
+        self._staged.reserve(sum([getattr(value, "nbytes", 0) for value in values]))
+
     def add(self, key: bytes, dtype: DType, value: Any) -> None:
         """Adds a whole tensor, or what stands under the key of a slice.
 

@@ -10,23 +10,26 @@ import numpy as np
 _SPACE = np.uint8(ord(" "))
 
 
-def rows(data: bytes, places: Any, width: int) -> Any:
+def rows(data: bytes, places: Any, last: int, width: int) -> Any:
     """The bytes from each place on: uint8 [places, width], an array of its own.
 
     Behind the end of the data are zeros.
+
+    Args:
+      last: no place is behind this one.
     """
-    found: Any = _windows(data, places, width, f"V{width}").view(np.uint8)
+    found: Any = _windows(data, places, last, f"V{width}", width).view(np.uint8)
     return found.reshape(-1, width)
 
 
-def words(data: bytes, places: Any) -> Any:
+def words(data: bytes, places: Any, last: int) -> Any:
     """The eight bytes from each place on: int64 [places], the first byte the lowest."""
-    return _windows(data, places, 8, "<i8")
+    return _windows(data, places, last, "<i8", 8)
 
 
-def _windows(data: bytes, places: Any, width: int, kind: str) -> Any:
-    if int(places.max(initial=0)) + width > len(data):
-        data += bytes(width)
+def _windows(data: bytes, places: Any, last: int, kind: str, width: int) -> Any:
+    if last + width > len(data):
+        data += bytes(last + width - len(data))
     every: Any = np.ndarray((len(data) - width + 1,), kind, data, 0, (1,))
     return every[places]
 

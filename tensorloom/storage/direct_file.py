@@ -4,15 +4,21 @@ A checkpoint is on the disk before it has its name. Through the cache that means
 to fresh pages, and a wait for their way to the disk afterwards; without it the disk
 takes the bytes while the next ones are hashed, and the memory that the cache would
 take stays with those who train. File systems that cannot do this get plain writes.
+
+Where it is known how large a file gets, its room is taken at once: a file that every
+write makes longer is written by one thread at a time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
+import functools
 import mmap
 import os
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, Final
 
@@ -35,13 +41,16 @@ class DirectFile:
     Args:
       name: the file.
       descriptor: of the same file, opened plainly; it stays the caller's.
+      size: about how many bytes will be appended, 0 where that is not known.
 
     Every method raises OSError.
     """
 
-    def __init__(self, name: str, descriptor: int) -> None:
+    def __init__(self, name: str, descriptor: int, size: int = 0) -> None:
         self._name = name
         self._plain = descriptor
+        self._size = size
+        self._reserved = False
         self._direct = -1
         self._buffer: Any = None
         self._filled = 0
@@ -88,6 +97,7 @@ class DirectFile:
         if _O_DIRECT:
             with contextlib.suppress(OSError):
                 self._direct = os.open(self._name, os.O_WRONLY | _O_DIRECT)
+                self._reserved = _reserve(self._plain, self._size)
 
     def _sync_early(self) -> None:
         """Sends the disk to work while the rest is still being written."""
@@ -114,16 +124,16 @@ class DirectFile:
             self._syncing.result()
         if self._filled:
             self._write_rest()
+        if self._reserved or (self._filled and self._direct >= 0):
+            os.ftruncate(self._plain, self._offset + self._filled)
 
     def _write_rest(self) -> None:
-        end = self._offset + self._filled
         if self._direct < 0:
             _write_all(self._plain, self._buffer[: self._filled], self._offset)
             return
         whole = -(-self._filled // _SECTOR) * _SECTOR
         self._buffer[self._filled : whole] = 0
         self._write(self._buffer[:whole], self._offset)
-        os.ftruncate(self._plain, end)
 
     def close(self) -> None:
         """Waits for the threads, and ends; their errors are `finish`'s to raise."""
@@ -134,6 +144,31 @@ class DirectFile:
         if self._direct >= 0:
             os.close(self._direct)
             self._direct = -1
+
+
+@functools.cache
+def _fallocate() -> Callable[[int, int, int, int], int] | None:
+    """The system's call, None where there is none.
+
+    Not Python's `posix_fallocate`: where a file system has no such thing, the library
+    behind it writes to every block.
+    """
+    library = ctypes.CDLL(None)
+    for name in ("fallocate64", "fallocate"):
+        function = getattr(library, name, None)
+        if function is not None:
+            function.argtypes = [ctypes.c_int] * 2 + [ctypes.c_int64] * 2
+            return function  # type: ignore[no-any-return]
+    return None
+
+
+def _reserve(descriptor: int, size: int) -> bool:
+    """Makes an empty file so long, on blocks of its own; False if that cannot be.
+
+    A disk that is too full is told by the writes: the size may be above what comes.
+    """
+    function = _fallocate() if size > 0 else None
+    return function is not None and function(descriptor, 0, 0, size) == 0
 
 
 def _write_all(descriptor: int, flat: Any, offset: int) -> None:

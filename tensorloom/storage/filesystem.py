@@ -47,6 +47,9 @@ class StagedFile(abc.ABC):
         """
         self.file.write(data)
 
+    def reserve(self, size: int) -> None:  # noqa: B027 - most have no use for it
+        """Tells before all else about how many bytes will be appended."""
+
     @abc.abstractmethod
     def seal(self) -> None:
         """Ends the writing. What takes long is done here."""

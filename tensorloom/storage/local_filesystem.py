@@ -71,6 +71,7 @@ class _LocalStagedFile(StagedFile):
         self._path = path
         self._name = local_path(path)
         self._appended: DirectFile | None = None
+        self._size = 0
         while True:
             self._beside = temporary_name(self._name)
             try:
@@ -81,9 +82,12 @@ class _LocalStagedFile(StagedFile):
                 break
             self.file.close()
 
+    def reserve(self, size: int) -> None:
+        self._size = size
+
     def append(self, data: Any) -> None:
         if self._appended is None:
-            self._appended = DirectFile(self._beside, self.file.fileno())
+            self._appended = DirectFile(self._beside, self.file.fileno(), self._size)
         self._appended.append(data)
 
     def seal(self) -> None:

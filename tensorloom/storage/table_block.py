@@ -29,6 +29,7 @@ class Block:
       data: the bytes of the block.
       places: int64 [entries], where in the data their values begin.
       sizes: int64 [entries], how many bytes these have.
+      end: where the entries end.
       in_order: whether each key is above the one before it.
 
     Raises:
@@ -42,11 +43,11 @@ class Block:
         end = len(data) - 4 - 4 * count
         if end < 0:
             raise IndexError("too many restarts in block")
-        self.data = data
+        self.data, self.end = data, end
         self._keys: Any  # list of bytes, or array of strings
         starts, run = _even_starts(data, count, end)
         if starts is None or not self._read_arrays(starts, run):
-            self._read_each(end)
+            self._read_each()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -92,9 +93,9 @@ class Block:
             for start, end in zip(self.places.tolist(), ends, strict=True)
         ]
 
-    def _read_each(self, end: int) -> None:
+    def _read_each(self) -> None:
         """Reads any entries, one after the other."""
-        data, at, key = self.data, 0, b""
+        data, end, at, key = self.data, self.end, 0, b""
         keys: list[bytes] = []
         values: list[int] = []
         sizes: list[int] = []
@@ -122,7 +123,7 @@ class Block:
         Args:
           run: how many entries there are from restart to restart.
         """
-        numbers = byte_rows.words(self.data, starts)
+        numbers = byte_rows.words(self.data, starts, self.end)
         shared, unshared, sizes = (numbers >> at & 0xFF for at in (0, 8, 16))
         lengths, places = shared + unshared, starts + 3 + unshared
         width = int(lengths.max()) + 1  # a zero behind each key
@@ -132,13 +133,13 @@ class Block:
             or shared[::run].any()
             or (shared[1:] > lengths[:-1]).any()
             # NumPy's strings lose zeros at their ends.
-            or not (byte_rows.words(self.data, places - 1) & 0xFF).all()
+            or not (byte_rows.words(self.data, places - 1, self.end) & 0xFF).all()
             or len(starts) * width > _MOST
         ):
             return False
         # A key's own bytes, in their columns. A shared one is that of the nearest key
         # before that has it as its own: those of 1, 2, 4 ... keys before are tried.
-        letters = byte_rows.rows(self.data, starts + 3 - shared, width)
+        letters = byte_rows.rows(self.data, starts + 3 - shared, self.end, width)
         missing = ~byte_rows.from_column(shared, width)
         letters &= ~missing
         flat, lost, step = letters.ravel(), missing.ravel(), width

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorloom.client.func_graph import FuncGraph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import (
     GraphKeys,
     Tensor,
     add_to_collection,
     get_collection,
+    get_default_graph,
     name_scope,
 )
 from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.scopes import get_name_scope
 
 _INVALID_CHARACTERS = re.compile(r"[^-/\w\.]")
 
@@ -32,8 +36,12 @@ def _summary_scope(
     """(tag, name scope) of a summary."""
     tag, group = _clean(name), _clean(family)
     base = tag if group is None else f"{group}/{tag}"
+    graph, outer = get_default_graph(), get_name_scope()
     with name_scope(base, default_name, values) as scope:
         path = scope.rstrip("/")
+        if isinstance(graph, FuncGraph) and graph.scope_around:
+            wanted = posixpath.join(outer or "", base or default_name or "")
+            path = graph.name_around(wanted)
         yield (path if group is None else f"{group}/{path}"), scope
 
 

@@ -28,6 +28,7 @@ class _Shard:
 
     def write(self, prefix: str, values: list[Any]) -> None:
         with BundleWriter(prefix) as writer:
+            writer.expect(values)
             for name, spec, tensor, value in zip(
                 self.names, self.specs, self.tensors, values, strict=True
             ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.waiting_ops import RECEIVES, may_wait
-from tensorloom.worker import dataflow, runtime
+from tensorloom.worker import dataflow, inference, runtime
 from tensorloom.worker.dataflow_nodes import compile_items
 from tensorloom.worker.dataflow_program import Program
 from tensorloom.worker.emitter import Emitter
@@ -69,11 +70,7 @@ class DataflowPiece:
         )
         self._program = Program(items, numbering)
         self.result_indices = self._program.result_indices
-        self._inference_mode: Any = None
-        if self.uses_torch:
-            import torch
-
-            self._inference_mode = torch.inference_mode
+        self._called = partial(inference.called, inference.mode_of(self.uses_torch))
 
     @property
     def uses_torch(self) -> bool:
@@ -93,21 +90,13 @@ class DataflowPiece:
             of a dead tensor.
         """
         assert context is not None
-        run = dataflow.Run(self._program, args, context, self._guarded)
+        run = dataflow.Run(self._program, args, context, self._called)
         results: list[Any] = []
         try:
-            self._guarded(lambda: results.extend(run.run()))
+            self._called(lambda: results.extend(run.run()))
         except Exception as error:
             raise annotated(error, self.codes) from error.__cause__
         return results
-
-    def _guarded(self, call: Callable[[], None]) -> None:
-        with np.errstate(all="ignore"):
-            if self._inference_mode is None:
-                call()
-            else:
-                with self._inference_mode():
-                    call()
 
 
 def compile_function(

@@ -16,16 +16,14 @@ from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import GRAPH_NAMES, LOWERED
 from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import is_torch_type
-from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.waiting_ops import waits_in_any_order
-from tensorloom.worker import loop_reads, memory
 from tensorloom.worker.dataflow_nodes import is_classic
-from tensorloom.worker.emitter import STRUCTURE, Emitter
-from tensorloom.worker.signatures import check_arguments, check_loop, check_results
+from tensorloom.worker.emitter import STRUCTURE, Emit, Emitter
+from tensorloom.worker.signatures import check_arguments, check_results
 from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import FunctionIR, Node
 
 # A function that calls itself is compiled once and called; so is one this deep.
@@ -33,18 +31,18 @@ MAX_INLINE_DEPTH = 64
 
 
 def find_function(emitter: Emitter, name: str) -> FunctionIR:
-    """The function of that name.
+    """The function of that name, which may have nodes without a kernel.
 
     Raises:
       errors.NotFoundError: the library has none.
-      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be instantiated.
     """
     function = emitter.functions.get(name)
     if function is None:
         raise errors.NotFoundError(
             None, None, f"Function {name} is not defined in the graph's library."
         )
-    function.check()
+    function.check_instantiation()
     return function
 
 
@@ -82,13 +80,18 @@ def emit_body(
     node: Node,
     name: str,
     arguments: Sequence[Value],
+    special: Mapping[str, Emit] | None = None,
 ) -> tuple[Scope, list[Value]]:
     """Emits a function's body into a block of its own; returns it and its results.
 
     Pinned arguments (loop variables) belong to the block: what is derived from them
     holds for one iteration.
+
+    Args:
+      special: see `Scope.special`.
     """
     function = find_function(emitter, name)
+    function.check()
     check_arguments(function, [value.dtype for value in arguments])
     inner = "" if GRAPH_NAMES in function.attrs else f"{node.name}/"
     body = Scope(
@@ -96,6 +99,7 @@ def emit_body(
         prefix=scope.prefix + inner,
         drops_values=scope.drops_values,
         functions=(*scope.functions, name),
+        special=special or {},
     )
     if is_interpreted(function, emitter.functions):
         return body, _emit_interpreted(emitter, body, node, function, arguments)
@@ -104,6 +108,42 @@ def emit_body(
     nodes = [n for n in needed_nodes(function) if n.name not in function.arg_names]
     emitter.emit_block(body, nodes, function.returns)
     return body, [emitter.lookup(body, key) for key in function.returns]
+
+
+def emit_when_run(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    name: str,
+    arguments: Sequence[Value],
+    special: Mapping[str, Emit] | None = None,
+) -> tuple[Scope, list[Value] | None]:
+    """As `emit_body`; a body of which a kernel cannot be made fails when it is run.
+
+    TensorFlow makes the kernels of a function at its first run, so a branch that is
+    not taken may have nodes that have none. Loops and branches that it takes apart are
+    nodes of the graph around them: they have all their kernels before the step begins.
+    Then there are no results.
+    """
+    try:
+        return emit_body(emitter, scope, node, name, arguments, special)
+    except errors.OpError as error:
+        if node.attrs.get(LOWERED):
+            raise
+        body = Scope(parent=scope, prefix=scope.prefix)
+        _emit_error(emitter, body, node, error)
+        return body, None
+
+
+def _emit_error(
+    emitter: Emitter, scope: Scope, node: Node, error: errors.OpError
+) -> None:
+    message, code = error.message, error.error_code or errors.UNKNOWN
+
+    def fail() -> None:
+        raise errors.make_exception(None, None, message, code)
+
+    scope.write(f"{emitter.bind(fail)}()", node)
 
 
 def _emit_interpreted(
@@ -127,7 +167,7 @@ def _emit_interpreted(
         else:
             value.host_name = name
         results.append(value)
-    names = [_name(v) for v in results]
+    names = [local_name(v) for v in results]
     target = f"({', '.join(names)},) = " if names else ""
     body.write(f"{target}{call}({given})", node)
     return results
@@ -174,8 +214,11 @@ def emit_call(
     if _is_recursive(scope, name):
         _emit_indirect_call(emitter, scope, node, name, inputs)
         return
-    body, results = emit_body(emitter, scope, node, name, inputs)
+    body, results = emit_when_run(emitter, scope, node, name, inputs)
     scope.splice(body, depth=0)
+    if results is None:
+        _define_outputs(emitter, scope, node)
+        return
     for index, value in enumerate(results):
         if value.owner is body and value not in results[:index]:
             value.owner = scope  # what is derived from it now, is derived there
@@ -203,13 +246,16 @@ def _emit_indirect_call(
     call = emitter.bind(compile_function(emitter, NameAttrList(name)), "f")
     arguments = ", ".join(["context", *(emitter.any_memory(scope, v) for v in inputs)])
     emitter.uses_context = True
-    outputs = [
+    names = [local_name(v) for v in _define_outputs(emitter, scope, node)]
+    target = f"({', '.join(names)},) = " if names else ""
+    scope.write(f"{target}{call}({arguments})", node)
+
+
+def _define_outputs(emitter: Emitter, scope: Scope, node: Node) -> list[Value]:
+    return [
         emitter.define(scope, node, i, not is_torch_type(t), Root(shared=True))
         for i, t in enumerate(node.output_types)
     ]
-    names = [_name(v) for v in outputs]
-    target = f"({', '.join(names)},) = " if names else ""
-    scope.write(f"{target}{call}({arguments})", node)
 
 
 def compile_function(
@@ -224,7 +270,7 @@ def compile_function(
       errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
     """
     if function.name in emitter.functions:
-        find_function(emitter, function.name)
+        find_function(emitter, function.name).check()
     compiled: list[Callable[..., Any]] = []
 
     def call(context: Any, *arguments: Any) -> Any:
@@ -248,7 +294,7 @@ def emit_if(emitter: Emitter, scope: Scope, node: Node) -> None:
     names = [node.attrs["then_branch"].name, node.attrs["else_branch"].name]
 
     def heads() -> list[str]:
-        return [f"if {_condition(emitter, scope, node, condition)}:", "else:"]
+        return [f"if {condition_text(emitter, scope, node, condition)}:", "else:"]
 
     _emit_branches(emitter, scope, node, names, arguments, heads)
 
@@ -282,14 +328,17 @@ def _emit_branches(
 ) -> None:
     for name in names:
         _check_signature(emitter, node, name, arguments)
-    branches = [emit_body(emitter, scope, node, n, arguments) for n in names]
-    outputs = _merged_outputs(emitter, scope, node, [r for _, r in branches])
+    branches = [emit_when_run(emitter, scope, node, n, arguments) for n in names]
+    given = [results for _, results in branches if results is not None]
+    outputs = _merged_outputs(emitter, scope, node, given)
     # Everything that may add a line before the `if` comes before it.
     heads = make_heads()
     for body, results in branches:
+        if results is None:
+            continue
         for out, result in zip(outputs, results, strict=True):
-            text = _in_memory_of(emitter, body, out, result)
-            body.write(f"{_name(out)} = {text}", node)
+            text = text_like(emitter, body, out, result)
+            body.write(f"{local_name(out)} = {text}", node)
         if not outputs:
             body.write("pass", node)
     for head, (body, _) in zip(heads, branches, strict=True):
@@ -297,7 +346,7 @@ def _emit_branches(
         scope.splice(body)
 
 
-def _condition(emitter: Emitter, scope: Scope, node: Node, value: Value) -> str:
+def condition_text(emitter: Emitter, scope: Scope, node: Node, value: Value) -> str:
     if value.shape.dims_tuple == () and value.dtype.base_dtype.name == "bool":
         if value.is_host and not value.is_ref:
             return emitter.host(scope, value)
@@ -309,7 +358,9 @@ def _condition(emitter: Emitter, scope: Scope, node: Node, value: Value) -> str:
 def _merged_outputs(
     emitter: Emitter, scope: Scope, node: Node, branches: Sequence[Sequence[Value]]
 ) -> list[Value]:
-    """Values for what the branches give: in host memory if both give it there."""
+    """Values for what the branches give: in host memory if all give it there."""
+    if not branches:
+        return _define_outputs(emitter, scope, node)
     outputs = []
     for index, given in enumerate(zip(*branches, strict=True)):
         host = all(v.is_host or v.is_ref for v in given) or not is_torch_type(
@@ -318,20 +369,19 @@ def _merged_outputs(
         root = Root(shared=any(v.root.shared for v in given))
         value = emitter.define(scope, node, index, host, root)
         value.handle = given[0].handle
-        if (
-            value.shape.rank is None
-            and given[0].shape.dims_tuple == given[1].shape.dims_tuple
+        if value.shape.rank is None and all(
+            v.shape.dims_tuple == given[0].shape.dims_tuple for v in given
         ):
             value.shape = given[0].shape
         outputs.append(value)
     return outputs
 
 
-def _name(value: Value) -> str:
+def local_name(value: Value) -> str:
     return value.host_name or value.tensor_name or ""
 
 
-def _in_memory_of(emitter: Emitter, scope: Scope, like: Value, value: Value) -> str:
+def text_like(emitter: Emitter, scope: Scope, like: Value, value: Value) -> str:
     """`value` as an expression in the memory that `like` has."""
     if like.host_name is None:
         return emitter.tensor(scope, value)
@@ -340,113 +390,12 @@ def _in_memory_of(emitter: Emitter, scope: Scope, like: Value, value: Value) -> 
     return emitter.host(scope, value)
 
 
-# --- while ---------------------------------------------------------------------------
-
-
-def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
-    """While and StatelessWhile: a Python `while` over the loop variables."""
-    inputs = emitter.inputs_of(scope, node)
-    functions = [node.attrs["cond"].name, node.attrs["body"].name]
-    test_function, body_function = (find_function(emitter, n) for n in functions)
-    check_loop(test_function, body_function, [value.dtype for value in inputs])
-    variables = [
-        value
-        if _is_invariant(body_function, i)
-        else loop_variable(emitter, scope, node, i, value)
-        for i, value in enumerate(inputs)
-    ]
-    start_variables(emitter, scope, node, variables, inputs)
-    arguments, read = loop_reads.read_before(emitter, scope, node, variables, functions)
-    test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
-    step, results = emit_body(emitter, scope, node, functions[1], arguments)
-    # Everything that may add a line before the loop comes before it.
-    stop = _condition(emitter, test, node, condition)
-    assign_next(emitter, step, node, variables, inputs, results)
-    emitter.uses_context = True
-    scope.write("while True:", node)
-    test.write(f"if not {stop}: break", node)
-    test.write("if context.cancellation.cancelled: context.cancellation.check()", node)
-    scope.splice(test)
-    scope.splice(step)
-    loop_reads.drop(scope, read)
-    for index, (value, variable) in enumerate(zip(inputs, variables, strict=True)):
-        if variable is value:
-            scope.values[node.name, index] = alias(emitter, scope, node, value)
-        else:
-            variable.pinned = False
-            scope.values[node.name, index] = variable
-
-
-def _is_invariant(body: FunctionIR, index: int) -> bool:
-    """True when the body returns its argument `index` as it came."""
-    return body.returns[index] == (body.arg_names[index], 0)
-
-
-def start_variables(
-    emitter: Emitter,
-    scope: Scope,
-    node: Node,
-    variables: Sequence[Value],
-    inputs: Sequence[Value],
-) -> None:
-    """The loop variables' values before the first iteration."""
-    for value, variable in zip(inputs, variables, strict=True):
-        if variable is not value:
-            text = _in_memory_of(emitter, scope, variable, value)
-            scope.write(f"{_name(variable)} = {text}", node)
-
-
-def loop_variable(
-    emitter: Emitter, scope: Scope, node: Node, index: int, initial: Value
-) -> Value:
-    """A local that is assigned in each iteration, in one memory throughout."""
-    dtype: DType = node.output_types[index]
-    shape: TensorShape = node.output_shapes[index] if node.output_shapes else UNKNOWN
-    kernel_type = emitter.device.kernel_type
-    host = not is_torch_type(dtype) or (
-        (initial.is_host or initial.is_ref)
-        and memory.is_small(shape, dtype.is_integer, kernel_type)
-    )
-    name = emitter.new_name(scope)
-    return Value(
-        dtype,
-        shape,
-        scope,
-        Root(shared=True),
-        host_name=name if host else None,
-        tensor_name=None if host else name,
-        is_scalar=host and shape.dims_tuple == () and is_torch_type(dtype),
-        pinned=True,
-        handle=initial.handle,
-    )
-
-
-def assign_next(
-    emitter: Emitter,
-    step: Scope,
-    node: Node,
-    variables: Sequence[Value],
-    inputs: Sequence[Value],
-    results: Sequence[Value],
-) -> None:
-    """The loop variables' values for the next iteration, all at once."""
-    targets, sources = [], []
-    for variable, value, result in zip(variables, inputs, results, strict=True):
-        if variable is not value:
-            targets.append(_name(variable))
-            sources.append(_in_memory_of(emitter, step, variable, result))
-    if targets:
-        step.write(f"{', '.join(targets)} = {', '.join(sources)}", node)
-
-
 STRUCTURE.update(
     {
         "If": emit_if,
         "StatelessIf": emit_if,
         "Case": emit_case,
         "StatelessCase": emit_case,
-        "While": emit_while,
-        "StatelessWhile": emit_while,
         "PartitionedCall": emit_partitioned_call,
         "StatefulPartitionedCall": emit_partitioned_call,
         "<call>": emit_function_op,

@@ -14,6 +14,7 @@ from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import SCALAR
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.worker import emit_control_flow as control_flow
+from tensorloom.worker import emit_loops
 from tensorloom.worker.emitter import STRUCTURE, Emitter
 from tensorloom.worker.values import Root, Scope, Value
 
@@ -28,10 +29,10 @@ def emit_for(emitter: Emitter, scope: Scope, node: Node) -> None:
     """A Python `for` over the loop variables."""
     start, limit, delta, *inputs = emitter.inputs_of(scope, node)
     variables = [
-        control_flow.loop_variable(emitter, scope, node, i, value)
+        emit_loops.loop_variable(emitter, scope, node, i, value)
         for i, value in enumerate(inputs)
     ]
-    control_flow.start_variables(emitter, scope, node, variables, inputs)
+    emit_loops.start_variables(emitter, scope, node, variables, inputs)
     name = emitter.new_name(scope)
     counter = Value(
         int32,
@@ -45,7 +46,7 @@ def emit_for(emitter: Emitter, scope: Scope, node: Node) -> None:
     step, results = control_flow.emit_body(
         emitter, scope, node, node.attrs["body"].name, [counter, *variables]
     )
-    control_flow.assign_next(emitter, step, node, variables, inputs, results)
+    emit_loops.assign_next(emitter, step, node, variables, inputs, results)
     numbers = emitter.bind(_numbers, "f")
     bounds = ", ".join(emitter.host(scope, v) for v in (start, limit, delta))
     emitter.uses_context = True
@@ -160,7 +161,7 @@ STRUCTURE.update(
         "SymbolicGradient": emit_symbolic_gradient,
         "RefSelect": emit_ref_select,
         "_If": control_flow.emit_if,
-        "_While": control_flow.emit_while,
+        "_While": emit_loops.emit_while,
         "_ListToArray": emit_list_conversion,
         "_ArrayToList": emit_list_conversion,
     }

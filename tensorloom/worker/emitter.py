@@ -205,7 +205,7 @@ class Emitter:
         self._flush_before(scope, node)
         if self.traced:
             scope.write("t = clock()", None)
-        emit = STRUCTURE.get(node.op)
+        emit = scope.special.get(node.name) or STRUCTURE.get(node.op)
         if emit is not None or node.op in self.functions:
             give_away(scope.values.get(key) for key in node.inputs)
         if emit is None and node.op in self.functions:

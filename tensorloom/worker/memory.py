@@ -22,6 +22,7 @@ from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.math_ops_matmul import BLAS_TYPES
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.op_kernel import KernelDef
     from tensorloom.worker.values import Value
@@ -72,7 +73,7 @@ def runs_on_host(
         return True
     if _takes_any_memory(node, kernel):
         return True
-    if not all(is_torch_type(t) for t in node.output_types):
+    if not all(is_torch_type(t) for t in _types_of_values(node)):
         return True
     if reads_rows:
         inputs = inputs[1:]
@@ -90,6 +91,25 @@ def runs_on_host(
             for shape, dtype in zip(shapes, node.output_types, strict=True)
         )
     )
+
+
+def _types_of_values(node: Node) -> Sequence[DType]:
+    """The dtypes of what a node gives, but for a handle that it gives beside it.
+
+    The handle is in host memory in any case: that of TensorListPopBack says nothing
+    of the element.
+    """
+    types = node.output_types
+    if all(is_torch_type(t) for t in types):
+        return types
+    op_def = op_registry.find(node.op)
+    assert op_def is not None, node.op
+    return [
+        dtype
+        for arg in op_def.outputs
+        if arg.type is None or is_torch_type(arg.type)
+        for dtype in op_registry.arg_types(arg, node.attrs)
+    ] or types
 
 
 def _reads_rows_of_variable(node: Node, inputs: Sequence[Value]) -> bool:
@@ -120,19 +140,28 @@ def _is_light_product(node: Node, inputs: Sequence[Value]) -> bool:
 
 def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:
     """Whether what a kernel over tensors makes of these may go to host memory."""
-    return (
-        device_type == "CPU"
-        and bool(inputs)
-        and all(is_torch_type(value.dtype) for value in inputs)
-        and are_at_hand(inputs, device_type)
+    if device_type != "CPU" or not inputs:
+        return False
+    if len(inputs) == 1 and inputs[0].handle is not None:
+        return _is_read_on_host(*inputs[0].handle, device_type)
+    return all(is_torch_type(value.dtype) for value in inputs) and are_at_hand(
+        inputs, device_type
     )
+
+
+def _is_read_on_host(dtype: DType, shape: TensorShape, device_type: str) -> bool:
+    """Whether host kernels may read a variable: on a CPU that costs little."""
+    if holds_host_value(dtype, shape, device_type):
+        return True
+    elements = shape.num_elements()
+    return device_type == "CPU" and elements is not None and elements <= CPU_ELEMENTS
 
 
 def are_at_hand(inputs: Sequence[Value], device_type: str) -> bool:
     """Whether all inputs are in host memory, or on a CPU but made of host memory."""
     for value in inputs:
         if value.read_of is not None:
-            if not holds_host_value(*value.read_of, device_type):
+            if not _is_read_on_host(*value.read_of, device_type):
                 return False
         elif value.is_ref or not (value.is_host or value.is_returnable):
             return False

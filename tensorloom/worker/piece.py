@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import (
     emit_control_flow,
     emit_function_ops,
+    emit_loops,
     emit_structure,
+    inference,
     memory,
     strands,
     torch_threads,
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelContext
 
 # Importing the emit modules fills the table of structural ops.
-_ = emit_control_flow, emit_function_ops, emit_structure
+_ = emit_control_flow, emit_function_ops, emit_loops, emit_structure
 
 _piece_numbers = itertools.count()
 
@@ -110,11 +113,8 @@ class Piece:
         self.uses_context = emitter.uses_context or len(plan.members) > 1
         self.traced_nodes = emitter.traced_nodes
         self._computes = any(n.op not in _IDLE_OPS for n in ordered)
-        self._inference_mode: Any = None
+        self._inference_mode = inference.mode_of(self.uses_torch)
         if self.uses_torch:
-            import torch
-
-            self._inference_mode = torch.inference_mode
             self._adjust_threads = torch_threads.adjuster()
 
     @property
@@ -149,19 +149,10 @@ class Piece:
             self._plan,
             args,
             context,
-            self._guarded,
+            partial(inference.called, self._inference_mode),
         )
         frame = step.run()
         return [frame[name] for _, name in self._results]
-
-    def _guarded(self, call: Callable[[], None]) -> None:
-        """Runs a strand in a thread of its own as `run` runs the piece."""
-        with np.errstate(all="ignore"):
-            if self._inference_mode is None:
-                call()
-            else:
-                with self._inference_mode():
-                    call()
 
 
 # What computes nothing that could overflow.

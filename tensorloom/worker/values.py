@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.worker.emitter import Emit
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +89,8 @@ class Scope:
     exports: set[str] = field(default_factory=set)
     drops_values: bool = True  # False where other strands may need them
     functions: tuple[str, ...] = ()  # the calls that led here, against recursion
+    # By a node's name: what emits it in place of its kernel.
+    special: Mapping[str, Emit] = field(default_factory=dict)
     has_unsent: bool = False  # whether tensors for other tasks wait to be sent
     has_held: bool = False  # and whether some may do so until this part waits itself
 

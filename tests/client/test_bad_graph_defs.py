@@ -338,19 +338,13 @@ def function_that_waits_for_itself(graph: Any) -> None:
 
 
 BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "claims a gigabyte": (
-        lambda g: const(g, "c", FLOAT, [10**6, 10**3], tensor_content=b"\0" * 8),
-        "8 bytes",
-    ),
     "overflow": (
         lambda g: const(g, "c", FLOAT, [2**62, 2**62], float_val=[1.0]),
         "too many elements",
     ),
-    "empty overflow": (lambda g: const(g, "c", FLOAT, [0, 2**62, 2**62]), "too large"),
     "negative": (lambda g: const(g, "c", FLOAT, [-5], float_val=[1.0]), "negative"),
     "dtype": (lambda g: const(g, "c", 99, [2]), "data type 99"),
     "reference": (lambda g: const(g, "c", 101, [2], float_val=[1.0]), "reference"),
-    "strings": (lambda g: const(g, "c", STRING, [2], tensor_content=b"abc"), "strings"),
     "rank": (
         lambda g: const(g, "c", FLOAT, [1] * 300, float_val=[1.0]),
         "dimension",
@@ -424,6 +418,101 @@ def test_the_error_says_what_is_wrong(case: str) -> None:
             tf.import_graph_def(graph_def, name="")
         assert message in str(caught.value)
         assert graph.get_operations() == []
+
+
+def with_dtype(graph: Any, dtype: int) -> None:
+    """The constant's value is of another dtype than the node says."""
+    graph.node[-1].attr["dtype"].type = dtype
+
+
+#: Constants without a value, which fail when they run: the graph, what a step is told,
+#: and the static shape.
+UNREADABLE: dict[str, tuple[Callable[[Any], Any], str, list[int]]] = {
+    "claims a gigabyte": (
+        lambda g: const(g, "c", FLOAT, [10**6, 10**3], tensor_content=b"\0" * 8),
+        "8 bytes",
+        [10**6, 10**3],
+    ),
+    "few bytes": (
+        lambda g: const(g, "c", FLOAT, [2], tensor_content=b"abc"),
+        "3 bytes",
+        [2],
+    ),
+    "large": (
+        lambda g: const(g, "c", FLOAT, [99], tensor_content=b"abcd" * 98),
+        "392 bytes",
+        [99],
+    ),
+    "strings": (
+        lambda g: const(g, "c", STRING, [2], tensor_content=b"abc"),
+        "strings",
+        [2],
+    ),
+    "empty overflow": (
+        lambda g: const(g, "c", FLOAT, [0, 2**62, 2**62]),
+        "too large",
+        [0, 2**62, 2**62],
+    ),
+    "other dtype": (
+        lambda g: [const(g, "c", INT, [2], int_val=[3]), with_dtype(g, FLOAT)],
+        "it is int32",
+        [2],
+    ),
+    "unknown dtype": (
+        lambda g: [const(g, "c", 99, [2]), with_dtype(g, FLOAT)],
+        "data type 99",
+        [2],
+    ),
+    "reference": (
+        lambda g: [const(g, "c", 101, [2], float_val=[1.0]), with_dtype(g, FLOAT)],
+        "reference",
+        [2],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(UNREADABLE))
+@pytest.mark.parametrize("place", ["", "server"])
+def test_a_constant_without_a_value_fails_when_it_runs(case: str, place: str) -> None:
+    build, message, shape = UNREADABLE[case]
+    graph_def = tf.GraphDef()
+    build(graph_def)
+    dtype = graph_def.node[0].attr["dtype"].type
+    add(graph_def, "i", "Identity", "c", T=("type", dtype))
+    const(graph_def, "v", FLOAT, [2], float_val=[1.0, 2.0])
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+    tensor = graph.get_tensor_by_name("c:0")
+    assert tensor.shape.as_list() == shape
+    assert (
+        graph.as_graph_def().node[0].attr["value"] == (graph_def.node[0].attr["value"])
+    )
+    target = tf.train.Server.create_local_server().target if place else ""
+    with tf.Session(target, graph=graph) as sess:
+        assert sess.run("v:0").tolist() == [1.0, 2.0]
+        for fetch in ("c:0", "i:0"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message) as caught:
+                sess.run(fetch)
+            assert "node c" in str(caught.value)
+        if case in ("few bytes", "unknown dtype"):
+            assert sess.run("i:0", {"c:0": [5, 6]}).tolist() == [5, 6]
+
+
+def test_static_values_of_constants_without_a_value() -> None:
+    graph_def = tf.GraphDef()
+    const(graph_def, "few", INT, [2], tensor_content=b"abc")
+    const(graph_def, "other", 9, [2], int64_val=[3])
+    with_dtype(graph_def, INT)
+    const(graph_def, "v", FLOAT, [], float_val=[1.0])
+    attrs = {"T": ("type", FLOAT), "index_type": ("type", INT)}
+    add(graph_def, "f", "Fill", "few", "v", **attrs)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+        assert graph.get_tensor_by_name("f:0").shape.as_list() == [None, None]
+        value = tf.get_static_value(graph.get_tensor_by_name("other:0"))
+        assert value.tolist() == [3, 3]
+        with pytest.raises(ValueError, match="3 bytes"):
+            tf.get_static_value(graph.get_tensor_by_name("few:0"))
 
 
 def test_sizes_that_cannot_be_are_an_error_of_the_step() -> None:

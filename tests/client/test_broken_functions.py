@@ -95,6 +95,56 @@ def test_an_unknown_attr_fails_in_the_step(place: tuple[str, str | None]) -> Non
                 sess.run("y:0")
 
 
+# A kernel is made when its function first runs, whatever has been wrong until then.
+LATE = {
+    "unknown attr": UNKNOWN_ATTR,
+    "refused attr": FUNCTIONS["whole"]
+    .replace(
+        'op: "Neg"',
+        'op: "FakeQuantWithMinMaxArgs" attr { key: "min" value { f: 1 } }'
+        ' attr { key: "max" value { f: 0 } }',
+    )
+    .replace('attr { key: "T" value { type: DT_FLOAT } }', "")
+    .replace("n:y:0", "n:outputs:0"),
+    "constant of other bytes": FUNCTIONS["whole"].replace(
+        'input: "x"', 'input: "c:output:0"'
+    )
+    + """node_def { name: "c" op: "Const"
+        attr { key: "dtype" value { type: DT_FLOAT } }
+        attr { key: "value" value { tensor {
+            dtype: DT_FLOAT tensor_shape { } tensor_content: "ab" } } } }""",
+}
+LOWERED = 'attr { key: "_lower_using_switch_merge" value { b: true } } op: "'
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_is_wrong_with_kernels_fails_where_it_runs(name: str) -> None:
+    def run(use: str, taken: bool, x: float, is_lowered: bool = False) -> Any:
+        text = graph_text(LATE[name], use)
+        if is_lowered:
+            for op in ("If", "While"):
+                text = text.replace(f'op: "{op}"', f'{LOWERED}{op}"')
+        with tf.Graph().as_default() as graph:
+            tf.import_graph_def(text_format.Parse(text, tf.GraphDef()), name="")
+        with tf.Session(graph=graph) as sess:
+            return sess.run("y:0", {"p:0": taken, "x:0": x})
+
+    assert run("branch", False, 3) == -3
+    assert run("other branch", True, 3) == -3
+    assert run("loop", True, -3) == -3  # no iteration
+    for wrong in [
+        ("call", True, 3),
+        ("partitioned call", True, 3),
+        ("branch", True, 3),
+        ("loop", True, 3),
+        # Taken apart, a branch or body has its kernels with those around it.
+        ("branch", False, 3, True),
+        ("loop", True, -3, True),
+    ]:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="node y"):
+            run(*wrong)
+
+
 def test_gradients_of_calls() -> None:
     """The gradient function of a call is called when the gradient runs."""
     with tf.Graph().as_default() as graph, tf.Session() as sess:

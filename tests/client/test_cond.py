@@ -109,6 +109,14 @@ def test_an_unconnected_input_has_no_gradient() -> None:
     assert tf.gradients(y, z) == [None]
 
 
+def _sparse() -> tf.SparseTensor:
+    return tf.SparseTensor([[0, 0]], [1.0], [2, 2])
+
+
+def _slices() -> tf.IndexedSlices:
+    return tf.IndexedSlices(tf.zeros([1, 2]), tf.zeros([1], tf.int32))
+
+
 ERRORS = [
     (lambda p: tf.cond(True, lambda: 1, lambda: 2), TypeError, "Python bool"),
     (lambda p: tf.cond(p, 1, lambda: 2), TypeError, "true_fn must be callable"),
@@ -125,6 +133,13 @@ ERRORS = [
     (lambda p: tf.cond(p, lambda: (1, 2), lambda: [1, 2]), TypeError, "Incompatible"),
     (lambda p: tf.cond(p, lambda: (1, 2), lambda: (1,) * 3), ValueError, "Incompat"),
     (lambda p: tf.cond(p, lambda: [], lambda: []), ValueError, "at least one result"),
+    (lambda p: tf.cond(p, _sparse, lambda: (1, 1.0, 1)), ValueError, "Incompat"),
+    (lambda p: tf.cond(p, lambda: (1, 1.0, 1), _sparse), ValueError, "Incompat"),
+    (lambda p: tf.cond(p, _slices, lambda: {"a": 1}), ValueError, "Incompat"),
+    (lambda p: tf.cond(p, _slices, lambda: [1], strict=True), ValueError, "Incompat"),
+    (lambda p: tf.cond(p, _sparse, lambda: 1), ValueError, "Incompat"),
+    (lambda p: tf.cond(p, _sparse, _slices), TypeError, "Incompat"),
+    (lambda p: tf.case([(p, _sparse)], lambda: (1, 1.0, 1)), ValueError, "Incompat"),
     (lambda p: tf.cond(tf.constant(1), lambda: 1, lambda: 2), TypeError, "bool"),
     (lambda p: tf.cond(tf.constant([True]), lambda: 1, lambda: 2), ValueError, "rank"),
 ]

@@ -11,7 +11,7 @@ import pytest
 import tensorloom as tf
 
 # A step that waits for itself ends with it, as a failure.
-LIMIT = tf.RunOptions(timeout_in_ms=30_000)
+LIMIT = tf.RunOptions(timeout_in_ms=60_000)
 
 
 def queue(capacity: int = 10) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,20 @@ def cluster_over(
 def over_the_network(patch: pytest.MonkeyPatch) -> None:
     """Sessions speak to servers of this process as to those of another."""
     patch.setattr(remote, "running_at", lambda target: None)
+
+
+def assert_not_made(target: str, *told: str, **config: Any) -> None:
+    """That no session of a configuration can be made, and that the error says why.
+
+    A busy machine needs longer to find out why.
+    """
+    for limit_ms in (300, 3000, 30_000):
+        limited = tf.ConfigProto(operation_timeout_in_ms=limit_ms, **config)
+        with (
+            tf.Session(target, config=limited) as sess,
+            pytest.raises(tf.errors.UnavailableError) as caught,
+        ):
+            sess.run(tf.constant(2))
+        if all(part in caught.value.message for part in told):
+            return
+    raise AssertionError(caught.value.message)

@@ -16,7 +16,12 @@ import tensorloom as tf
 from tensorloom.transport.grpc_channel import GrpcChannel
 from tensorloom.transport.methods import worker_methods
 from tensorloom.worker.worker import Worker
-from tests.cluster.clusters import cluster_over, free_ports, over_the_network
+from tests.cluster.clusters import (
+    assert_not_made,
+    cluster_over,
+    free_ports,
+    over_the_network,
+)
 from tests.peer import cluster as programs
 
 Servers = dict[str, list[Any]]
@@ -83,23 +88,6 @@ def test_sparse_cluster_and_filters() -> None:
         )
     finally:
         server.stop()
-
-
-def assert_not_made(target: str, *told: str) -> None:
-    """That no session can be made, and that the error says why.
-
-    A busy machine needs longer to find out why.
-    """
-    for limit_ms in (300, 3000, 30_000):
-        config = tf.ConfigProto(operation_timeout_in_ms=limit_ms)
-        with (
-            tf.Session(target, config=config) as sess,
-            pytest.raises(tf.errors.UnavailableError) as caught,
-        ):
-            sess.run(tf.constant(2))
-        if all(part in caught.value.message for part in told):
-            return
-    raise AssertionError(caught.value.message)
 
 
 def test_a_task_that_comes_late_is_waited_for() -> None:

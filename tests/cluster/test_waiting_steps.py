@@ -18,7 +18,7 @@ from tests.cluster.clusters import OTHER, PS, WORKER, cluster_over
 
 Servers = dict[str, list[Any]]
 # A step that waits for itself ends with it, as a failure.
-LIMIT = tf.RunOptions(timeout_in_ms=30_000)
+LIMIT = tf.RunOptions(timeout_in_ms=60_000)
 
 
 @pytest.fixture(scope="module", params=["sockets", "grpc"])

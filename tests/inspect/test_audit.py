@@ -194,6 +194,18 @@ def test_edges_are_tried(tmp_path: Path) -> None:
     assert "nowhere" in finding.message
 
 
+def test_constants_that_cannot_be_read(tmp_path: Path) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.identity(tf.constant([1.0, 2.0], name="c"))
+    graph_def = graph.as_graph_def()
+    graph_def.node[0].attr["value"].tensor.tensor_content = b"abc"
+    path = tmp_path / "graph.pb"
+    path.write_bytes(graph_def.SerializeToString())
+    (finding,) = audit(path).findings
+    assert (finding.severity, finding.subject, finding.where) == ("error", "Const", "c")
+    assert "3 bytes" in finding.message
+
+
 @pytest.mark.parametrize("calls", [False, True])
 def test_functions_that_cannot_be_called(tmp_path: Path, calls: bool) -> None:
     path = tmp_path / "g.pb"
@@ -240,6 +252,23 @@ def test_checkpoints(tmp_path: Path) -> None:
     data = Path(f"{prefix}.data-00000-of-00001")
     data.write_bytes(b"\1" + data.read_bytes()[1:])
     assert [finding.subject for finding in audit(prefix).findings] == ["w"]
+
+
+def test_variables_of_a_model(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        w = tf.get_variable("w", initializer=[1.0, 2.0], use_resource=True)
+        sess.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(sess, str(model), {"x": x}, {"y": x * w})
+    assert audit(model).will_run
+    data = model / "variables" / "variables.data-00000-of-00001"
+    data.write_bytes(b"\1" + data.read_bytes()[1:])
+    (found,) = audit(model).findings
+    assert (found.severity, found.subject) == ("error", "w")
+    assert f"{data}, offset 0" in found.message
+    data.unlink()
+    assert not audit(model).will_run
 
 
 def test_nothing_there(tmp_path: Path) -> None:

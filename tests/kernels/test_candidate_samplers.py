@@ -13,6 +13,8 @@ from tensorloom.kernels.host.candidate_draws import (
     LogUniformDraws,
     SamplesAhead,
     UniformDraws,
+    draw,
+    draw_from_rows,
 )
 from tensorloom.kernels.host.philox import Stream
 
@@ -96,3 +98,18 @@ def test_unseeded_samples_differ() -> None:
     assert len(steps) == 60
     assert all(len(set(step)) == 8 for step in steps)
     assert all(0 <= c < 10_000 for step in steps for c in step)
+
+
+@pytest.mark.parametrize("bound", [3, 9, 60, 10**6, 2**58, 2**63 - 1])
+@pytest.mark.parametrize("count", [1, 7, 16])
+def test_samples_of_many_rows_are_those_of_each(count: int, bound: int) -> None:
+    rows = np.random.default_rng(count).integers(0, bound, (9, 28))
+    rows[3] = bound - 1
+    made = draw_from_rows(rows, count)
+    for row, sample in zip(rows, made, strict=True):
+        is_known = len(set(row.tolist())) >= count and bound < 2**59
+        assert (sample is not None) == is_known
+        if sample is not None:
+            classes, tries = draw(iter([row]), count, unique=True)
+            assert sample[0].tolist() == classes.tolist()
+            assert sample[1] == tries

@@ -139,17 +139,46 @@ def _written(entries: list[tuple[str, Any]]) -> bytes:
     ),
     st.lists(st.integers(0, 2**16), min_size=1, max_size=40),
     st.integers(0, 2**10),
+    st.sampled_from([1, 4, 1000]),
 )
 def test_records_of_one_writer(
-    layout: dict[str, str], values: list[int], odd: int
+    layout: dict[str, str], values: list[int], odd: int, part: int
 ) -> None:
-    """The same features in one order; a few rows have a key twice, or none at all."""
+    """The same features in one order; a few rows have a key twice, or none at all.
+
+    Args:
+      part: how many messages are read side by side.
+    """
     texts = []
     for row, value in enumerate(values):
         entries = [(key, _single(kind, value)) for key, kind in layout.items()]
         if row == odd % 64:
             entries.append((entries[0][0], _single("int", odd)))
         texts.append(_written(entries[:-1] if row == odd % 37 else entries))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire, "_PART", part)
+        assert _columns(texts, few=0) == _columns(texts, few=1000)
+
+
+@pytest.mark.parametrize("part", [1, 3, 100])
+@pytest.mark.parametrize(
+    "second", ["ints", "floats", "words", "none", "twice", "another"]
+)
+def test_parts_of_a_batch(
+    monkeypatch: pytest.MonkeyPatch, part: int, second: str
+) -> None:
+    """Messages that are alike part by part, or up to a place in their middle."""
+    monkeypatch.setattr(wire, "_PART", part)
+    usual = [("a", _ints(5)), ("b", _single("floats", 2))]
+    others = {
+        "ints": [("a", _ints(300)), ("b", _single("floats", 2))],
+        "floats": [("a", _ints(5)), ("b", _single("floats", 3))],
+        "words": [("a", _single("word", 5)), ("b", _single("floats", 2))],
+        "none": [("a", _ints(5))],
+        "twice": [*usual, ("a", _ints(7))],
+        "another": [("ab", _ints(9)), *usual],
+    }
+    texts = [_written(usual)] * 6 + [_written(others[second])] * 6
     assert _columns(texts, few=0) == _columns(texts, few=1000)
 
 

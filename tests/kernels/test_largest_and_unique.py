@@ -45,6 +45,42 @@ def test_of_equal_elements_the_first(
         assert places.dtype == np.int32
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("shape", [(2000,), (3, 700), (2, 40)])
+def test_equal_elements_of_wide_ones(dtype: str, shape: tuple[int, ...]) -> None:
+    """Too far apart for one integer with their place, or with a NaN among them."""
+    x = np.random.RandomState(0).randint(0, 9, shape).astype(np.float64)
+    if dtype == "int64":
+        x.flat[0], x.flat[1] = -(2.0**62), 2.0**62
+    row = x.reshape(-1, shape[-1])[-1]
+    order = np.argsort(-x, axis=-1, kind="stable")
+    if dtype in ("float32", "bfloat16"):
+        x.flat[5] = np.nan
+    value = x.astype(tf.as_dtype(dtype).as_numpy_dtype)
+    fed = tf.placeholder(dtype, [None] * len(shape))
+    for count in (3, 9):
+        with tf.Session() as sess:
+            values, places = sess.run(list(tf.nn.top_k(fed, count)), {fed: value})
+        assert values.dtype == value.dtype
+        if dtype in ("int64", "float64"):
+            np.testing.assert_array_equal(places, order[..., :count])
+        elif len(shape) > 1:  # rows without NaN
+            np.testing.assert_array_equal(places[-1], order[-1, :count])
+            np.testing.assert_array_equal(values[-1], row[order[-1, :count]])
+        found = np.take_along_axis(value, places, -1).astype(np.float64)
+        np.testing.assert_array_equal(values.astype(np.float64), found)
+
+
+@pytest.mark.parametrize("values", [[-(2**63), 2**63 - 1], [2**62, 2**62 - 1]])
+def test_the_ends_of_int64(values: list[int]) -> None:
+    x = np.array(values * 1000)
+    fed = tf.placeholder(tf.int64, [None])
+    with tf.Session() as sess:
+        places = sess.run(tf.nn.top_k(fed, 3).indices, {fed: x})
+    first = int(np.argmax(values))
+    assert places.tolist() == [first, first + 2, first + 4]
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("known", [False, True])
 def test_nan_is_found_by_another_way(sign: int, known: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from tensorloom.kernels.host.string_hash_arrays import (
     siphashes,
 )
 from tensorloom.kernels.host.string_hashes import fingerprint64, hash64, siphash
+from tensorloom.kernels.host.string_spans import spans_of
 
 
 def run(build: Any, *values: Any) -> Any:
@@ -290,3 +293,112 @@ def test_a_line_end_in_quotes() -> None:
         [b'a"b', b""],
         [b"c", b"d"],
     ]
+
+
+def _base64(text: bytes) -> bytes | None:
+    bare = text[:-2] + text[-2:].rstrip(b"=") if len(text) % 4 == 0 else text
+    if len(bare) % 4 == 1 or re.search(rb"[^A-Za-z0-9_-]", bare):
+        return None
+    return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
+
+
+_BASE64_PIECES = [b"A", b"Zg", b"-_8", b"=", b"==", b"YWJj", b"+", b"\n", b"\0", b""]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(_BASE64_PIECES), max_size=3).map(b"".join)),
+    st.lists(st.binary(max_size=7)),
+)
+def test_base_64(texts: list[bytes], plain: list[bytes]) -> None:
+    for count in (1, 20):  # one by one, and together
+        given_texts = np.array(texts * count, object)
+        expected = [_base64(text) for text in texts] * count
+        if None in expected:
+            with pytest.raises(InvalidArgumentError):
+                run(tf.io.decode_base64, given_texts)
+        else:
+            assert run(tf.io.decode_base64, given_texts).tolist() == expected
+    for pad in (False, True):
+        found = run(lambda x: tf.io.encode_base64(x, pad), np.array(plain, object))  # noqa: B023
+        coded = [base64.urlsafe_b64encode(text) for text in plain]
+        assert found.tolist() == [x if pad else x.rstrip(b"=") for x in coded]
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (3, 0), (20, 1), (20, 3), (5, 2, 2), (4,)])
+@pytest.mark.parametrize("kind", ["float64", "bool", "int8", "string"])
+def test_fingerprints_of_rows(shape: tuple[int, ...], kind: str) -> None:
+    random = np.random.RandomState(0)
+    data = random.randint(0, 9, shape)
+    if kind == "string":
+        flat = [b"ab" * n for n in data.reshape(-1).tolist()]
+        data = np.array(flat, object).reshape(shape)
+    else:
+        data = data.astype(kind)
+    found = run(lambda x: tf.fingerprint(x), data)
+    expected = []
+    for row in data.reshape(shape[0], int(np.prod(shape[1:]))):
+        content = row.tobytes()
+        if kind == "string":
+            texts = row.tolist()
+            hashes = [fingerprint64(text) for text in texts]
+            content = np.array(hashes, np.uint64).tobytes()
+            content = texts[0] if len(texts) == 1 else content
+        expected.append(list(fingerprint64(content).to_bytes(8, "little")))
+    assert found.tolist() == expected
+    assert found.shape == (shape[0], 8)
+
+
+def test_words_with_zeros_in_them() -> None:
+    words = [b"a\0b", b"", b"\0", b"cd"]
+    spans = spans_of(words)
+    assert [spans.word(i) for i in range(4)] == words
+
+
+@given(
+    st.lists(st.integers(0, 5), max_size=5),
+    st.lists(st.integers(1, 5), max_size=3),
+    st.integers(-1, 3),
+    st.booleans(),
+)
+def test_n_grams(
+    sizes: list[int], widths: list[int], most: int, keep_short: bool
+) -> None:
+    splits = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    words = [b"w%d" % i for i in range(splits[-1])]
+    expected = []
+    for size, end in zip(sizes, splits[1:].tolist(), strict=True):
+        row = words[end - size : end]
+        grams = []
+        for width in widths:
+            pad = width - 1 if most < 0 else min(most, width - 1)
+            padded = [b"<"] * pad + row + [b">"] * pad
+            grams += [
+                b" ".join(padded[i : i + width]) for i in range(len(padded) - width + 1)
+            ]
+        if not grams and keep_short and row:
+            pad = max(most, 0)
+            grams = [b" ".join([b"<"] * pad + row + [b">"] * pad)]
+        expected.append(grams)
+    found = run(
+        lambda x: tf.raw_ops.StringNGrams(
+            data=x,
+            data_splits=splits,
+            separator=" ",
+            ngram_widths=widths,
+            left_pad="<",
+            right_pad=">",
+            pad_width=most,
+            preserve_short_sequences=keep_short,
+        ),
+        np.array(words, object),
+    )
+    assert found.ngrams.tolist() == [gram for row in expected for gram in row]
+    counts = [len(row) for row in expected]
+    assert found.ngrams_splits.tolist() == [0, *np.cumsum(counts)]
+
+
+def test_texts_that_are_not_in_others() -> None:
+    x = np.array([b"a", b"b", b"a", b"c", b""], object)
+    found = run(lambda a, b: tf.setdiff1d(a, b), x, np.array([b"b", b""], object))
+    assert found.out.tolist() == [b"a", b"a", b"c"]
+    assert found.idx.tolist() == [0, 2, 3]

@@ -41,6 +41,29 @@ def test_sums_of_half_products_are_not_rounded() -> None:
         assert call_torch(op, a, b).reshape(-1).tolist() == [2052] * (b.size // 5)
 
 
+@pytest.mark.parametrize("largest", [9, 1 << 20, 1 << 31, 1 << 62])
+@pytest.mark.parametrize("shape", [(20, 30), (3, 20, 30)])
+def test_products_of_int64_are_exact(largest: int, shape: tuple[int, ...]) -> None:
+    """Also where doubles would round, and modulo 2**64."""
+    random = np.random.RandomState(0)
+    a, b = (random.randint(-largest, largest, shape) for _ in range(2))
+    b = np.swapaxes(b, -1, -2)
+    op = "MatMul" if len(shape) == 2 else "BatchMatMulV2"
+    assert np.array_equal(call_torch(op, a, b), a @ b)
+    least = np.full_like(a, -(2**63))
+    assert np.array_equal(call_torch(op, least, b), least @ b)
+
+
+@pytest.mark.parametrize("size", [3, 70])
+def test_products_of_bfloat16_are_rounded_once(size: int) -> None:
+    random = np.random.RandomState(0)
+    a, b = (random.randn(size, size).astype(ml_dtypes.bfloat16) for _ in range(2))
+    expected = (a.astype(F) @ b.astype(F)).astype(ml_dtypes.bfloat16)
+    result = call_torch("MatMul", a, b)
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result.astype(F), expected.astype(F), 1e-2, 1e-2)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(1, 2), max_size=2),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
+from tensorloom.kernels import nn_ops_depthwise_taps as taps
 from tests.kernels.nn_ops_calls import run
 
 Array = np.ndarray[Any, Any]
@@ -121,6 +122,39 @@ def test_depthwise_and_its_gradients(case: dict[str, Any]) -> None:
     ]
     expected = np.concatenate(parts, -1)
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
+    grad = np.random.default_rng(5).standard_normal(result.shape)
+    _check_adjoint("DepthwiseConv2dNative", image, filters, grad, result, attrs)
+
+
+BY_TAPS = [
+    # (image, filters, stride, dilation, padding)
+    ((2, 20, 17, 9), (3, 3, 9, 1), 1, 1, "SAME"),
+    ((2, 20, 17, 9), (3, 2, 9, 2), 1, 1, "VALID"),
+    ((2, 40, 37, 9), (3, 3, 9, 1), 2, 1, "SAME"),
+    ((2, 40, 38, 5), (2, 4, 5, 3), 3, 1, "SAME"),
+    ((2, 40, 38, 9), (1, 1, 9, 1), 2, 1, "VALID"),
+    ((2, 30, 27, 5), (3, 3, 5, 2), 1, 2, "SAME"),
+    ((2, 60, 57, 5), (3, 3, 5, 1), 2, 2, "VALID"),
+]
+
+
+@pytest.mark.parametrize(("shape", "window", "stride", "dilation", "padding"), BY_TAPS)
+def test_large_depthwise_ones_of_doubles(
+    shape: Any, window: Any, stride: int, dilation: int, padding: str
+) -> None:
+    rng = np.random.default_rng(0)
+    image, filters = rng.standard_normal(shape), rng.standard_normal(window)
+    case = {"stride": stride, "dilation": dilation, "padding": padding}
+    attrs = _attrs(case)
+    (result,) = run("DepthwiseConv2dNative", image, filters, **attrs)
+    assert result.size >= taps._FEWEST_ELEMENTS
+    parts = [
+        _convolve(
+            image[..., i : i + 1], filters[:, :, i : i + 1], stride, dilation, padding
+        )
+        for i in range(shape[-1])
+    ]
+    np.testing.assert_allclose(result, np.concatenate(parts, -1), rtol=1e-9, atol=1e-9)
     grad = np.random.default_rng(5).standard_normal(result.shape)
     _check_adjoint("DepthwiseConv2dNative", image, filters, grad, result, attrs)
 

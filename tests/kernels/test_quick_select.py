@@ -44,6 +44,49 @@ def test_bits_that_no_comparison_shows(size: int) -> None:
     np.testing.assert_array_equal(found.view(np.int32), wanted.view(np.int32))
 
 
+ZERO_WINS = {
+    "float16": ["xdivy", "xlogy"],
+    "bfloat16": ["xdivy"],
+    "float32": ["xdivy", "xlogy", "div_no_nan", "multiply_no_nan"],
+    "float64": ["xdivy", "xlogy", "div_no_nan", "multiply_no_nan"],
+    "complex64": ["xdivy", "xlogy"],
+    "complex128": ["xdivy", "xlogy"],
+}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "op"), [(dtype, op) for dtype, ops in ZERO_WINS.items() for op in ops]
+)
+@pytest.mark.parametrize("shapes", [((20000,), (20000,)), ((200, 100), (100,))])
+def test_where_zero_wins(
+    dtype: str, op: str, shapes: tuple[tuple[int, ...], ...]
+) -> None:
+    random = np.random.RandomState(0)
+    to = tf.as_dtype(dtype)
+    x, y = (random.randint(0, 3, shape).astype(to.as_numpy_dtype) for shape in shapes)
+    function = {
+        "xdivy": tf.math.xdivy,
+        "xlogy": tf.math.xlogy,
+        "div_no_nan": tf.div_no_nan,
+        "multiply_no_nan": tf.math.multiply_no_nan,
+    }[op]
+    first, second = tf.placeholder(to, [None] * x.ndim), tf.placeholder(to, [None])
+    with tf.Session() as sess:
+        found = sess.run(function(first, second), {first: x, second: y})
+    a, b = (v.astype(np.complex128 if to.is_complex else np.float64) for v in (x, y))
+    zero = b if op.endswith("nan") else a
+    with np.errstate(all="ignore"):
+        plain = {"xlogy": a * np.log(b), "multiply_no_nan": a * b}.get(op, a / b)
+    expected = np.where(zero == 0, 0, plain)
+    assert found.dtype == x.dtype
+    if to.is_complex:  # by zero it is infinite or NaN, as the system likes
+        kept = (a == 0) | (b != 0)
+        found, expected = found[kept], expected[kept]
+    np.testing.assert_allclose(
+        found.astype(expected.dtype), expected, rtol=1e-2 if to.size == 2 else 1e-6
+    )
+
+
 @pytest.mark.parametrize("side", [60, 100, 300])
 def test_parts_and_other_layouts(side: int) -> None:
     random = np.random.RandomState(0)

@@ -49,6 +49,28 @@ def test_sums(
     assert torch.equal(target, expected)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("short", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 90, 1000])
+def test_single_elements(count: int, short: bool, dtype: torch.dtype) -> None:
+    random = np.random.default_rng(count)
+    index = random.integers(0, 60, count).astype(np.int32 if short else np.int64)
+    target = torch.from_numpy(random.normal(0, 9, 60)).to(dtype)
+    update = torch.from_numpy(random.normal(0, 9, count)).to(dtype)
+    for sign in (1, -1):
+        expected = target.clone()
+        expected.index_add_(0, torch.from_numpy(index), update, alpha=sign)
+        add_rows(target, index, update, sign)
+        assert torch.equal(target, expected)
+
+
+def test_elements_of_a_column() -> None:
+    matrix = torch.zeros(5, 3)
+    index = np.array([4, 0, 4, 4])
+    add_rows(matrix[:, 1], index, np.array([1, 2, 3, 4], np.float32))
+    assert matrix.tolist() == [[0, 2, 0], [0] * 3, [0] * 3, [0] * 3, [0, 8, 0]]
+
+
 def test_rows_with_several_axes() -> None:
     target, update = torch.zeros(300, 2, 3), torch.randn(200, 2, 3)
     index = torch.randperm(300)[:200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -277,3 +278,40 @@ def test_equal_feeds_give_equal_bits() -> None:
             np.testing.assert_array_equal(first, later)
     for first, later in zip(runs[1], runs[3], strict=True):
         np.testing.assert_array_equal(first, later)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: tf.matmul(x, tf.ones([3, 2])),
+        lambda x: tf.nn.relu(tf.nn.bias_add(tf.matmul(x, tf.ones([3, 2])), [1.0, 2.0])),
+        lambda x: tf.reduce_sum(x + tf.ones([2, 3])),
+        lambda x: tf.reshape(x, [3]),
+        lambda x: tf.concat([x, tf.ones([2, 3])], 0)[5],
+        lambda x: tf.cond(
+            x[0, 0] > 0, lambda: tf.matmul(x, tf.ones([3, 2])), lambda: x
+        ),
+        lambda x: tf.map_fn(lambda row: row * tf.ones([3]), x),
+    ],
+)
+def test_shapes_that_do_not_fit_have_the_error_of_unknown_ones(
+    program: Callable[[Any], Any],
+) -> None:
+    """Kernels that know the shapes of their inputs rely on the check of those."""
+    value, messages = np.ones((4, 4), F), []
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32)
+        y = program(x)
+        for fed in (value, np.ones((5, 5), F)):  # compiled for the first, or not
+            with pytest.raises(tf.errors.InvalidArgumentError) as info:
+                sess.run(y, {x: fed})
+            messages.append(re.sub(r"\d+", "#", info.value.message.split("[[")[0]))
+    assert messages[0] == messages[1]
+
+
+def test_a_branch_not_taken_may_not_fit() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None])
+        y = tf.cond(tf.size(x) > 2, lambda: x[2], lambda: x[0])
+        assert sess.run(y, {x: [7.0]}) == 7.0
+        assert sess.run(y, {x: [7.0, 8.0, 9.0]}) == 9.0

@@ -82,3 +82,110 @@ def test_counts_in_rows(dense_shape: Any, size: int | None, wanted: Shape) -> No
         weights=tf.constant([], tf.float32),
     )
     assert str(found.shape) == str(tf.TensorShape(wanted))
+
+
+@pytest.mark.parametrize(
+    ("image", "filters", "wanted"),
+    [
+        ([None, 5, 5, 1], [2, 2, None], [None, 3, 5, None]),
+        ([1, None, 5, 1], [2, 2, 1], [1, None, None, 1]),
+        ([1, 5, 5, 4], None, [1, None, None, None]),
+        ([1, 5, 5, None], [2, 2, 1], [1, 3, 5, 1]),
+    ],
+)
+def test_dilation(image: Shape, filters: Shape, wanted: Shape) -> None:
+    strides, rates = [1, 2, 1, 1], [1, 1, 2, 1]
+    found = tf.nn.dilation2d(given(image), given(filters), strides, rates, "SAME")
+    assert str(found.shape) == str(tf.TensorShape(wanted))
+
+
+_X = "tf.placeholder(tf.float32, [None, 3])"
+#: A vector, and the shape that `constant_value_as_shape` tells.
+VECTORS = [
+    ("k", (2, 3)),
+    ("k * 2", (None, None)),
+    ("tf.identity(k)", (None, None)),
+    ("tf.cast(k, tf.int64)", (2, 3)),
+    (f"tf.shape({_X})", (None, 3)),
+    (f"tf.shape_n([{_X}])[0]", (None, None)),
+    ("tf.stack([5, k[0]])", (5, None)),
+    (f"tf.concat([k + 1, tf.shape({_X})], 0)", (None, None, None, 3)),
+    (f"tf.shape({_X})[1:]", (3,)),
+    ("tf.constant([-2, 2])", (None, 2)),
+    ("tf.fill([2], k[0])", (None, None)),
+    ("tf.constant(-1)", None),
+]
+
+
+@pytest.mark.parametrize(("vector", "wanted"), VECTORS)
+def test_constant_value_as_shape(vector: str, wanted: Any) -> None:
+    tensor = eval(vector, {"tf": tf, "k": tf.constant([2, 3])})
+    found = tf.contrib.util.constant_value_as_shape(tensor)
+    assert str(found) == str(tf.TensorShape(wanted))
+
+
+@pytest.mark.parametrize(
+    "value", [3, [1.5, 2.0], [[1, 2]]], ids=["scalar", "floats", "matrix"]
+)
+def test_constant_value_as_shape_refuses(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"[Ss]hape"):
+        tf.contrib.util.constant_value_as_shape(tf.constant(value))
+
+
+def _in_loop(make: Callable[[], Any]) -> None:
+    tf.while_loop(lambda i: i < 1, lambda i: (make(), i + 1)[1], [0])
+
+
+def _in_branch(make: Callable[[], Any]) -> None:
+    tf.cond(tf.placeholder(tf.bool, []), lambda: (make(), 1)[1], lambda: 0)
+
+
+def _in_function(make: Callable[[], Any]) -> None:
+    tf.function(lambda: (make(), 1)[1])()
+
+
+def _in_two_loops(make: Callable[[], Any]) -> None:
+    _in_loop(lambda: _in_loop(make))
+
+
+#: What is made of constants k = [2, 3], n = 7 and k2 = k * 2 outside: its shapes in
+#: a loop, a branch, a function and two loops.
+MADE_OF_OUTSIDE = [
+    ("tf.zeros(k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.reshape(x, k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.random_uniform(k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.random_normal(k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.random.stateless_uniform(k, k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.tile(tf.ones([6, 1]), k)", "(12, 3)", "(12, 3)", "(?, ?)", "(12, 3)"),
+    ("tf.zeros(k2)", "(4, 6)", "(4, 6)", "(?, ?)", "(4, 6)"),
+    ("tf.zeros(k + 1)", "(?, ?)", "(?, ?)", "(?, ?)", "(?, ?)"),
+    ("tf.range(n)", "(7,)", "(7,)", "(?,)", "(7,)"),
+    ("tf.zeros(tf.stack([n, 2]))", "(7, 2)", "(?, 2)", "(?, 2)", "(?, 2)"),
+    ("tf.ones(tf.concat([k, [1]], 0))", *["(2, 3, 1)", "(?, ?, 1)"] * 2),
+    ("tf.zeros(k[:1])", "(2,)", "(?,)", "(2,)", "(?,)"),
+    (
+        "tf.sparse_tensor_dense_matmul(s, tf.eye(3))",
+        *["(3, 3)"] * 2,
+        "(?, 3)",
+        "(3, 3)",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", MADE_OF_OUTSIDE, ids=lambda row: row[0])
+def test_shapes_of_what_is_made_of_constants_outside(row: tuple[str, ...]) -> None:
+    source, *wanted = row
+    k = tf.constant([2, 3])
+    names = {
+        **{"tf": tf, "k": k, "k2": k * 2, "n": tf.constant(7)},
+        "x": tf.placeholder(tf.float32),
+        "s": tf.SparseTensor([[0, 1]], [2.0], [3, 3]),
+    }
+    found: list[str] = []
+
+    def make() -> None:
+        found.append(str(eval(source, names).shape))
+
+    for place in (_in_loop, _in_branch, _in_function, _in_two_loops):
+        place(make)
+    assert found == wanted

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,17 +19,22 @@ FOLDER = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what is in this folder, except the tests of its own machinery."""
+    """Marks what is in this folder, except the tests of its own machinery.
+
+    TensorFlow may record graphs for a minute before a test can begin, and for many on a
+    slow and busy machine.
+    """
     for item in items:
         if FOLDER in item.path.parents and "machinery" not in item.path.name:
             item.add_marker(pytest.mark.peer)
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(1200))
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Peer tests without any peer would be green and empty: they fail instead."""
-    wanted = any(item.get_closest_marker("peer") for item in session.items)
-    if wanted and not any(python_of(version) for version in ENVIRONMENTS):
-        raise pytest.UsageError("no environment with TensorFlow is here: make peer")
+    if item.get_closest_marker("peer") and not any(map(python_of, ENVIRONMENTS)):
+        pytest.fail("no environment with TensorFlow is here: make peer", pytrace=False)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,6 +53,27 @@ RESULTS = pytest.StashKey["list[OpResult]"]()
 def op_results(pytestconfig: pytest.Config) -> list[OpResult]:
     """Where the tests of ops leave their results for the table."""
     return pytestconfig.stash.setdefault(RESULTS, [])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist hands its results to the process that writes the table."""
+    config = session.config
+    results = config.stash.get(RESULTS, [])
+    if not hasattr(config, "workeroutput"):
+        return
+    if not config.getoption("--record-ops"):
+        for result in results:
+            result.goldens.clear()
+    config.workeroutput["op_results"] = pickle.dumps(results)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Takes what a worker hands over; of one that crashed there is nothing."""
+    handed = getattr(node, "workeroutput", {}).get("op_results")
+    if handed:
+        results = node.config.stash.setdefault(RESULTS, [])
+        results.extend(pickle.loads(handed))
 
 
 def pytest_terminal_summary(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.peer.cluster import mixes
-from tests.peer.cluster.mixes import OURS, Mix
+from tests.peer.cluster.mixes import Mix
+from tests.peer.cluster.processes import OURS, Processes
 
 MIXES = [
     # A real client on our cluster.
@@ -67,10 +69,20 @@ def is_excused(mix: Mix, name: str) -> bool:
     return mix.client == OURS and (mix.worker, name) in DIFFERENT_AT
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    """Where all systems are imported once."""
+    found = Processes()
+    yield found
+    found.close()
+
+
 @cache
-def reference(alone: Mix, modules: str) -> dict[str, dict[str, Any]]:
+def reference(
+    processes: Processes, alone: Mix, modules: str
+) -> dict[str, dict[str, Any]]:
     """What TensorFlow gives, alone."""
-    return mixes.run_programs(alone, modules)
+    return mixes.run_programs(processes, alone, modules)
 
 
 @pytest.mark.slow
@@ -81,19 +93,21 @@ def reference(alone: Mix, modules: str) -> dict[str, dict[str, Any]]:
     + [(mix, "three_tasks") for mix in MIXES_OF_THREE],
     ids=str,
 )
-def test_programs_of_a_mix(mix: Mix, modules: str) -> None:
+def test_programs_of_a_mix(processes: Processes, mix: Mix, modules: str) -> None:
     if not mix.is_here:
         pytest.skip("a system of the mix is not installed")
     versions = [s for s in mix.systems if s != OURS] or ["1.15"]
     alone = Mix(*[versions[0]] * 3, versions[0] if mix.other else "")
-    found = mixes.run_programs(mix, modules)
-    assert found.keys() == reference(alone, modules).keys()
+    expected = reference(processes, alone, modules)
+    found = mixes.run_programs(processes, mix, modules)
+    assert found.keys() == expected.keys()
     assert len(found) >= (15 if mix.other else 30)
-    wrong = differences(found, reference(alone, modules), mix)
+    wrong = differences(found, expected, mix)
     if wrong:
         # TensorFlow's own cluster loses a call now and then: what it gives counts
         # when it gives it again.
-        wrong = differences(found, mixes.run_programs(alone, modules), mix)
+        again = mixes.run_programs(processes, alone, modules)
+        wrong = differences(found, again, mix)
     assert not wrong, "\n".join([f"{len(wrong)} of {len(found)} programs:", *wrong])
 
 

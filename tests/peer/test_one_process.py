@@ -1,4 +1,4 @@
-"""tensorloom, TensorFlow and TensorBoard in one process, loaded in every order.
+"""tensorloom, TensorFlow and TensorBoard in one process, each before each other.
 
 Their protocol buffers are wire-compatible, and all register in one pool: ours bear a
 package name of our own.
@@ -6,7 +6,6 @@ package name of our own.
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 
@@ -14,8 +13,14 @@ import pytest
 
 from tests.peer.peers import REPOSITORY, python_of
 
+PROTOS = sorted((REPOSITORY / "tensorloom/protos").glob("*.proto"))
 MODULES = {
-    "tensorloom": "import tensorloom as tl; import tensorloom.protos.graph_pb2",
+    "tensorloom": "\n".join(
+        [
+            "import tensorloom as tl",
+            *(f"import tensorloom.protos.{path.stem}_pb2" for path in PROTOS),
+        ]
+    ),
     "tensorflow": "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()",
     "tensorboard": """
 from tensorboard.compat.proto import graph_pb2, summary_pb2
@@ -41,8 +46,8 @@ print([n.name for n in back.node] == [n.name for n in board.node])
 """
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(MODULES)), ids="-".join)
-def test_loaded_in_any_order(order: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("order", [(*MODULES,), (*MODULES,)[::-1]], ids="-".join)
+def test_loaded_before_and_after_each_other(order: tuple[str, ...]) -> None:
     python = python_of("2.21")
     if python is None:
         pytest.skip("TensorFlow 2.21 is not here (make peer)")
@@ -57,7 +62,6 @@ def test_loaded_in_any_order(order: tuple[str, ...]) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=110,
         check=False,
     )
     assert done.returncode == 0, done.stderr

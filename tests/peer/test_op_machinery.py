@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import tensorloom as tf
 from tensorloom.protos.graph_pb2 import GraphDef
+from tests.peer import conftest
 from tests.peer.ops import batch_runner, compare, draw, harness, table
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import Spec, Tolerance, call, known_list
@@ -122,3 +124,24 @@ def test_tolerances(
     a = np.array([1, 2], dtype)
     found = compare.number_difference(a, (a + apart).astype(dtype), dtype, tolerance)
     assert (not found) == equal
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_results_of_a_worker_reach_the_table(record: bool) -> None:
+    """What a process of xdist leaves, the one that began it finds."""
+    result = harness.OpResult(
+        "Neg", "1.15", {"float": harness.Cell({"values"})}, goldens=[{"a": b"b"}]
+    )
+    there, here = pytest.Stash(), pytest.Stash()
+    there[conftest.RESULTS] = [result]
+    worker = SimpleNamespace(
+        stash=there, workeroutput={}, getoption=lambda name: record
+    )
+    conftest.pytest_sessionfinish(cast("Any", SimpleNamespace(config=worker)))
+    node = SimpleNamespace(
+        workeroutput=worker.workeroutput, config=SimpleNamespace(stash=here)
+    )
+    conftest.pytest_testnodedown(node, None)
+    (found,) = here[conftest.RESULTS]
+    assert (found.op, found.cells) == ("Neg", result.cells)
+    assert found.goldens == ([{"a": b"b"}] if record else [])

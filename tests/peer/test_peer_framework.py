@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
-import os
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +14,7 @@ import tensorloom.protos
 from tensorloom.framework.tensor_proto import decode_tensor
 from tensorloom.protos.tensor_pb2 import TensorProto
 from tests.framework import recorded, test_dtypes
-from tests.peer.peers import Peer, python_of, read_array
+from tests.peer.peers import Peer, read_array
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -204,32 +201,6 @@ def test_messages_survive_tensorflow_1(peer115: Peer) -> None:
     assert len(answers) > 0.7 * len(filled), sorted(set(filled) - set(answers))
     for name, (raw, _) in answers.items():
         assert type(filled[name]).FromString(bytes.fromhex(raw)) == filled[name], name
-
-
-_PARTS = ("tensorflow", "tensorboard.compat.proto.event_pb2", "tensorloom.protos")
-
-
-@pytest.mark.parametrize("order", list(itertools.permutations(_PARTS)), ids=" ".join)
-def test_all_live_in_one_process(order: tuple[str, ...]) -> None:
-    python = python_of("2.21")
-    if python is None:
-        pytest.skip("TensorFlow 2.21 is not here (make peer)")
-    modules = [f"tensorloom.protos.{path.stem}_pb2" for path in FOLDER.glob("*.proto")]
-    lines = [f"import {name}" for name in order]
-    place = order.index("tensorloom.protos") + 1
-    lines[place:place] = [f"import {name}" for name in modules]
-    lines.append("from tensorflow.core.framework import graph_pb2 as theirs")
-    lines.append("from tensorloom.protos import graph_pb2 as ours")
-    lines.append("graph = ours.GraphDef(); graph.node.add(name='a', op='NoOp')")
-    lines.append("raw = graph.SerializeToString()")
-    lines.append("assert theirs.GraphDef.FromString(raw).node[0].name == 'a'")
-    subprocess.run(
-        [python, "-c", "\n".join(lines)],
-        check=True,
-        cwd=FOLDER.parent.parent,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        stderr=subprocess.PIPE,
-    )
 
 
 TENSORS = """

@@ -19,7 +19,7 @@ BROWSER = next(
 )
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine"),
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(600),
 ]
 
 
@@ -82,7 +82,7 @@ def _page(address: str, profile: Path) -> str:
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     return done.stdout
 

@@ -74,3 +74,10 @@ def test_others_are_left_alone(value: bytes, dtype: int | None) -> None:
     numbers = bundle_entries.dtype_numbers(found, 1)
     assert bundle_entries.shape_lists(found, 1) is None
     assert numbers is None if dtype is None else numbers == [1] * 100
+
+
+def test_a_dim_past_the_end_of_the_block() -> None:
+    """A shape of one byte, a dim's tag: what is behind the entries goes on from it."""
+    data = block({b"": b"header", b"a": SIMPLE, b"b": b"\x08\1\x12\1\x12"})
+    found = Block(data[:-8] + b"\x04\x08\x81\x81" + data[-4:])
+    assert bundle_entries.shape_lists(found, 1) is None

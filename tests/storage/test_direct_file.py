@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tensorloom as tf
 from tensorloom.framework import errors
 from tensorloom.storage import crc32c, direct_file, filesystem
 from tensorloom.storage.direct_file import BUFFER, DirectFile
@@ -21,9 +22,9 @@ def _bytes(size: int) -> Any:
     return (np.arange(size, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
 
 
-def _write(path: Path, pieces: list[Any]) -> None:
+def _write(path: Path, pieces: list[Any], expected: int = 0) -> None:
     with open(path, "xb") as file:
-        direct = DirectFile(str(path), file.fileno())
+        direct = DirectFile(str(path), file.fileno(), expected)
         try:
             for piece in pieces:
                 direct.append(piece)
@@ -65,6 +66,52 @@ def test_all_bytes(
     found = (tmp_path / "f").read_bytes()
     assert len(found) == size + 2
     assert found == b"ab" + data.tobytes()
+
+
+@pytest.mark.parametrize("size", [5, BUFFER, 2 * BUFFER, 2 * BUFFER + 4097])
+@pytest.mark.parametrize("more", [-BUFFER, -1, 0, 1, 3 * BUFFER])
+@pytest.mark.parametrize("mode", ["reserved", "no such call", "refused", "plain"])
+def test_as_long_as_its_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, more: int, mode: str
+) -> None:
+    """However many bytes were expected, and wherever their room cannot be taken."""
+    if mode == "no such call":
+        monkeypatch.setattr(direct_file, "_fallocate", lambda: None)
+    elif mode == "refused":
+        monkeypatch.setattr(direct_file, "_fallocate", lambda: lambda *_: -1)
+    elif mode == "plain":
+        monkeypatch.setattr(direct_file, "_O_DIRECT", 0)
+    data = _bytes(size)
+    _write(tmp_path / "f", [data], size + more)
+    assert (tmp_path / "f").read_bytes() == data.tobytes()
+
+
+def test_room_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the first bytes are written, and for all tensors that are to be saved."""
+    asked: list[int] = []
+
+    def reserve(descriptor: int, size: int) -> bool:
+        asked.append(size)
+        assert os.fstat(descriptor).st_size == 0
+        return False
+
+    monkeypatch.setattr(direct_file, "_reserve", reserve)
+    monkeypatch.setattr(DirectFile, "_open_direct", _opened_plainly)
+    tensors = [_bytes(BUFFER), _bytes(BUFFER + 3)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        saved = tf.raw_ops.SaveV2(
+            prefix=str(tmp_path / "m"),
+            tensor_names=["a", "b"],
+            shape_and_slices=["", ""],
+            tensors=tensors,
+        )
+        session.run(saved)
+    assert asked == [2 * BUFFER + 3]
+
+
+def _opened_plainly(file: DirectFile) -> None:
+    """As where the file system allows direct writes."""
+    file._reserved = direct_file._reserve(file._plain, file._size)
 
 
 def test_errors_of_the_threads_are_raised(

@@ -31,6 +31,59 @@ def test_scalar_and_merge() -> None:
     assert [v.tag for v in parsed.value] == ["x", "rates/rates/learning_rate"]
 
 
+def test_tags_in_branches_and_loops() -> None:
+    """They are those of the scopes around, as TensorFlow 1.15 builds bodies there."""
+    p, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [])
+
+    def scalar(name: str, value: tf.Tensor = x) -> tf.Tensor:
+        return tf.summary.scalar(name, value)
+
+    def nested() -> tf.Tensor:
+        with tf.name_scope("s"):
+            return tf.cond(x > 0, lambda: scalar("loss"), lambda: scalar("loss"))
+
+    def image() -> tf.Tensor:
+        return tf.summary.image("i", tf.zeros([1, 3, 3, 1]), family="fam")
+
+    @tf.function
+    def function(v: tf.Tensor) -> tf.Tensor:
+        return tf.cond(v > 0, lambda: scalar("loss", v), lambda: scalar("other", v))
+
+    def step(i: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return i + 1, scalar("step", tf.cast(i, tf.float32))
+
+    with tf.name_scope("out"):
+        fetches = [
+            tf.cond(p, lambda: scalar("loss"), lambda: scalar("loss"), name="pick"),
+            tf.cond(p, nested, image),
+        ]
+    fetches += [
+        tf.while_loop(lambda i, _: i < 2, step, [0, tf.constant("")])[1],
+        tf.case([(p, lambda: scalar("a"))], default=lambda: scalar("c")),
+        tf.switch_case(
+            tf.cast(p, tf.int32), [lambda: scalar("a"), lambda: scalar("b")]
+        ),
+        tf.map_fn(lambda v: scalar("mapped", v), tf.constant([1.0]), tf.string)[0],
+        function(x),
+    ]
+    expected = {
+        (True, 1.0): "out/pick/loss out/cond/s/cond/loss while/step case/cond/a b "
+        "map/while/mapped loss",
+        (True, -1.0): "out/pick/loss out/cond/s/cond/loss_1 while/step case/cond/a b "
+        "map/while/mapped other",
+        (
+            False,
+            1.0,
+        ): "out/pick/loss_1 fam/out/cond/fam/i/image/0 while/step case/cond/c "
+        "a map/while/mapped loss",
+    }
+    with tf.Session() as session:
+        for (taken, value), tags in expected.items():
+            got = session.run(fetches, {p: taken, x: value})
+            parsed = [tf.Summary.FromString(data).value[0].tag for data in got]
+            assert parsed == tags.split()
+
+
 def test_nothing_to_merge() -> None:
     with tf.Graph().as_default():
         assert tf.summary.merge_all() is None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.worker.piece import Piece
 from tests.worker.small_graphs import arg, graph, node, register, retval
 
 F = np.float32
@@ -166,3 +167,83 @@ def test_gathered_rows_do_not_change_with_the_variable(use_resource: bool) -> No
         after = sess.run(rows, {ids: [3, 4]})
     assert before.sum() == 0
     assert after.sum() == 40
+
+
+@pytest.mark.parametrize(
+    ("dtype", "side", "is_on_host"),
+    [("float32", 60, True), ("float32", 70, False), ("string", 70, True)],
+)
+def test_element_of_a_list_is_where_its_size_belongs(
+    monkeypatch, dtype: str, side: int, is_on_host: bool
+) -> None:
+    made: list[Piece] = []
+    start = Piece.__init__
+    monkeypatch.setattr(
+        Piece,
+        "__init__",
+        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
+    )
+    kind, shape = tf.as_dtype(dtype), [side, side]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(kind, shape)
+        empty = tf.raw_ops.EmptyTensorList(
+            element_shape=shape, max_num_elements=-1, element_dtype=kind
+        )
+        full = tf.raw_ops.TensorListPushBack(input_handle=empty, tensor=x)
+        _, popped = tf.raw_ops.TensorListPopBack(
+            input_handle=full, element_shape=shape, element_dtype=kind
+        )
+        fed = np.full(shape, b"2").astype(kind.as_numpy_dtype)
+        np.testing.assert_array_equal(sess.run(popped, {x: fed}), fed)
+    # What was popped as a tensor is made an array for the fetch.
+    assert ("to_host" not in made[-1].source) == is_on_host
+
+
+def test_strings_beside_numbers_stay_on_the_host() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        words = tf.placeholder(tf.string, [2, 3])
+        full = tf.raw_ops.TensorListFromTensor(tensor=words, element_shape=[3])
+        joined, lengths = tf.raw_ops.TensorListConcatV2(
+            input_handle=full,
+            element_shape=[3],
+            leading_dims=tf.zeros([0], tf.int64),
+            element_dtype=tf.string,
+        )
+        fed = np.array([[b"a", b"b", b"c"], [b"d", b"e", b"f"]], object)
+        found = sess.run([joined, lengths], {words: fed})
+    assert found[0].tolist() == [b"a", b"b", b"c", b"d", b"e", b"f"]
+    assert found[1].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize(("columns", "is_on_host"), [(64, True), (700, False)])
+def test_small_variables_are_read_by_host_kernels(
+    monkeypatch, use_resource: bool, columns: int, is_on_host: bool
+) -> None:
+    """What they compute with is as it was, whatever happens to the variable."""
+    made: list[Piece] = []
+    start = Piece.__init__
+    monkeypatch.setattr(
+        Piece,
+        "__init__",
+        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
+    )
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None, 8])
+        w = tf.get_variable(
+            "w",
+            [8, columns],
+            initializer=tf.ones_initializer(),
+            use_resource=use_resource,
+        )
+        update = tf.train.GradientDescentOptimizer(1.0).minimize(tf.reduce_sum(w))
+        value, products = w.read_value(), tf.matmul(x, w)
+        sess.run(tf.global_variables_initializer())
+        fed = {x: np.ones((2, 8), F)}
+        before, kept = sess.run([products, value], fed)
+        assert ("from_host" not in made[-1].source) == is_on_host
+        sess.run(update)
+        after = sess.run(products, fed)
+    np.testing.assert_array_equal(before, np.full((2, columns), 8, F))
+    np.testing.assert_array_equal(kept, np.ones((8, columns), F))
+    np.testing.assert_array_equal(after, np.zeros((2, columns), F))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,9 +75,39 @@ def diag_half(shape: Sequence[int]) -> tuple[int, ...]:
 def _matrix_band_part(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, lower: Any, upper: Any) -> Any:
         low, high = band_limits(value.shape, lower, upper)
-        return np.where(in_band(value.shape, low, high), value, value.dtype.type(0))
+        return matrix_band(value, low, high)
 
     return compute
+
+
+def matrix_band(value: Any, lower: int, upper: int) -> Any:
+    """Matrices [..., rows, columns] of any plain dtype with 0 outside their band."""
+    size = value.dtype.itemsize
+    bits = np.ascontiguousarray(value).view(_WORDS[min(size, 8)])
+    mask = _band_mask(*value.shape[-2:], lower, upper, size)
+    if 0 < mask.size <= _SMALL_MATRIX < bits.size:
+        # Short rows are not worth a loop each.
+        bits, mask = bits.reshape(-1, mask.size), mask.reshape(-1)
+    return np.bitwise_and(bits, mask).view(value.dtype).reshape(value.shape)
+
+
+# Masks of so many words are cheaper to copy than to go through row by row.
+_SMALL_MATRIX = 4096
+_WORDS = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+
+
+@lru_cache(64)
+def _band_mask(rows: int, columns: int, lower: int, upper: int, size: int) -> Any:
+    """All ones within the band of elements of `size` bytes; not to be written.
+
+    Each row is the one above it, shifted: all of them are views of one strip.
+    """
+    words, width = size // 8 or 1, min(size, 8)
+    strip = np.zeros(words * (rows + columns), _WORDS[width])
+    strip[words * (rows - lower) : words * (rows + upper + 1)] = -1
+    return np.ndarray(
+        (rows, words * columns), strip.dtype, strip, size * rows, (-size, width)
+    )
 
 
 def band_limits(shape: Sequence[int], lower: Any, upper: Any) -> tuple[int, int]:
@@ -106,13 +137,6 @@ def band_limits(shape: Sequence[int], lower: Any, upper: Any) -> tuple[int, int]
             )
         limits.append(size if number < 0 else int(number))
     return limits[0], limits[1]
-
-
-def in_band(shape: Sequence[int], lower: int, upper: int) -> Any:
-    """bool [rows, columns]: true within the band."""
-    rows = np.arange(shape[-2])[:, None]
-    columns = np.arange(shape[-1])[None, :]
-    return (rows - columns <= lower) & (columns - rows <= upper)
 
 
 # --- diagonals of matrices ----------------------------------------------------------

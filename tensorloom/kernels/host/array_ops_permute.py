@@ -48,13 +48,14 @@ def invert_permutation(perm: Any) -> Any:
         )
     if perm.size == 1 and perm[0] == 0:
         return perm
-    outside = perm[(perm < 0) | (perm >= perm.size)]
-    if outside.size:
+    if not perm.size:
+        return perm.copy()
+    if perm.min() < 0 or perm.max() >= perm.size:
+        outside = perm[(perm < 0) | (perm >= perm.size)]
         raise invalid_argument(f"{outside[0]} is not between 0 and {perm.size}")
     result = np.full_like(perm, -1)
     result[perm] = np.arange(perm.size, dtype=perm.dtype)
-    missing = np.flatnonzero(result < 0)
-    if missing.size:
+    if result.min() < 0:
         values, counts = np.unique(perm, return_counts=True)
         raise invalid_argument(f"{values[counts > 1][0]} is duplicated in the input.")
     return result

@@ -167,10 +167,19 @@ def _list_diff(c: OpKernelConstruction) -> Compute:
         for name, value in (("x", x), ("y", y)):
             if value.ndim != 1:
                 raise invalid_argument(f"{name} should be a 1D vector.")
-        kept = np.flatnonzero(~np.isin(x, y))
+        kept = np.flatnonzero(~_is_in(x, y))
         return x[kept], kept.astype(to)
 
     return compute
+
+
+def _is_in(x: Any, y: Any) -> Any:
+    """Which elements of a vector are in the other."""
+    if x.dtype != object:
+        return np.isin(x, y)
+    # NumPy would sort the strings.
+    is_one = map(set(y.tolist()).__contains__, x.tolist())
+    return np.fromiter(is_one, np.bool_, len(x))
 
 
 # --- bounds -------------------------------------------------------------------------

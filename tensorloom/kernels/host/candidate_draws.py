@@ -92,10 +92,14 @@ class SamplesAhead:
         rows = self._first_words(stream)
         if not self._draws.is_fixed:
             return list(rows)
+        made: Sequence[Any] = (None,) * self._steps
         if self._draws.is_regular:
             rows = self._draws.classes(rows.reshape(-1))[0].reshape(self._steps, -1)
+            if self._unique:
+                made = draw_from_rows(rows, self._count)
         return [
-            self._draw(row, stream.skip(i * self._stride)) for i, row in enumerate(rows)
+            sample or self._draw(row, stream.skip(i * self._stride))
+            for i, (sample, row) in enumerate(zip(made, rows, strict=True))
         ]
 
     def _first_words(self, stream: Stream) -> NDArray[Any]:
@@ -161,6 +165,36 @@ def draw(parts: Iterator[_Classes], count: int, unique: bool) -> tuple[_Classes,
         if len(picked) == count:
             return np.fromiter(picked, np.int64, count), tries
     raise AssertionError("the stream has no end")
+
+
+def draw_from_rows(rows: _Classes, count: int) -> list[tuple[_Classes, int] | None]:
+    """What `draw` makes of each row, where it finds `count` different classes there.
+
+    For all rows at once; a loop over the classes of each takes five times as long.
+
+    Args:
+      rows: classes from 0 on, [steps, draws].
+    """
+    draws = rows.shape[1]
+    bits = draws.bit_length()
+    if int(rows.max()) >> (63 - bits):
+        return [None] * len(rows)
+    # A class and its place in one number: sorted, draws of a class stand together, the
+    # first one in front.
+    keys = np.sort((rows << bits) | np.arange(draws))
+    classes = keys >> bits
+    row, behind = np.nonzero(classes[:, 1:] == classes[:, :-1])
+    is_new = np.ones(rows.shape, np.bool_)
+    is_new[row, keys[row, behind + 1] & ((1 << bits) - 1)] = False
+    found = is_new.cumsum(1)
+    suffices = found[:, -1] >= count
+    wanted = is_new & (found <= count) & suffices[:, np.newaxis]
+    samples = iter(rows[wanted].reshape(-1, count))
+    tries = ((found < count).sum(1) + 1).tolist()
+    return [
+        (next(samples), tries[i]) if enough else None
+        for i, enough in enumerate(suffices.tolist())
+    ]
 
 
 class UniformDraws:

@@ -68,6 +68,7 @@ def save_v2(c: OpKernelConstruction) -> Compute:
         keys, parts = _strings(names), _strings(specs)
         _check_counts(keys, parts, len(tensors))
         with BundleWriter(_path(prefix)) as writer:
+            writer.expect(tensors)
             for key, spec, dtype, value in zip(
                 keys, parts, dtypes, tensors, strict=True
             ):

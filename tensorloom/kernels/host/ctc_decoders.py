@@ -7,8 +7,10 @@ its sequence ends in a label, in a blank, and their sum.
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +88,8 @@ class _Beam:
 
     def __init__(self, parent: _Beam | None, label: int) -> None:
         self.parent, self.label = parent, label
-        self.children: dict[int, _Beam] = {}
+        # Most have none: a dictionary for each would keep the garbage collector busy.
+        self.children: dict[int, _Beam] | None = None
         # Log probabilities: of both, ending in a blank, ending in the label.
         self.total = self.blank = self.mixed = _ZERO
         self.old = (_ZERO, _ZERO)  # (total, blank) of the step before
@@ -130,8 +133,10 @@ class _Search:
         # (total, order) sorts as the beam does; the order keeps ties apart.
         heap = [(beam.total, -i, beam) for i, beam in enumerate(branches)]
         heapq.heapify(heap)
-        for beam in branches:
-            self._grow(beam, log_probs[:-1], heap)
+        rows = self._candidates(branches, log_probs[:-1], heap)
+        for beam, (labels, chances) in zip(branches, rows, strict=True):
+            if self._accepts(beam.old[0], heap):
+                self._grow(beam, labels, chances, heap)
         self.leaves = [beam for _, _, beam in heap]
 
     def _accepts(self, total: float, heap: list[Any]) -> bool:
@@ -139,35 +144,56 @@ class _Search:
             return False
         return len(heap) < self.width or total > heap[0][0]
 
-    def _grow(self, beam: _Beam, log_probs: Any, heap: list[Any]) -> None:
-        total, blank = beam.old
-        if not self._accepts(total, heap):
-            return
-        chances = log_probs + total
-        if beam.label >= 0:
-            chances[beam.label] = log_probs[beam.label] + blank
+    def _candidates(
+        self, branches: list[_Beam], log_probs: Any, heap: list[Any]
+    ) -> Iterator[tuple[list[int], list[float]]]:
+        """For each branch the labels that may grow out of it, and their chances.
+
+        All that can be told at once; the children that a branch has are among them.
+        """
+        totals, blanks = np.array([beam.old for beam in branches]).T
+        last = np.array([beam.label for beam in branches])
+        chances = np.add.outer(totals, log_probs)
+        same = np.flatnonzero(last >= 0)  # those of a label twice, after a blank
+        chances[same, last[same]] = log_probs[last[same]] + blanks[same]
         # The threshold only rises, so what is below it now will not come in.
-        floor = heap[0][0] if len(heap) >= self.width else _ZERO
-        possible = chances > floor
-        possible[list(beam.children)] = True
-        for label in np.flatnonzero(possible).tolist():
-            child = beam.children.get(label)
+        possible = chances > (heap[0][0] if len(heap) >= self.width else _ZERO)
+        counts = [len(beam.children or ()) for beam in branches]
+        children = [label for beam in branches for label in beam.children or ()]
+        possible[np.repeat(np.arange(len(branches)), counts), children] = True
+        rows, labels = possible.nonzero()
+        ends = np.searchsorted(rows, np.arange(len(branches) + 1)).tolist()
+        flat, values = labels.tolist(), chances[possible].tolist()
+        for begin, end in pairwise(ends):
+            yield flat[begin:end], values[begin:end]
+
+    def _grow(
+        self, beam: _Beam, labels: list[int], chances: list[float], heap: list[Any]
+    ) -> None:
+        if beam.children is None:
+            beam.children = {}
+        children, width = beam.children, self.width
+        least = heap[0][0] if len(heap) >= width else _ZERO
+        for label, chance in zip(labels, chances, strict=True):
+            child = children.get(label)
             if child is not None and child.total != _ZERO:
                 continue
-            chance = float(chances[label])
-            if not self._accepts(chance, heap):
+            if chance <= least:
                 if child is not None:
                     # If it was a branch of this step, it has no children any more.
                     child.old = (_ZERO, _ZERO)
                 continue
             if child is None:
-                child = beam.children[label] = _Beam(beam, label)
+                child = children[label] = _Beam(beam, label)
             child.total = child.mixed = chance
             child.blank = _ZERO
-            if len(heap) >= self.width:
-                dropped = heapq.heappop(heap)[2]
+            entry = (chance, -next(_order), child)
+            if len(heap) < width:
+                heapq.heappush(heap, entry)
+            else:
+                dropped = heapq.heapreplace(heap, entry)[2]
                 dropped.total = dropped.blank = dropped.mixed = _ZERO
-            heapq.heappush(heap, (chance, -next(_order), child))
+            least = heap[0][0] if len(heap) >= width else _ZERO
 
     def best(self, count: int) -> list[_Beam]:
         """The likeliest leaves. Raises InvalidArgumentError: there are fewer."""
@@ -191,14 +217,7 @@ def _stay(beam: _Beam, log_probs: Any) -> None:
     beam.total = _log_sum(beam.blank, beam.mixed)
 
 
-def _counter() -> Any:
-    number = 1 << 20
-    while True:
-        yield number
-        number += 1
-
-
-_order = _counter()
+_order = itertools.count(1 << 20)
 
 
 def _log_softmax(logits: Any) -> Any:

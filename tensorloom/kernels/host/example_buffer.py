@@ -87,6 +87,35 @@ class Spans:
     kind: NDArray[np.uint8]
     start: Ints
     length: Ints
-    # Where each has one string, or numbers packed in one piece, of under 128 bytes: the
-    # first bytes of that, and what follows if it is shorter.
-    heads: Heads | None = None
+
+
+@dataclass(frozen=True)
+class AlikeSpans:
+    """Where each message has one string, or numbers packed in one piece.
+
+    They are under 128 bytes long, and those of a piece are what is described: not the
+    list that they are in.
+    """
+
+    kind: int
+    entries: Ints  # where their entries start
+    offset: int  # from there to the value
+    length: Ints | int  # a number if all have the same
+    # Their first bytes, and what follows if they are shorter.
+    heads: Heads
+
+    @property
+    def start(self) -> Ints:
+        """Where each starts."""
+        return self.entries + self.offset
+
+    @property
+    def lengths(self) -> Ints:
+        """The length of each."""
+        if isinstance(self.length, int):
+            return np.full(len(self.entries), self.length)
+        return self.length
+
+    def first(self, size: int) -> NDArray[np.void]:
+        """The first bytes of each, at most HEAD, as an array of its own."""
+        return self.heads.getfield(f"V{size}").copy()

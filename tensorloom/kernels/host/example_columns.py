@@ -7,6 +7,7 @@ it here, either way.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,7 @@ class Column:
     values: NDArray[Any]
     counts: NDArray[np.int64]  # how many values each message has
     present: NDArray[np.bool_]  # which messages have the feature at all
+    every: int | None = None  # so many values every message has, where that is known
 
     def row_starts(self) -> NDArray[np.int64]:
         """Where the values of each message start."""
@@ -196,15 +198,21 @@ def _pick(features: Any, key: str) -> Any:
 def _wire_column(walk: wire.Walk, index: int, dtype: DType) -> Column:
     spans = walk.spans(index)
     kind = _WIRE_KINDS.get(dtype, example_buffer.BYTES)
-    present = spans.kind == kind
-    everywhere = bool(present.all())
-    if not everywhere:
-        if (spans.kind[~present] != example_buffer.MISSING).any():
+    if isinstance(spans, example_buffer.AlikeSpans):
+        if spans.kind != kind:
             raise example_buffer.Irregular  # of another dtype: the messages tell which
-        spans = example_buffer.Spans(
-            spans.kind[present], spans.start[present], spans.length[present]
-        )
+        present, everywhere = np.ones(len(spans.entries), bool), True
+    else:
+        present = spans.kind == kind
+        everywhere = bool(present.all())
+        if not everywhere:
+            if (spans.kind[~present] != example_buffer.MISSING).any():
+                raise example_buffer.Irregular
+            spans = example_buffer.Spans(
+                spans.kind[present], spans.start[present], spans.length[present]
+            )
     values: Any
+    counts: Any
     if dtype == dtypes.float32:
         values, counts = example_lists.floats(walk.buffer, spans)
     elif dtype == dtypes.int64:
@@ -214,7 +222,9 @@ def _wire_column(walk: wire.Walk, index: int, dtype: DType) -> Column:
     if not everywhere:
         every_count = np.zeros(len(present), np.int64)
         every_count[present] = counts
-        counts = every_count
+        return Column(values, every_count, present)
+    if isinstance(counts, int):
+        return Column(values, np.full(len(present), counts), present, counts)
     return Column(values, counts, present)
 
 
@@ -305,7 +315,9 @@ def dense_output(
       InvalidArgumentError: it is missing and has no default, or has another number
         of values.
     """
-    width = int(np.prod(shape, dtype=np.int64))
+    width = math.prod(shape)
+    if column.every == width:
+        return column.values.reshape(len(column.counts), *shape)
     every = bool(column.present.all())
     if not every and not default.size and width:
         row = int(np.argmin(column.present))

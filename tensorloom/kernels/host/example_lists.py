@@ -14,8 +14,8 @@ from tensorloom.kernels.host.example_buffer import (
     HEAD,
     LOW_BITS,
     ONE,
+    AlikeSpans,
     Buffer,
-    Heads,
     Ints,
     Irregular,
     Spans,
@@ -31,14 +31,21 @@ _HEAD_MASKS = np.frombuffer(
 )
 
 
-def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
+# By length in bytes: which bits of a word are a varint's, and which of them say that
+# another byte follows; nothing matches what is none.
+_VARINT_MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+_VARINT_FOLLOWS = (_VARINT_MASKS >> EIGHT) & CONTINUED
+_VARINT_FOLLOWS[0] = ONE
+
+
+def packed(buffer: Buffer, spans: Spans | AlikeSpans) -> tuple[Ints, Ints]:
     """(start, length) in bytes of the packed contents of number lists.
 
     Raises:
       Irregular: a list is not packed in one piece.
     """
-    if spans.heads is not None:
-        return spans.start + 2, spans.length - 2
+    if isinstance(spans, AlikeSpans):
+        return spans.start, spans.lengths
     tag, start, length = buffer.field(spans.start)
     stated = spans.length > 0
     whole = (tag == 0x0A) & (start + length == spans.start + spans.length)
@@ -47,19 +54,25 @@ def packed(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     return start, np.where(stated, length, 0)
 
 
-def floats(buffer: Buffer, spans: Spans) -> tuple[NDArray[np.float32], Ints]:
-    """(all values, how many each message has) of lists of floats."""
+def floats(
+    buffer: Buffer, spans: Spans | AlikeSpans
+) -> tuple[NDArray[np.float32], Ints | int]:
+    """(all values, how many each message has) of lists of floats.
+
+    The second is a number if it is seen that all have the same.
+    """
+    if isinstance(spans, AlikeSpans) and isinstance(spans.length, int):
+        size = spans.length
+        if 0 < size <= HEAD and size % 4 == 0:
+            return spans.first(size).view("<f4"), size // 4
     start, length = packed(buffer, spans)
     if (length & 3).any():
         raise Irregular
     counts = length >> 2
     one = int(counts[0]) if len(counts) else 0
     if 0 < one <= 1 << 16 and (counts == one).all():
-        if spans.heads is not None and 4 * one <= HEAD:
-            heads = spans.heads.view("<f4").reshape(-1, HEAD // 4)
-            return heads[:, :one].reshape(-1), counts
         rows = buffer.items(f"V{4 * one}")[start]
-        return rows.view("<f4"), counts
+        return rows.view("<f4"), one
     view = buffer.items("<f4")
     return view[_spread(start, counts, 4)], counts
 
@@ -73,19 +86,29 @@ def _spread(start: Ints, counts: Ints, step: int) -> Ints:
     return places
 
 
-def int64s(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
-    """(all values, how many each message has) of lists of integers."""
-    start, length = packed(buffer, spans)
-    heads = spans.heads
-    words = buffer.words[start] if heads is None else heads.view("<u8")[:: HEAD // 8]
+def int64s(buffer: Buffer, spans: Spans | AlikeSpans) -> tuple[Ints, Ints | int]:
+    """(all values, how many each message has) of lists of integers.
+
+    The second is a number if it is seen that all have the same.
+    """
+    if isinstance(spans, AlikeSpans):
+        length, words = spans.lengths, spans.first(8).view("<u8")
+    else:
+        start, length = packed(buffer, spans)
+        words = buffer.words[start]
     if (length == 1).all():
         low = (words & BYTE).view(np.int64)
         if (low > 127).any():
             raise Irregular
-        return low, length
+        return low, 1
+    short = _single_varints(words, length)
+    if short is not None:
+        return short, 1
+    if isinstance(spans, AlikeSpans):
+        start = spans.start
     values, sizes = _long_varints(buffer, start, words)
     if (sizes == length).all():
-        return values, np.ones(len(start), np.int64)
+        return values, 1
     places = _spread(start, length, 1)
     is_last = np.frombuffer(buffer.blob, np.uint8)[places] < 0x80
     ends = length.cumsum()
@@ -100,6 +123,20 @@ def int64s(buffer: Buffer, spans: Spans) -> tuple[Ints, Ints]:
     if (sizes != places[lasts] - firsts + 1).any():
         raise Irregular
     return values, counts
+
+
+def _single_varints(words: Words, length: Ints) -> Ints | None:
+    """Varints of those lengths. None if one has no word's length, or there are more."""
+    longest = int(length.max())
+    if longest > 8:
+        return None
+    words = words & _VARINT_MASKS.take(length)
+    if (words & CONTINUED != _VARINT_FOLLOWS.take(length)).any():
+        return None
+    values = words & LOW_BITS
+    for i in range(1, longest):
+        values |= (words & (LOW_BITS << np.uint64(8 * i))) >> np.uint64(i)
+    return values.view(np.int64)
 
 
 def _long_varints(buffer: Buffer, at: Ints, words: Words) -> tuple[Ints, Ints]:
@@ -134,17 +171,21 @@ def _long_varints(buffer: Buffer, at: Ints, words: Words) -> tuple[Ints, Ints]:
     return value.view(np.int64), size
 
 
-def strings(buffer: Buffer, spans: Spans) -> tuple[NDArray[Any], Ints]:
+def strings(
+    buffer: Buffer, spans: Spans | AlikeSpans
+) -> tuple[NDArray[Any], Ints | int]:
     """(all values, how many each message has) of lists of strings.
+
+    The second is a number if it is seen that all have the same.
 
     Raises:
       Irregular: a list has anything else than strings.
     """
-    if spans.heads is not None:
-        cut = _cut_heads(spans.heads, spans.length - 2)
+    if isinstance(spans, AlikeSpans):
+        cut = _cut_heads(spans)
         if cut is None:
-            cut = _cut(buffer, spans.start + 2, spans.start + spans.length)
-        return cut, np.ones(len(cut), np.int64)
+            cut = _cut(buffer, spans.start, spans.start + spans.length)
+        return cut, 1
     counts = np.zeros(len(spans.start), np.int64)
     rows = np.flatnonzero(spans.length > 0)
     at, end = spans.start[rows], (spans.start + spans.length)[rows]
@@ -176,15 +217,15 @@ def _most_steps(rows: Ints) -> int:
     return 1 << 30 if len(rows) >= CROWD else 4096
 
 
-def _cut_heads(heads: Heads, length: Ints) -> NDArray[Any] | None:
-    """The first bytes of heads, an object array.
+def _cut_heads(spans: AlikeSpans) -> NDArray[Any] | None:
+    """Strings that are in heads, an object array.
 
-    None if some are longer than that, or end with a zero byte, which NumPy's strings
-    do not keep.
+    None if some are longer, or end with a zero byte, which NumPy's strings do not keep.
     """
+    length = spans.lengths
     if int(length.max()) > HEAD:
         return None
-    texts = heads.view("<u8") & _HEAD_MASKS[length].view("<u8")
+    texts = spans.first(HEAD).view("<u8") & _HEAD_MASKS[length].view("<u8")
     last = np.arange(-1, texts.nbytes - 1, HEAD) + length
     if ((texts.view(np.uint8)[last] == 0) & (length > 0)).any():
         return None

@@ -15,6 +15,7 @@ marked as irregular, and the caller reads it with protobuf.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,12 @@ from tensorloom.kernels.host.example_buffer import (
     CROWD,
     EIGHT,
     FLOAT,
-    HEAD,
     INT64,
     LOW_BITS,
     MISSING,
     PATIENCE,
+    AlikeSpans,
     Buffer,
-    Heads,
     Ints,
     Irregular,
     Spans,
@@ -50,11 +50,10 @@ _PART = 1 << 14
 _SHORT_ENTRY_BITS, _SHORT_ENTRY = np.uint64(0x80FF80FF), np.uint64(0x000A000A)
 _SHORT_FEATURE_BITS, _SHORT_FEATURE = np.uint64(0x80FF), np.uint64(0x0012)
 
-# A place and a length in one integer, and whether the entry was an alike one.
+# A place and a length in one integer.
 _PLACE_BITS = 36
 _PLACE_MASK = (1 << _PLACE_BITS) - 1
 _MOST_LENGTH = 1 << 26
-_ALIKE = 1 << 62
 # After so many steps whose entries are not alike, their order is no common one.
 _MOST_UNLIKE = 6
 
@@ -66,20 +65,28 @@ class Walk:
     """
 
     def __init__(self, buffer: Buffer, keys: Sequence[bytes]) -> None:
-        self.buffer, self.keys = buffer, KeyTable(keys)
+        self.buffer, self.keys = buffer, _key_table(tuple(keys))
         count = len(buffer.ends)
-        # Where each Feature starts, and its length in the upper bits.
-        self._features = np.zeros((len(keys) + 1, count), np.int64)
         self.bad = np.zeros(count, bool)
         self._unlike = 0
-        self._kinds: list[set[int]] = [set() for _ in range(len(keys) + 1)]
-        self._heads: list[Heads | None] = [None] * (len(keys) + 1)
+        # By key, and by the first message of a part: the features of all its messages.
+        self._alike: list[dict[int, AlikeSpans]] = [{} for _ in keys]
         # In parts whose vectors stay in the cache; each has the cost of the calls.
         for start in range(0, count, _PART):
             self._walk(slice(start, min(start + _PART, count)))
-        self._spans = [self._find_spans(i) for i in range(len(keys))]
+        self._spans = [
+            self._alike_spans(i) or self._find_spans(i) for i in range(len(keys))
+        ]
 
-    def spans(self, index: int) -> Spans:
+    @functools.cached_property
+    def _features(self) -> Ints:
+        """Where other Features start, their lengths in the upper bits: [key, message].
+
+        After the last key are those of keys that nobody wants.
+        """
+        return np.zeros((len(self._alike) + 1, len(self.bad)), np.int64)
+
+    def spans(self, index: int) -> Spans | AlikeSpans:
         """The lists of the key of that index."""
         return self._spans[index]
 
@@ -91,7 +98,7 @@ class Walk:
             if step > limit and len(rows) < CROWD:
                 self.bad[rows] = True
                 return
-            after = self._alike_entries(rows, at, end)
+            after = self._alike_entries(rows, at, end, part)
             if after is None:
                 after = self._short_entries(rows, at, end)
             if after is None:
@@ -115,12 +122,14 @@ class Walk:
         good &= body < end
         return rows[good], body[good], end[good]
 
-    def _alike_entries(self, rows: Ints, at: Ints, end: Ints) -> Ints | None:
+    def _alike_entries(
+        self, rows: Ints, at: Ints, end: Ints, part: slice
+    ) -> Ints | None:
         """Notes one entry of each message, when all look like that of the first.
 
         The end of each; None when one does not. Records of one data set mostly have
         their features in one order: then a few words of each are compared with those
-        of the first, and nothing but three lengths has to be read.
+        of the first, and nothing but their lengths has to be read.
         """
         if self._unlike > _MOST_UNLIKE:
             return None
@@ -129,28 +138,23 @@ class Walk:
         if form is None or found is None:
             self._unlike += 1
             return None
-        lengths, heads = found
-        after = at + (2 + lengths)
-        if not (after <= end).all():
+        more, heads = found
+        after = at + (2 + form.entry_length)
+        length: Ints | int = form.value_length
+        if more is not None:
+            after += more
+            length = more + length
+        if (after > end).any():
             return None
         self._unlike = max(0, self._unlike - 1)
-        feature = len(form.key) + 6  # where the Feature is in the entry
-        noted = (lengths - (feature - 2)) << _PLACE_BITS
-        noted += _ALIKE + feature
         index = self.keys.number(form.key)
-        self._kinds[index].add(form.kind)
-        every = int(rows[-1]) - int(rows[0]) + 1 == len(rows)
-        where = slice(int(rows[0]), int(rows[-1]) + 1) if every else rows
-        self._features[index, where] = at + noted
-        self._note_heads(index, where, heads)
+        if index < len(self._alike):
+            spans = AlikeSpans(form.kind, at, form.size, length, heads)
+            if len(rows) == part.stop - part.start:
+                self._alike[index][part.start] = spans
+            else:
+                self._features[index, rows] = _features_of(spans)
         return after
-
-    def _note_heads(self, index: int, where: slice | Ints, heads: Heads) -> None:
-        every = self._heads[index]
-        if every is None:
-            every = np.empty(len(self.bad), f"V{HEAD}")
-            self._heads[index] = every
-        every[where] = heads
 
     def _short_entries(self, rows: Ints, at: Ints, end: Ints) -> Ints | None:
         """Notes one entry of each message, when all are shorter than 128 bytes.
@@ -206,16 +210,36 @@ class Walk:
         self.bad[rows[~good]] = True
         return [vector[good] for vector in (rows, *more)]
 
+    def _alike_spans(self, index: int) -> AlikeSpans | None:
+        """Those of a key that all messages have in alike entries, and nowhere else."""
+        pieces = list(self._alike[index].values())
+        if not pieces or sum([len(p.entries) for p in pieces]) < len(self.bad):
+            return None
+        first, noted = pieces[0], "_features" in self.__dict__
+        if len(pieces) == 1 and not noted:
+            return first
+        if {piece.kind for piece in pieces} != {first.kind}:
+            return None
+        if noted and self._features[index].any():
+            return None
+        length = first.length
+        if any(not isinstance(p.length, int) or p.length != length for p in pieces):
+            length = np.concatenate([piece.lengths for piece in pieces])
+        return AlikeSpans(
+            first.kind,
+            np.concatenate([piece.entries for piece in pieces]),
+            first.offset,  # the key's length, and that of what is around it
+            length,
+            np.concatenate([piece.heads for piece in pieces]),
+        )
+
     def _find_spans(self, index: int) -> Spans:
         noted = self._features[index]
-        if len(self._kinds[index]) == 1 and (noted >= _ALIKE).all():
-            (only,) = self._kinds[index]
-            noted = noted - (_ALIKE + (2 << _PLACE_BITS))
-            kinds = np.full(len(noted), only, np.uint8)
-            start = (noted & _PLACE_MASK) + 2
-            length = noted >> _PLACE_BITS
-            return Spans(kinds, start, length, self._heads[index])
-        noted = noted & ~_ALIKE
+        for row, spans in self._alike[index].items():
+            part = slice(row, row + len(spans.entries))
+            # A message can have a key again: the last counts, which protobuf finds.
+            self.bad[part] |= noted[part] > 0
+            noted[part] = _features_of(spans)
         feature, length = noted & _PLACE_MASK, noted >> _PLACE_BITS
         kind, start, list_length = self.buffer.field(feature)
         stated = length > 0
@@ -226,6 +250,11 @@ class Walk:
         if not stated.all():
             kind = np.where(stated, kind, np.uint64(MISSING))
         return Spans(kind.astype(np.uint8), start, list_length)
+
+
+def _features_of(spans: AlikeSpans) -> Ints:
+    """Where the Features with these values start, and their lengths."""
+    return (spans.start - 4) | (spans.lengths + 4 << _PLACE_BITS)
 
 
 class KeyTable:
@@ -319,6 +348,10 @@ class KeyTable:
             wanted = int.from_bytes(key[offset : offset + 8], "little")
             here = words[at[matched] + offset]
             found[matched[here != np.uint64(wanted)]] = len(self.keys)
+
+
+# The keys are mostly those of the step before.
+_key_table = functools.lru_cache(64)(KeyTable)
 
 
 def _ends(key: bytes) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F
 from tensorloom.kernels.host.list_element_ops import make_pop_back
 from tensorloom.kernels.host.optional_ops import Optional
 from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of
+from tensorloom.kernels.tensor_map import TensorMap
 from tensorloom.kernels.variable_value import is_host, to_host
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ def add_lists(c: OpKernelConstruction) -> Compute:
 def _zeros_like(element: Any) -> Any:
     if isinstance(element, TensorList):
         return element.map(_zeros_like)
+    if isinstance(element, TensorMap):  # without the keys, as in TensorFlow
+        return TensorMap()
     if element is None or element is UNSET:
         return element
     if isinstance(element, Resource):  # what has no gradient
@@ -114,6 +118,18 @@ def _sum_optionals(optionals: Sequence[Optional]) -> Optional:
     return Optional(sums, optionals[0].dtypes)
 
 
+def _sum_maps(maps: Sequence[TensorMap]) -> TensorMap:
+    """A map with all keys; a value that several have is the sum of theirs."""
+    entries = dict(maps[0].entries)
+    for other in maps[1:]:
+        for key, entry in other.entries.items():
+            mine = entries.get(key)
+            if mine is not None:
+                entry = replace(entry, value=_sum(mine.value, entry.value))
+            entries[key] = entry
+    return TensorMap(entries)
+
+
 def _sum(*elements: Any) -> Any:
     if elements[0] is None:  # of a branch that was not taken
         return None
@@ -124,6 +140,8 @@ def _sum(*elements: Any) -> Any:
         return _sum_optionals(elements)
     if isinstance(elements[0], TensorList):
         return elements[0].map(_sum, *elements[1:])
+    if isinstance(elements[0], TensorMap):
+        return _sum_maps(elements)
     if isinstance(elements[0], np.ndarray) and elements[0].dtype == object:
         return _each(_sum, *elements)
     if not all(is_host(e) for e in elements):

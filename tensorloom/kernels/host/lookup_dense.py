@@ -7,14 +7,20 @@ when a table is exported; look-ups go through a dictionary.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.kernels.host.key_tables import NotIndexed
 from tensorloom.kernels.host.lookup_resource import LookupTable
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_hashes import hash64
+
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.key_tables import NumberIndex
+    from tensorloom.kernels.host.string_index import StringIndex
 
 _M = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7800
@@ -53,7 +59,7 @@ class DenseHashTable(LookupTable):
             )
         self.key_shape = np.shape(empty)
         self.reserved = tuple(
-            None if key is None else self._flat(np.asarray(key))[0][0]
+            None if key is None else self._flat(np.asarray(key))[0]
             for key in (empty, deleted)
         )
         if self.reserved[0] == self.reserved[1]:
@@ -61,17 +67,27 @@ class DenseHashTable(LookupTable):
         self._load = load
         self._buckets = self._buckets or buckets
 
-    def _flat(self, keys: Any) -> tuple[list[Any], tuple[int, ...]]:
+    def _outer_shape(self, keys: Any) -> tuple[int, ...]:
         rank = len(self.key_shape)
         if not rank:
-            return super()._flat(keys)
+            return super()._outer_shape(keys)
         if keys.shape[-rank:] != self.key_shape:
             raise invalid_argument(
                 f"Input key shape {shape_text(keys.shape)} must end with the table's "
                 f"key shape {shape_text(self.key_shape)}"
             )
-        rows = keys.reshape(-1, int(np.prod(self.key_shape))).tolist()
-        return [tuple(row) for row in rows], keys.shape[:-rank]
+        return keys.shape[:-rank]  # type: ignore[no-any-return]
+
+    def _flat(self, keys: Any) -> list[Any]:
+        if not self.key_shape:
+            return super()._flat(keys)
+        size = int(np.prod(self.key_shape))
+        return [tuple(row) for row in keys.reshape(-1, size).tolist()]
+
+    def _index_of(self, keys: list[Any]) -> StringIndex | NumberIndex:
+        if self.key_shape:
+            raise NotIndexed
+        return super()._index_of(keys)
 
     def find(self, keys: Any, default: Any) -> Any:
         """As the base class; the two keys are errors."""
@@ -82,7 +98,7 @@ class DenseHashTable(LookupTable):
         """As the base class; the two keys are errors."""
         self._check_keys(keys)
         with self._lock:
-            self._grow(len(self._items) + len(self._flat(keys)[0]))
+            self._grow(len(self._items) + math.prod(self._outer_shape(keys)))
         super().insert(keys, values)
 
     def remove(self, keys: Any) -> None:
@@ -91,9 +107,13 @@ class DenseHashTable(LookupTable):
         super().remove(keys)
 
     def _check_keys(self, keys: Any) -> None:
-        used = set(self._flat(keys)[0])
+        rank = len(self._outer_shape(keys))
+        axes = tuple(range(rank, keys.ndim))
         for what, key in zip(("empty_key", "deleted_key"), self.reserved, strict=True):
-            if key in used:
+            if key is None:
+                continue
+            same = keys == np.asarray(key, keys.dtype).reshape(self.key_shape)
+            if same.all(axes).any():
                 raise invalid_argument(
                     f"Using the {what} as a table key is not allowed"
                 )
@@ -112,23 +132,21 @@ class DenseHashTable(LookupTable):
                 f"{shape_text((len(keys), width))} for values, got "
                 f"{shape_text(keys.shape)} and {shape_text(values.shape)}"
             )
-        flat = self._flat(keys.reshape(-1, *self.key_shape))[0]
-        rows = self._rows(values.reshape(-1, *self.value_shape))
-        used = {
-            key: row
-            for key, row in zip(flat, rows, strict=True)
-            if key not in self.reserved
-        }
+        flat = self._flat(keys.reshape(-1, *self.key_shape))
+        rows = values.reshape(-1, *self.value_shape)
+        used = [i for i, key in enumerate(flat) if key not in self.reserved]
         with self._lock:
-            self._items = used
+            self._items = self._no_items()
+            self._items.update([flat[i] for i in used], rows[used])
+            self._changed()
             if len(keys) and not len(keys) & (len(keys) - 1):
                 self._buckets = len(keys)
-            self._grow(len(used))
+            self._grow(len(self._items))
 
     def export(self) -> tuple[Any, Any]:
         """Its buckets: (keys [buckets, key size], values [buckets, value size])."""
         with self._lock:
-            items = dict(self._items)
+            items, rows = self._items.keys(), self._items.values()
             count = self._buckets
         width = int(np.prod(self.value_shape))
         keys = np.empty((count, int(np.prod(self.key_shape))), self._key_type())
@@ -137,7 +155,8 @@ class DenseHashTable(LookupTable):
         if values.dtype == object:
             values[:] = b""
         used = bytearray(count)
-        for key, value in items.items():
+        places = []
+        for key in items:
             at = self._hash(key) & (count - 1)
             probes = 0
             while used[at]:
@@ -145,7 +164,8 @@ class DenseHashTable(LookupTable):
                 at = (at + probes) & (count - 1)
             used[at] = 1
             keys[at] = key
-            values[at] = value
+            places.append(at)
+        values[places] = rows.reshape(len(items), width)
         return keys, values
 
     def _key_type(self) -> Any:

@@ -13,6 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.array_ops_checks import in_advance, keep_last
 from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math_ops_errors import shape_text
+from tensorloom.kernels.host.narrow_arg_max import is_narrow, narrow_arg
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -197,8 +198,9 @@ def _arg(op: str, replacement: float) -> None:
     largest = op == "ArgMax"
 
     def factory(c: OpKernelConstruction) -> Compute:
-        to = c["output_type"].np_dtype
-        floating = c["T"].is_floating
+        to, dtype = c["output_type"].np_dtype, c["T"]
+        floating = dtype.is_floating
+        has_narrow = dtype.is_integer or dtype.np_dtype.itemsize >= 4
         known = in_advance(
             lambda shape, dimension: arg_axis(dimension, shape),
             c.input_shapes[0],
@@ -206,7 +208,15 @@ def _arg(op: str, replacement: float) -> None:
         )
 
         def compute(x: Any, dimension: Any) -> Any:
-            axis = arg_axis(dimension, x.shape) if known is None else known
+            axis = arg_axis(dimension, x.shape)
+            if has_narrow and is_narrow(x.shape, axis):
+                return search_narrow(x, dimension, axis)
+            return search(x, dimension, axis)
+
+        def search_narrow(x: Any, dimension: Any, axis: Any = known) -> Any:
+            return narrow_arg(x, axis, largest).astype(to, copy=False)
+
+        def search(x: Any, dimension: Any, axis: Any = known) -> Any:
             if floating and x.size:
                 # The fastest way to see a NaN: NumPy takes the first one for extreme.
                 extreme = x.item(x.argmax())
@@ -216,7 +226,10 @@ def _arg(op: str, replacement: float) -> None:
             found = x.argmax(axis) if largest else x.argmin(axis)
             return found.astype(to)
 
-        return compute
+        if known is None:
+            return compute
+        shape: Any = c.input_shapes[0].dims_tuple
+        return search_narrow if has_narrow and is_narrow(shape, known) else search
 
     host_kernel(op)(factory)
     host_kernel(op, types=WIDE_UNSIGNED, large=True)(factory)

@@ -128,49 +128,77 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> _Array
     """Normal values within two standard deviations, drawn again outside them.
 
     Every group reads from its own run of words, 64 blocks for each value of it, and
-    takes the first values that are accepted.
+    takes the first values that are accepted. Small floats are accepted or not before
+    they are rounded.
     """
     size = _block_size(dtype)
     stride = size * philox.SAMPLES_PER_OUTPUT // 4
-    groups = np.empty((-(-count // size), size), dtype)
-    for begin in range(0, len(groups), _CHUNK):
-        part = groups[begin : begin + _CHUNK]
-        _fill_truncated(stream.skip(begin * stride), stride, part)
-    return groups.reshape(-1)[:count]
+    groups = np.empty((-(-count // size), size), _wide_type(size))
+    if len(groups) < _MANY:
+        pending = np.arange(len(groups))
+        drawn = _candidates(stream, pending * stride, 2, size)
+        _accept(stream, stride, pending, drawn, groups)
+    else:
+        pending = _fill_firsts(stream, stride, groups)
+        for begin in range(0, len(pending), _CHUNK):
+            some = pending[begin : begin + _CHUNK]
+            seconds = _candidates(stream, some * stride + 1, 1, size)
+            drawn = np.concatenate([groups[some], seconds], axis=1)
+            _accept(stream, stride, some, drawn, groups)
+    return groups.reshape(-1)[:count].astype(dtype, copy=False)
 
 
-def _fill_truncated(stream: Stream, stride: int, out: _Array) -> None:
-    """Fills out [groups, size]; groups that ran out of words try again with more."""
-    size = out.shape[1]
-    pending, depth = np.arange(len(out)), 2
-    if len(out) >= _MANY:  # most take all values of their first block
-        first = _candidates(stream, pending * stride, 1, size)
-        out[...] = first
-        outside = np.abs(first) >= _TRUNCATE_AT
+def _wide_type(size: int) -> Any:
+    """The dtype that groups of so many values are computed in."""
+    return np.float64 if size == 2 else np.float32
+
+
+def _fill_firsts(stream: Stream, stride: int, out: _Array) -> NDArray[np.int64]:
+    """Fills out [groups, size] from first blocks: the groups with values outside."""
+    size, pending = out.shape[1], []
+    for begin in range(0, len(out), _CHUNK):
+        part = out[begin : begin + _CHUNK]
+        starts = np.arange(begin, begin + len(part), dtype=np.uint64)
+        _fill_normals(stream.planes_at(starts * np.uint64(stride)), part)
+        outside = np.abs(part) >= _TRUNCATE_AT
         # The flags of a group read as one number.
-        pending = np.flatnonzero(outside.view(f"u{size}"))
-    while len(pending):
-        candidates = _candidates(stream, pending * stride, depth, size)
-        accepted = np.abs(candidates) < _TRUNCATE_AT
+        pending.append(np.flatnonzero(outside.view(f"u{size}")) + begin)
+    return np.concatenate(pending)
+
+
+def _accept(
+    stream: Stream,
+    stride: int,
+    pending: NDArray[np.int64],
+    drawn: _Array,
+    out: _Array,
+) -> None:
+    """Fills rows of out [groups, size] with the first accepted of what was drawn.
+
+    Groups that ran out of values draw from their start again, with more.
+    """
+    size, depth = out.shape[1], 2
+    while True:
+        accepted = np.abs(drawn) < _TRUNCATE_AT
         rank = np.cumsum(accepted, axis=1, dtype=np.int32)
         enough = rank[:, -1] >= size
         accepted &= (rank <= size) & enough[:, None]
-        out[pending[enough]] = candidates[accepted].reshape(-1, size)
+        out[pending[enough]] = drawn[accepted].reshape(-1, size)
         pending = pending[~enough]
+        if not len(pending):
+            return
         depth *= 4
+        drawn = _candidates(stream, pending * stride, depth, size)
 
 
 def _candidates(
     stream: Stream, starts: NDArray[np.int64], depth: int, size: int
 ) -> _Array:
-    """Normal values [starts, depth * size] from the blocks that follow each start.
-
-    Small floats are accepted or not before they are rounded.
-    """
+    """Normal values [starts, depth * size] from the blocks that follow each start."""
     offsets = np.add.outer(starts, np.arange(depth)).reshape(-1)
-    values = np.empty((len(offsets), size), np.float64 if size == 2 else np.float32)
+    values = np.empty((len(offsets), size), _wide_type(size))
     _fill_normals(stream.planes_at(offsets.astype(np.uint64)), values)
-    return values.reshape(len(starts), -1)
+    return values.reshape(len(starts), depth * size)
 
 
 def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
@@ -188,7 +216,8 @@ def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     found = places.copy()  # at place i when step i begins
     moved = np.flatnonzero(others != places)
     found[others[moved]] = moved  # of several steps the last one counts
-    while not np.array_equal(found, further := found[found]):
+    # All places are in range: "wrap" only spares the check.
+    while not np.array_equal(found, further := found.take(found, mode="wrap")):
         found = further
     target, step = stable_order(others)
     again = np.flatnonzero(target[1:] == target[:-1])

@@ -133,10 +133,14 @@ def _scalar(value: Any, name: str) -> int:
 def random_shuffle(c: OpKernelConstruction) -> Compute:
     """The value with its rows in a random order."""
     generator = node_generator(c)
+    rng = None if generator.is_seeded else np.random.default_rng()
 
     def compute(value: _Array) -> _Array:
         size = shuffled_rows(np.shape(value))
-        return value if size is None else value[permutation(generator, size)]
+        if size is None:
+            return value
+        order = permutation(generator, size) if rng is None else rng.permutation(size)
+        return value[order]
 
     return compute
 
@@ -149,9 +153,7 @@ def shuffled_rows(shape: tuple[int, ...]) -> int | None:
 
 
 def permutation(generator: Generator, size: int) -> NDArray[np.int64]:
-    """The next permutation of range(size) of a RandomShuffle op."""
-    if not generator.is_seeded and size > 64:
-        return np.random.default_rng().permutation(size)
+    """The next permutation of range(size) of a seeded RandomShuffle op."""
     return distributions.permutation(generator.reserve((size - 1 + 3) // 4), size)
 
 

@@ -148,7 +148,7 @@ def are_inside(indices: Any, rows: int) -> bool:
     # Read as unsigned, negative ones are too large: one pass finds both.
     unsigned = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
     # `argmax` is a method in C, three times as fast as what finds a maximum.
-    return bool(unsigned[unsigned.argmax()] < rows)
+    return bool(unsigned.item(unsigned.argmax()) < rows)
 
 
 def apply_numpy(kind: str, array: Any, indices: Any, updates: Any) -> None:

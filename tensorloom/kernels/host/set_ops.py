@@ -2,55 +2,114 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.sparse_ops import check_bounds, check_parts
 
 _Array = NDArray[Any]
-_Rows = dict[tuple[int, ...], set[Any]]
-_OPERATIONS: Final[dict[str, Callable[[set[Any], set[Any]], set[Any]]]] = {
-    "intersection": lambda a, b: a & b,
-    "union": lambda a, b: a | b,
-    "a-b": lambda a, b: a - b,
-    "b-a": lambda a, b: b - a,
+# From two arrays of keys, the keys of the result in order.
+_OPERATIONS: Final[dict[str, Callable[[_Array, _Array], _Array]]] = {
+    "intersection": np.intersect1d,
+    "union": np.union1d,
+    "a-b": np.setdiff1d,
+    "b-a": lambda a, b: np.setdiff1d(b, a),
 }
+# A group's number and that of a value make one key.
+_MOST_GROUPS: Final = 1 << 31
 
 
-def _sparse_rows(indices: _Array, values: _Array) -> _Rows:
-    rows: _Rows = {}
-    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
-        rows.setdefault(tuple(place), set()).add(value)
-    return rows
+@dataclass(frozen=True)
+class _Sets:
+    """The elements of the sets of an operand."""
+
+    groups: tuple[int, ...]  # the shape of the sets
+    values: _Array  # [n]
+    places: _Array | None  # [n, rank] of their sets; None if there are equally many
+
+    def numbers(self) -> _Array:
+        """The number of the set of each element, where there are not too many."""
+        if self.places is not None:
+            return _numbers(self.places, self.groups)
+        count = math.prod(self.groups)
+        return np.repeat(np.arange(count), len(self.values) // max(count, 1))
 
 
-def _dense_rows(value: _Array) -> _Rows:
-    return {place: set(value[place].tolist()) for place in np.ndindex(value.shape[:-1])}
+def _numbers(places: _Array, groups: tuple[int, ...]) -> _Array:
+    result = np.zeros(len(places), np.int64)
+    for axis, size in enumerate(groups):
+        result = result * size + places[:, axis]
+    return result
 
 
-def _parts(values: list[Any]) -> tuple[_Rows, tuple[int, ...]]:
-    """(the sets, the shape of the groups) of a dense or a sparse operand."""
-    if len(values) == 1:
-        dense = np.asarray(values[0])
-        shape = dense.shape
-        rows = _dense_rows(dense) if len(shape) >= 2 else {}
-    else:
+def _sets(values: list[Any]) -> _Sets:
+    """The sets of a dense or a sparse operand."""
+    places, elements = None, values[0]
+    if len(values) > 1:
         indices, elements, sparse_shape = values
         check_parts(indices, elements, sparse_shape)
         check_bounds(indices, sparse_shape)
         shape = tuple(sparse_shape.tolist())
-        rows = _sparse_rows(indices, elements) if len(shape) >= 2 else {}
+        places = indices[:, :-1]
+    else:
+        shape = np.shape(elements)
     if len(shape) < 2:
-        raise errors.InvalidArgumentError(
-            None, None, f"Invalid rank {len(shape)}, sets need at least 2."
-        )
-    return rows, shape[:-1]
+        raise invalid_argument(f"Invalid rank {len(shape)}, sets need at least 2.")
+    return _Sets(shape[:-1], np.reshape(elements, -1), places)
+
+
+class _Keys:
+    """One number for each set and value, in the order of both."""
+
+    def __init__(self, operands: list[_Sets]) -> None:
+        self.groups = operands[0].groups
+        self._places: _Array | None = None
+        if math.prod(self.groups) < _MOST_GROUPS:
+            sets = np.concatenate([x.numbers() for x in operands])
+        else:
+            places = [x.places for x in operands if x.places is not None]
+            together = np.concatenate(places)
+            self._places, sets = np.unique(together, axis=0, return_inverse=True)
+        values = np.concatenate([x.values for x in operands])
+        self._values, codes = _in_order(values)
+        self.keys = sets.reshape(-1) * max(len(self._values), 1) + codes
+
+    def decode(self, keys: _Array) -> tuple[_Array, _Array, _Array]:
+        """(numbers of the sets, their places [n, rank], values) of keys."""
+        sets, codes = np.divmod(keys, max(len(self._values), 1))
+        if self._places is not None:
+            places = self._places[sets]
+        else:
+            places = np.stack(np.unravel_index(sets, self.groups), axis=1)
+        return sets, places, self._values[codes]
+
+
+def _in_order(values: _Array) -> tuple[_Array, _Array]:
+    """(the different values in order, which of these each one is)."""
+    if values.dtype != object:
+        ordered, codes = np.unique(values, return_inverse=True)
+        return ordered, codes.reshape(-1)
+    texts = values.tolist()
+    different = sorted(set(texts))
+    places = {text: i for i, text in enumerate(different)}
+    ordered = np.fromiter(different, object, len(different))
+    return ordered, np.fromiter(map(places.get, texts), np.int64, len(texts))
+
+
+def _places_in_runs(numbers: _Array) -> _Array:
+    """The place of each number of a rising array in the run of its equals."""
+    at = np.arange(len(numbers))
+    begins = np.ones(len(numbers), np.bool_)
+    begins[1:] = numbers[1:] != numbers[:-1]
+    return at - np.maximum.accumulate(np.where(begins, at, 0))
 
 
 @host_kernel(
@@ -66,33 +125,26 @@ def set_operation(c: OpKernelConstruction) -> Compute:
     name = c["set_operation"].decode()
     operate = _OPERATIONS.get(name)
     if operate is None:
-        raise errors.InvalidArgumentError(None, None, f"Invalid set_operation {name}.")
+        raise invalid_argument(f"Invalid set_operation {name}.")
     split = 3 if c.op.startswith("Sparse") else 1
-    dtype = c["T"].as_numpy_dtype
 
     def compute(*inputs: Any) -> tuple[_Array, _Array, _Array]:
-        a, groups_a = _parts(list(inputs[:split]))
-        b, groups_b = _parts(list(inputs[split:]))
-        if groups_a != groups_b:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Mismatched group shapes {shape_text(groups_a)} and "
-                f"{shape_text(groups_b)}.",
+        a, b = _sets(list(inputs[:split])), _sets(list(inputs[split:]))
+        if a.groups != b.groups:
+            raise invalid_argument(
+                f"Mismatched group shapes {shape_text(a.groups)} and "
+                f"{shape_text(b.groups)}."
             )
-        indices: list[tuple[int, ...]] = []
-        values: list[Any] = []
-        longest = 0
-        for place in sorted(a.keys() | b.keys()):
-            elements = sorted(operate(a.get(place, set()), b.get(place, set())))
-            longest = max(longest, len(elements))
-            indices += [(*place, i) for i in range(len(elements))]
-            values += elements
-        rank = len(groups_a) + 1
+        both = _Keys([a, b])
+        count = len(a.values)
+        found = operate(both.keys[:count], both.keys[count:])
+        sets, places, values = both.decode(found)
+        last = _places_in_runs(sets)
+        longest = int(last.max()) + 1 if len(last) else 0
         return (
-            np.array(indices, np.int64).reshape(-1, rank),
-            np.array(values, dtype),
-            np.array([*groups_a, longest], np.int64),
+            np.column_stack([places, last]),
+            values,
+            np.array([*a.groups, longest], np.int64),
         )
 
     return compute
@@ -103,10 +155,11 @@ def set_size(c: OpKernelConstruction) -> Compute:
     """Different elements of each row."""
 
     def compute(indices: _Array, values: _Array, shape: _Array) -> _Array:
-        rows, groups = _parts([indices, values, shape])
-        sizes = np.zeros(groups, np.int32)
-        for place, elements in rows.items():
-            sizes[place] = len(elements)
+        sets = _sets([indices, values, shape])
+        sizes = np.zeros(sets.groups, np.int32)
+        keys = _Keys([sets])
+        number, _, _ = keys.decode(np.unique(keys.keys))
+        sizes.reshape(-1)[:] = np.bincount(number, minlength=sizes.size)
         return sizes
 
     return compute

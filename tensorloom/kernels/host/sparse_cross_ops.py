@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise, product
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_memory
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
-from tensorloom.kernels.host.string_hashes import fingerprint64, siphash
+from tensorloom.kernels.host.string_hash_arrays import (
+    fingerprints64,
+    fingerprints_at,
+    siphashes_at,
+)
+from tensorloom.kernels.host.string_spans import even_spans, spans_of
 
 _MASK = 2**64 - 1
 _FACTOR = 0xC6A4A7935BD1E995
 _MOST = 2**63 - 1
 
-# The features of each row of a batch.
-Rows = list[list[Any]]
 
-
-def fingerprint_cat(first: int, second: int) -> int:
-    """One fingerprint of two."""
+def fingerprint_cat(first: Any, second: Any) -> Any:
+    """One fingerprint of two: integers, or arrays uint64."""
     mixed = second * _FACTOR & _MASK
     result = first ^ _FACTOR
     result ^= (mixed ^ (mixed >> 47)) * _FACTOR & _MASK
@@ -37,21 +40,36 @@ def fingerprint_cat(first: int, second: int) -> int:
 # --- columns -----------------------------------------------------------------
 
 
-def _sparse_rows(indices: Any, values: Any, batch: int) -> Rows:
-    rows: Rows = [[] for _ in range(batch)]
-    places = indices[:, 0]
-    if len(places) and not 0 <= places.min() <= places.max() < batch:
-        raise invalid_argument(f"Row index {places.max()} is outside of [0, {batch})")
-    for row, value in zip(places.tolist(), values.tolist(), strict=True):
-        rows[row].append(value)
-    return rows
+@dataclass
+class _Column:
+    """A feature of the rows of a batch."""
+
+    values: Any  # [n] int64 or strings, those of each row together
+    starts: Any  # [batch], where the values of each row begin
+    counts: Any  # [batch], how many they are
 
 
-def _ragged_rows(values: Any, splits: Any) -> Rows:
-    ends, flat = splits.tolist(), values.tolist()
-    if not ends or ends[0] != 0 or ends[-1] != len(flat):
+def _of_sparse(indices: Any, values: Any, batch: int) -> _Column:
+    rows = indices[:, 0]
+    if len(rows) and not 0 <= rows.min() <= rows.max() < batch:
+        raise invalid_argument(f"Row index {rows.max()} is outside of [0, {batch})")
+    if (rows[1:] < rows[:-1]).any():
+        values = values[np.argsort(rows, kind="stable")]
+    counts = np.bincount(rows, minlength=batch)
+    return _Column(values, counts.cumsum() - counts, counts)
+
+
+def _of_ragged(values: Any, splits: Any) -> _Column:
+    counts = np.diff(splits)
+    if not len(splits) or splits[0] or splits[-1] != len(values) or (counts < 0).any():
         raise invalid_argument("Invalid row_splits of a ragged feature")
-    return [flat[a:b] for a, b in pairwise(ends)]
+    return _Column(values, splits[:-1], counts)
+
+
+def _of_dense(matrix: Any) -> _Column:
+    batch, width = matrix.shape
+    starts = np.arange(batch) * width
+    return _Column(matrix.reshape(-1), starts, np.full(batch, width))
 
 
 def _check_sparse(indices: Any, values: Any, shapes: Any, dense: Any) -> int:
@@ -102,61 +120,81 @@ def _groups(inputs: Sequence[Any], count: int) -> list[Sequence[Any]]:
     ]
 
 
-def _columns(groups: list[Sequence[Any]]) -> tuple[int, list[Rows]]:
-    """(the batch size, the rows of each feature, sparse ones first)."""
+def _columns(groups: list[Sequence[Any]]) -> tuple[int, list[_Column]]:
+    """(the batch size, the features, sparse ones first)."""
     indices, values, shapes, dense = groups
     batch = _check_sparse(indices, values, shapes, dense)
-    columns = [_sparse_rows(i, v, batch) for i, v in zip(indices, values, strict=True)]
-    return batch, columns + [matrix.tolist() for matrix in dense]
+    columns = [_of_sparse(i, v, batch) for i, v in zip(indices, values, strict=True)]
+    return batch, columns + [_of_dense(matrix) for matrix in dense]
 
 
 # --- crossing ----------------------------------------------------------------
 
 
+# From the features' values, and for each feature which of them each cross takes.
+_Join = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
 def _cross(
-    batch: int, columns: list[Rows], join: Callable[[Sequence[Any]], Any], device: str
-) -> tuple[list[Any], Any]:
+    batch: int, columns: list[_Column], join: _Join, device: str
+) -> tuple[Any, Any]:
     """(all crosses, how many each row has)."""
-    from tensorloom.framework import dtypes
-
-    counts = np.ones(batch, np.float64)
-    for rows in columns:
-        counts *= [len(row) for row in rows]
-    check_memory((int(counts.sum()),), dtypes.int64, device)
-    found = [
-        join(choice)
-        for row in range(batch)
-        for choice in product(*[rows[row] for rows in columns])
-    ]
-    return found, counts.astype(np.int64)
-
-
-def _joined(separator: bytes) -> Callable[[Sequence[Any]], bytes]:
-    def join(choice: Sequence[Any]) -> bytes:
-        return separator.join(
-            [x if isinstance(x, bytes) else b"%d" % x for x in choice]
-        )
-
-    return join
+    sizes = np.ones(batch, np.float64)
+    for column in columns:
+        sizes *= column.counts
+    check_memory((int(sizes.sum()),), dtypes.int64, device)
+    counts = sizes.astype(np.int64)
+    rows = np.repeat(np.arange(batch), counts)
+    # The number of each cross in its row, whose digits are the choices.
+    rest = np.arange(len(rows)) - (counts.cumsum() - counts)[rows]
+    places = []
+    for column in reversed(columns):
+        rest, choice = np.divmod(rest, column.counts[rows])
+        places.append(column.starts[rows] + choice)
+    return join([column.values for column in columns], places[::-1]), counts
 
 
-def _number(value: Any) -> int:
-    return fingerprint64(value) if isinstance(value, bytes) else value & _MASK
-
-
-def _hashed(key: int, buckets: int) -> Callable[[Sequence[Any]], int]:
-    def join(choice: Sequence[Any]) -> int:
-        result = key & _MASK
-        for value in choice:
-            result = fingerprint_cat(result, _number(value))
-        return result % (buckets or _MOST)
+def _joined(separator: bytes) -> _Join:
+    def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
+        if not values:
+            return to_strings([], (0,))
+        texts = [
+            _texts(x).take(at).tolist() for x, at in zip(values, places, strict=True)
+        ]
+        joined = list(map(separator.join, zip(*texts, strict=True)))
+        return to_strings(joined, (len(joined),))
 
     return join
 
 
-def _sparse_result(found: list[Any], counts: Any, is_text: bool) -> tuple[Any, ...]:
-    values = to_strings(found, (len(found),)) if is_text else np.array(found, np.int64)
-    return ragged_indices(counts), values, sparse_shape(counts)
+def _texts(values: Any) -> Any:
+    if values.dtype == object:
+        return values
+    return to_strings([b"%d" % x for x in values.tolist()], values.shape)
+
+
+def _numbers(values: Any) -> Any:
+    if values.dtype == object:
+        return fingerprints64(values.tolist())
+    return values.astype(np.int64).view(np.uint64)
+
+
+def _buckets(numbers: Any, count: int) -> Any:
+    return (numbers % np.uint64(count or _MOST)).astype(np.int64)
+
+
+def _hashed(key: int, buckets: int) -> _Join:
+    def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
+        result: Any = key & _MASK
+        for value, at in zip(values, places, strict=True):
+            result = fingerprint_cat(result, _numbers(value).take(at))
+        return _buckets(result, buckets) if values else np.zeros(0, np.int64)
+
+    return join
+
+
+def _sparse_result(found: Any, counts: Any) -> tuple[Any, ...]:
+    return ragged_indices(counts), found, sparse_shape(counts)
 
 
 @host_kernel(["SparseCross", "SparseFeatureCrossV2"], large=True)
@@ -165,12 +203,11 @@ def sparse_cross(c: OpKernelConstruction) -> Compute:
     count, hashed, device = c["N"], c["hashed_output"], c.device
     if c.op == "SparseFeatureCrossV2":  # which does not read that attr
         hashed = c["out_type"].name == "int64"
-    join: Callable[[Sequence[Any]], Any]
     join = _hashed(c["hash_key"], c["num_buckets"]) if hashed else _joined(b"_X_")
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
         batch, columns = _columns(_groups(inputs, count))
-        return _sparse_result(*_cross(batch, columns, join, device), not hashed)
+        return _sparse_result(*_cross(batch, columns, join, device))
 
     return compute
 
@@ -183,7 +220,7 @@ def sparse_cross_v2(c: OpKernelConstruction) -> Compute:
     def compute(*inputs: Any) -> tuple[Any, ...]:
         batch, columns = _columns(_groups(inputs[:-1], count))
         join = _joined(inputs[-1].item())
-        return _sparse_result(*_cross(batch, columns, join, device), True)
+        return _sparse_result(*_cross(batch, columns, join, device))
 
     return compute
 
@@ -196,28 +233,31 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
     def compute(*inputs: Any) -> tuple[Any, ...]:
         buckets, strong, salt = inputs[-3:]
         batch, columns = _columns(_groups(inputs[:-3], count))
-        key = tuple(int(x) & _MASK for x in salt)
-        if len(key) != 2:
+        if salt.size != 2:
             raise invalid_argument("salt must have two elements")
+        first, second = salt.reshape(-1).tolist()
+        key = first & _MASK, second & _MASK
 
-        def number(value: Any, is_sparse: bool) -> int:
-            if not isinstance(value, bytes):
-                if not (strong or is_sparse):
-                    return int(value & _MASK)
+        def numbers(values: Any, is_sparse: bool) -> Any:
+            if values.dtype == object:
+                spans = spans_of(values.tolist())
+            elif strong or is_sparse:
                 # TensorFlow hashes four bytes of the eight.
-                value = (value & 0xFFFFFFFF).to_bytes(4, "little")
-            return siphash(value, key) if strong else fingerprint64(value)
+                spans = even_spans(values.astype("<u4").tobytes(), len(values), 4)
+            else:
+                return _numbers(values)
+            return siphashes_at(spans, key) if strong else fingerprints_at(spans)
 
-        for i, rows in enumerate(columns):
-            columns[i] = [[number(x, i < count) for x in row] for row in rows]
+        def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
+            result: Any = None
+            for i, (value, at) in enumerate(zip(values, places, strict=True)):
+                chosen = numbers(value, i < count).take(at)
+                result = chosen if not i else fingerprint_cat(result, chosen)
+            if result is None:
+                return np.zeros(0, np.int64)
+            return _buckets(result, max(int(buckets), 0))
 
-        def join(choice: Sequence[Any]) -> int:
-            result: int = choice[0]
-            for other in choice[1:]:
-                result = fingerprint_cat(result, other)
-            return result % (int(buckets) if buckets > 0 else _MOST)
-
-        return _sparse_result(*_cross(batch, columns, join, device), False)
+        return _sparse_result(*_cross(batch, columns, join, device))
 
     return compute
 
@@ -237,7 +277,6 @@ def ragged_cross(c: OpKernelConstruction) -> Compute:
         )
     hashed, device = c["hashed_output"], c.device
     splits_type = c["out_row_splits_type"].np_dtype
-    join: Callable[[Sequence[Any]], Any]
     join = _hashed(c["hash_key"], c["num_buckets"]) if hashed else _joined(b"_X_")
 
     def compute(*inputs: Any) -> tuple[Any, Any]:
@@ -245,22 +284,20 @@ def ragged_cross(c: OpKernelConstruction) -> Compute:
         rest = _groups(inputs[2 * ragged :], sparse)
         batch, others = _columns(rest)
         waiting = {
-            "R": [_ragged_rows(v, s) for v, s in zip(values, splits, strict=True)],
+            "R": [_of_ragged(v, s) for v, s in zip(values, splits, strict=True)],
             "S": others[:sparse],
             "D": others[sparse:],
         }
         if not others and ragged:
             batch = len(splits[0]) - 1
         columns = [waiting[kind].pop(0) for kind in order]
-        if any(len(rows) != batch for rows in columns):
+        if any(len(column.counts) != batch for column in columns):
             raise invalid_argument(
                 "inputs must all have the same batch dimension size."
             )
         found, counts = _cross(batch, columns, join, device)
         result = np.zeros(batch + 1, splits_type)
         np.cumsum(counts, out=result[1:])
-        if hashed:
-            return np.array(found, np.int64), result
-        return to_strings(found, (len(found),)), result
+        return found, result
 
     return compute

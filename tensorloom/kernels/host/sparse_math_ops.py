@@ -13,6 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.allocation import check_shape, shape_text
 from tensorloom.kernels.host.sparse_ops import (
     check_bounds,
+    check_dense_side,
     check_parts,
     lexical_order,
     linear,
@@ -261,14 +262,8 @@ def sparse_dense(c: OpKernelConstruction) -> Compute:
     def compute(indices: _Array, values: _Array, shape: _Array, dense: Any) -> _Array:
         check_parts(indices, values, shape)
         check_bounds(indices, shape)
-        try:
-            whole = np.broadcast_to(dense, tuple(shape.tolist()))
-        except ValueError:
-            raise invalid_argument(
-                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
-                f"incompatible shapes: {shape_text(tuple(shape.tolist()))} vs. "
-                f"{shape_text(np.shape(dense))}"
-            ) from None
+        check_dense_side(shape.tolist(), np.shape(dense))
+        whole = np.broadcast_to(dense, tuple(shape.tolist()))
         met = whole[tuple(indices.T)]
         return np.asarray(function(values, met)).astype(values.dtype)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,22 @@ def check_bounds(indices: _Array, shape: _Array) -> None:
         raise invalid_argument(
             f"indices[{i}] = [{place}] is out of bounds: need 0 <= index < "
             f"{shape_text(tuple(np.asarray(shape).tolist()))}"
+        )
+
+
+def check_dense_side(shape: Sequence[int], dense: Sequence[int]) -> None:
+    """Refuses a dense tensor that is not broadcast to the sparse one's shape alone.
+
+    A size of 1 meets no size of 0, as it does where both sides are broadcast.
+    """
+    pairs = zip(reversed(dense), reversed(shape), strict=False)
+    if len(dense) > len(shape) or any(
+        other != size and (other != 1 or size == 0) for other, size in pairs
+    ):
+        raise invalid_argument(
+            "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
+            f"incompatible shapes: {shape_text(tuple(shape))} vs. "
+            f"{shape_text(tuple(dense))}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, varint
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.resource import Resource, container_of
@@ -29,8 +30,11 @@ Parts = tuple[Any, Any, Any]
 # --- rows and stacks ---------------------------------------------------------
 
 
-def _rows(indices: Any, values: Any, shape: Any) -> list[Parts]:
-    """Each row of a sparse tensor as one of a dimension less."""
+def _in_rows(indices: Any, values: Any, shape: Any) -> tuple[Any, Any, list[int]]:
+    """(indices and values row by row, where each row begins and the last one ends).
+
+    The indices are without the first dimension.
+    """
     check_parts(indices, values, shape)
     if len(shape) < 2:
         raise invalid_argument(
@@ -43,13 +47,19 @@ def _rows(indices: Any, values: Any, shape: Any) -> list[Parts]:
         raise invalid_argument(
             f"Received unexpected row index {row}: it is not in [0, {count})"
         )
-    order = np.argsort(first, kind="stable")
-    bounds = np.searchsorted(first[order], np.arange(count + 1))
-    result = []
-    for start, end in itertools.pairwise(bounds):
-        here = order[start:end]
-        result.append((indices[here, 1:], values[here], shape[1:]))
-    return result
+    if (first[1:] < first[:-1]).any():
+        order = np.argsort(first, kind="stable")
+        indices, values = indices[order], values[order]
+    bounds = np.searchsorted(indices[:, 0], np.arange(count + 1))
+    return indices[:, 1:], values, bounds.tolist()
+
+
+def _rows(indices: Any, values: Any, shape: Any) -> list[Parts]:
+    """Each row of a sparse tensor as one of a dimension less."""
+    # Copies, that no one changes.
+    places, elements, bounds = _in_rows(indices, values, shape)
+    places, elements, rest = places.copy(), elements.copy(), shape[1:].copy()
+    return [(places[a:b], elements[a:b], rest) for a, b in itertools.pairwise(bounds)]
 
 
 def _stack(parts: Sequence[Parts], dtype: DType) -> Parts:
@@ -81,30 +91,28 @@ def _stack(parts: Sequence[Parts], dtype: DType) -> Parts:
 
 def _encode(array: Any, dtype: DType) -> bytes:
     """A TensorProto whose contents are bytes, as TensorFlow's kernels write it."""
-    array = np.asarray(array)
-    dims = b"".join(
-        b"\x12" + _prefixed(b"\x08" + _varint(d) if d else b"") for d in array.shape
-    )
+    content = _content(array, dtype)
+    return _head(np.shape(array), dtype, len(content)) + content
+
+
+def _content(array: Any, dtype: DType) -> bytes:
     if dtype == dtypes.string:
         texts = array.reshape(-1).tolist()
-        content = b"".join([_varint(len(t)) for t in texts] + texts)
-    else:
-        content = np.ascontiguousarray(array).tobytes()
-    result = b"\x08" + _varint(dtype.as_datatype_enum) + b"\x12" + _prefixed(dims)
-    return result + (b"\x22" + _prefixed(content) if content else b"")
+        return b"".join([varint.encode(len(t)) for t in texts] + texts)
+    return np.ascontiguousarray(array).tobytes()
+
+
+def _head(shape: Sequence[int], dtype: DType, size: int) -> bytes:
+    """What stands before the contents of so many bytes."""
+    dims = b"".join(
+        b"\x12" + _prefixed(b"\x08" + varint.encode(d) if d else b"") for d in shape
+    )
+    result = b"\x08" + varint.encode(dtype.as_datatype_enum) + b"\x12" + _prefixed(dims)
+    return result + (b"\x22" + varint.encode(size) if size else b"")
 
 
 def _prefixed(data: bytes) -> bytes:
-    return _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return varint.encode(len(data)) + data
 
 
 def _serialized(parts: Parts, kind: DType, as_variant: bool) -> list[Any]:
@@ -135,6 +143,59 @@ def _decode(row: Sequence[Any], number: int, wanted: DType) -> Parts:
             )
     check_parts(indices, values, shape)
     return indices, values, shape
+
+
+def _stacked(rows: list[list[Any]], wanted: DType) -> Parts:
+    """The stack of sparse tensors. Raises as `_decode` and `_stack`."""
+    texts = list(itertools.chain.from_iterable(rows))
+    places = _joined(texts[::3], dtypes.int64)
+    values = _joined(texts[1::3], wanted)
+    shapes = _joined(texts[2::3], dtypes.int64)
+    if places is None or values is None or shapes is None:
+        return _stack([_decode(row, i, wanted) for i, row in enumerate(rows)], wanted)
+    rank = len(shapes[0]) // len(rows)
+    fits = {(rank,)}.issuperset(shapes[1])
+    if not fits or places[1] != [(*count, rank) for count in values[1]]:
+        return _stack([_decode(row, i, wanted) for i, row in enumerate(rows)], wanted)
+    counts = [count for (count,) in values[1]]
+    owners = np.repeat(np.arange(len(rows)), counts)
+    largest = shapes[0].reshape(len(rows), rank).max(axis=0)
+    return (
+        np.column_stack([owners, places[0].reshape(len(owners), rank)]),
+        values[0],
+        np.append(len(rows), largest),
+    )
+
+
+def _joined(
+    texts: list[Any], wanted: DType
+) -> tuple[Any, list[tuple[int, ...]]] | None:
+    """(the elements of serialized tensors one behind the other, their shapes).
+
+    None unless all are written as `_encode` does, and numbers of that dtype. Each head
+    is parsed once.
+    """
+    if not texts or wanted == dtypes.string or not isinstance(texts[0], bytes):
+        return None
+    known: dict[bytes, tuple[bytes, int, tuple[int, ...]]] = {}
+    contents, shapes = [], []
+    for text in texts:
+        # Up to the contents: the dtype, and the shape with its length.
+        key = text[: 4 + text[3]] if len(text) > 3 else b""
+        found = known.get(key)
+        if found is None:
+            array, dtype = _part(text)
+            head = _head(array.shape, dtype, array.nbytes)
+            if dtype != wanted or not head.startswith(key) or not key:
+                return None
+            found = known[key] = head, len(head) + array.nbytes, array.shape
+        head, size, shape = found
+        if len(text) != size or not text.startswith(head):
+            return None
+        contents.append(text[len(head) :])
+        shapes.append(shape)
+    data = bytearray(b"".join(contents))
+    return np.frombuffer(data, wanted.as_numpy_dtype), shapes
 
 
 def _name(dtype: DType) -> str:
@@ -182,11 +243,38 @@ def serialize_many_sparse(c: OpKernelConstruction) -> Compute:
     kind, as_variant = c["T"], c["out_type"] == dtypes.variant
 
     def compute(indices: Any, values: Any, shape: Any) -> Any:
-        rows = _rows(indices, values, shape)
-        flat = [x for row in rows for x in _serialized(row, kind, as_variant)]
-        return _vector(flat).reshape(len(rows), 3)
+        if as_variant or kind == dtypes.string:
+            rows = _rows(indices, values, shape)
+            flat = [x for row in rows for x in _serialized(row, kind, as_variant)]
+        else:
+            flat = _serialized_rows(indices, values, shape, kind)
+        return _vector(flat).reshape(-1, 3)
 
     return compute
+
+
+def _serialized_rows(indices: Any, values: Any, shape: Any, kind: DType) -> list[bytes]:
+    """The three texts of each row, of numbers."""
+    places, elements, bounds = _in_rows(indices, values, shape)
+    rank = places.shape[1]
+    data, wide = places.tobytes(), rank * places.itemsize
+    content, size = elements.tobytes(), elements.itemsize
+    last = _encode(shape[1:], dtypes.int64)
+
+    @functools.cache
+    def heads(count: int) -> tuple[bytes, bytes]:
+        first = _head((count, rank), dtypes.int64, count * wide)
+        return first, _head((count,), kind, count * size)
+
+    texts: list[bytes] = []
+    for a, b in itertools.pairwise(bounds):
+        first, second = heads(b - a)
+        texts += (
+            first + data[a * wide : b * wide],
+            second + content[a * size : b * size],
+            last,
+        )
+    return texts
 
 
 @host_kernel(["DeserializeSparse", "DeserializeManySparse"], large=True)
@@ -208,10 +296,9 @@ def deserialize_sparse(c: OpKernelConstruction) -> Compute:
                 + shape_text(shape)
             )
         rows = serialized.reshape(-1, 3).tolist()
-        parts = [_decode(row, i, wanted) for i, row in enumerate(rows)]
         if len(shape) == 1:
-            return parts[0]
-        indices, values, dense = _stack(parts, wanted)
+            return _decode(rows[0], 0, wanted)
+        indices, values, dense = _stacked(rows, wanted)
         if len(shape) == 2 or not len(dense):
             return indices, values, dense
         outer = np.stack(np.unravel_index(indices[:, 0], shape[:-1]), axis=1)
@@ -296,7 +383,7 @@ def add_many_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
         check_dimensions(tuple(shape.tolist()))
         check_order(indices, shape)
         table = find()
-        rows = _rows(indices, values, shape.copy())
+        rows = _rows(indices, values, shape)
         return np.array([table.add(row) for row in rows], np.int64)
 
     return compute

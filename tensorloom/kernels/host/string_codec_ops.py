@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,14 @@ import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.string_arrays import map_strings
+from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 from tensorloom.kernels.host.string_hash_arrays import (
     fingerprints64,
+    fingerprints_at,
     hashes64,
     siphashes,
 )
+from tensorloom.kernels.host.string_spans import even_spans, joined
 
 # --- hashes -----------------------------------------------------------------------
 
@@ -79,46 +82,80 @@ def fingerprint(c: OpKernelConstruction) -> Compute:
             )
         if not data.ndim:
             raise invalid_argument("`data` should have at least one dimension.")
-        hashes = fingerprints64([_row_bytes(row) for row in _rows(data)])
+        count = len(data)
+        rows = data.reshape(count, -1) if count else data.reshape(0, 0)
+        hashes = _row_hashes(rows)
         return hashes.view(np.uint8).reshape(len(hashes), 8)
 
     return compute
 
 
-def _rows(data: Any) -> list[Any]:
-    return list(data.reshape(len(data), -1)) if len(data) else []
-
-
-def _row_bytes(row: Any) -> bytes:
-    if row.dtype != object:
-        return row.tobytes()  # type: ignore[no-any-return]
-    if len(row) == 1:
-        return row[0]  # type: ignore[no-any-return]
+def _row_hashes(rows: Any) -> Any:
+    """The hash of each row of a matrix, uint64."""
+    if rows.dtype != object:
+        size = rows.shape[1] * rows.itemsize
+        return fingerprints_at(even_spans(rows.tobytes(), len(rows), size))
+    hashes = fingerprints64(rows.reshape(-1).tolist())
+    if rows.shape[1] == 1:
+        return hashes
     # Of several strings: the hash of their hashes, so that lengths count.
-    return fingerprints64(row.tolist()).tobytes()  # type: ignore[no-any-return]
+    return _row_hashes(hashes.reshape(rows.shape))
 
 
 # --- base 64 ----------------------------------------------------------------------
 
+# Fewer texts than that are decoded one by one.
+_FEW = 16
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
+_BASE64 = string.ascii_letters.encode() + string.digits.encode() + b"_-"
+_TO_WEB_SAFE = bytes.maketrans(b"+/", b"-_")
+_FROM_WEB_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 @host_kernel("EncodeBase64", large=True)
 def encode_base64(c: OpKernelConstruction) -> Compute:
     """Web-safe base 64."""
-    pad = c["pad"]
+    dropped = b"" if c["pad"] else b"="
 
-    def encode(text: bytes) -> bytes:
-        encoded = base64.urlsafe_b64encode(text)
-        return encoded if pad else encoded.rstrip(b"=")
+    def compute(value: Any) -> Any:
+        # Each on a line of its own.
+        lines = b"".join(map(binascii.b2a_base64, value.reshape(-1).tolist()))
+        encoded = lines.translate(_TO_WEB_SAFE, dropped).split(b"\n")
+        return to_strings(encoded[:-1], value.shape)
 
-    return lambda value: map_strings(encode, value)
+    return compute
 
 
 @host_kernel("DecodeBase64", large=True)
 def decode_base64(c: OpKernelConstruction) -> Compute:
     """Bytes from web-safe base 64."""
-    return lambda value: map_strings(_decode_base64, value)
+
+    def compute(value: Any) -> Any:
+        texts = value.reshape(-1).tolist()
+        if len(texts) < _FEW or not _all_base64(texts):
+            return map_strings(_decode_base64, value)
+        # Those that are padded are not hurt by more.
+        lines = b"==\n".join([*texts, b""]).translate(_FROM_WEB_SAFE)
+        decoded = map(binascii.a2b_base64, lines.split(b"\n")[:-1])
+        return to_strings(list(decoded), value.shape)
+
+    return compute
+
+
+def _all_base64(texts: list[bytes]) -> bool:
+    """Whether all can be decoded."""
+    blob, ends = joined(texts)
+    if blob.translate(None, _BASE64 + b"=") != bytes(len(texts)):
+        return False
+    data = np.frombuffer(blob, np.uint8) == ord("=")
+    sizes = np.diff(ends, prepend=-1) - 1
+    # The last byte of each text, and the one before, where it has them.
+    one = data.take(ends - 1, mode="wrap") & (sizes > 0)
+    two = one & data.take(ends - 2, mode="wrap") & (sizes > 1)
+    pads = one.astype(np.int64) + two
+    if np.count_nonzero(data) != pads.sum() or (sizes[one] % 4).any():
+        return False
+    return not ((sizes - pads) % 4 == 1).any()
 
 
 def _decode_base64(text: bytes) -> bytes:

@@ -82,11 +82,22 @@ def _hashes64(words: _Words) -> Any:
 
 def fingerprints64(texts: list[bytes]) -> Any:
     """FarmHash's Fingerprint64 of each, uint64."""
+    if len(texts) < _FEW:
+        return _one_by_one(texts, string_hashes.fingerprint64)
+    return fingerprints_at(spans_of(texts))
+
+
+def _one_by_one(texts: list[bytes], one: Callable[[bytes], int]) -> Any:
+    return np.array([one(text) for text in texts], np.uint64)
+
+
+def fingerprints_at(spans: Spans) -> Any:
+    """FarmHash's Fingerprint64 of each word, uint64."""
 
     def classes(lengths: Ints) -> Ints:
         return _CLASSES.take(lengths, mode="clip") + (lengths + 63 >> 6)
 
-    return _by_class(texts, string_hashes.fingerprint64, _fingerprints, classes)
+    return _by_class(spans, string_hashes.fingerprint64, _fingerprints, classes)
 
 
 def hashes64(texts: list[bytes]) -> Any:
@@ -95,11 +106,20 @@ def hashes64(texts: list[bytes]) -> Any:
     def classes(lengths: Ints) -> Ints:
         return (lengths + 7 >> 3) + (lengths >> 3)
 
-    return _by_class(texts, string_hashes.hash64, _hashes64, classes)
+    if len(texts) < _FEW:
+        return _one_by_one(texts, string_hashes.hash64)
+    return _by_class(spans_of(texts), string_hashes.hash64, _hashes64, classes)
 
 
 def siphashes(texts: list[bytes], key: tuple[int, int]) -> Any:
     """SipHash-2-4 of each under two 64-bit words, uint64."""
+    if len(texts) < _FEW:
+        return _one_by_one(texts, lambda text: string_hashes.siphash(text, key))
+    return siphashes_at(spans_of(texts), key)
+
+
+def siphashes_at(spans: Spans, key: tuple[int, int]) -> Any:
+    """SipHash-2-4 of each word under two 64-bit words, uint64."""
 
     def one(text: bytes) -> int:
         return string_hashes.siphash(text, key)
@@ -109,27 +129,25 @@ def siphashes(texts: list[bytes], key: tuple[int, int]) -> Any:
         last = words.rest(whole) | words.size << 56
         return string_hashes.sip_words([*map(words.at, range(0, whole, 8)), last], key)
 
-    return _by_class(texts, one, many, lambda lengths: lengths >> 3)
+    return _by_class(spans, one, many, lambda lengths: lengths >> 3)
 
 
 def _by_class(
-    texts: list[bytes],
+    spans: Spans,
     one: Callable[[bytes], int],
     many: Callable[[_Words], Any],
     classes: Callable[[Ints], Ints],
 ) -> Any:
-    """`one` of each text, by way of `many` for those of one class by their lengths."""
-    if len(texts) < _FEW:
-        return np.array([one(text) for text in texts], np.uint64)
-    found = np.empty(len(texts), np.uint64)
-    spans = spans_of(texts)
+    """`one` of each word, by way of `many` for those of one class by their lengths."""
+    count = len(spans.lengths)
+    found = np.empty(count, np.uint64)
     ordered, places = stable_order(classes(spans.lengths))
-    ends = [*(np.flatnonzero(np.diff(ordered)) + 1).tolist(), len(texts)]
+    ends = [*(np.flatnonzero(np.diff(ordered)) + 1).tolist(), count]
     begin = 0
     for end in ends:
         if end - begin < _FEW or spans.lengths[places[begin]] > _LONGEST:
             for place in places[begin:end].tolist():
-                found[place] = one(texts[place])
+                found[place] = one(spans.word(place))
         else:
             for start in range(begin, end, _MOST):
                 which = places[start : min(start + _MOST, end)]

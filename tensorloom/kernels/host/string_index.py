@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tensorloom.kernels.host.key_tables import Ints, KeyTables, Words
-from tensorloom.kernels.host.string_spans import Spans, words_at
+from tensorloom.kernels.host.string_spans import Spans, spans_of, words_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,9 +63,8 @@ class StringIndex:
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        lengths = np.fromiter(map(len, keys), np.int64, len(keys))
-        blob = b"".join([*keys, bytes(MOST_BYTES)])
-        spans = Spans(blob, lengths.cumsum() - lengths, lengths, lengths)
+        spans = spans_of(list(keys))
+        lengths = spans.lengths
         numbers = _numbers(spans)
         # One more, which no word is: that of an empty slot.
         self._first = np.append(numbers.first, np.uint64(0))

@@ -10,6 +10,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.characters import character_counts
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.string_arrays import to_strings
@@ -34,21 +35,17 @@ def _string_join(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-# Bytes of the form 10xxxxxx continue a character.
-_CONTINUING = bytes(range(0x80, 0xC0))
-
-
 @host_kernel("StringLength", large=True)
 def _string_length(c: OpKernelConstruction) -> Compute:
     in_bytes = c["unit"] == b"BYTE"
 
-    def length(text: bytes) -> int:
-        return len(text.translate(None, _CONTINUING))
-
     def compute(value: Any) -> Any:
-        lengths = map(len if in_bytes else length, value.reshape(-1).tolist())
-        result = np.fromiter(lengths, np.int32, value.size).reshape(value.shape)
-        return result if result.ndim else result[()]
+        texts = value.reshape(-1).tolist()
+        if in_bytes:
+            lengths = np.fromiter(map(len, texts), np.int32, value.size)
+        else:
+            lengths = character_counts(texts)
+        return lengths.reshape(value.shape)[()]
 
     return compute
 

@@ -32,12 +32,36 @@ class Spans:
         """The length of the longest word."""
         return int(self.lengths.max()) if len(self.lengths) else 0
 
+    def word(self, place: int) -> bytes:
+        """One of the words."""
+        start = int(self.starts[place])
+        return self.blob[start : start + int(self.lengths[place])]
+
+
+def joined(texts: list[bytes], padding: int = 0) -> tuple[bytes, Ints]:
+    """(all texts, a zero behind each and `padding` more, where the texts end)."""
+    blob = b"\0".join([*texts, bytes(padding)])
+    ends = np.flatnonzero(np.frombuffer(blob, np.uint8, len(blob) - padding) == 0)
+    if len(ends) == len(texts):
+        # The zeros of no text: found in a fourth of the time of asking for lengths.
+        return blob, ends
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return blob, (lengths + 1).cumsum() - 1
+
 
 def spans_of(words: list[bytes]) -> Spans:
     """Words that are strings already, each a text of its own."""
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    blob = b"".join([*words, bytes(PADDING)])
-    return Spans(blob, lengths.cumsum() - lengths, lengths, np.ones_like(lengths))
+    blob, ends = joined(words, PADDING)
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1] + 1
+    return Spans(blob, starts, ends - starts, np.ones_like(ends))
+
+
+def even_spans(data: bytes, count: int, size: int) -> Spans:
+    """Words of `size` bytes each, one behind the other."""
+    sizes = np.full(count, size)
+    blob = data + bytes(PADDING)
+    return Spans(blob, np.arange(count) * size, sizes, np.ones_like(sizes))
 
 
 def words_at(blob: bytes) -> NDArray[np.uint64]:

@@ -1,10 +1,9 @@
-"""Host kernels that split strings, and those of character encodings and n-grams."""
+"""Host kernels that split strings, and that of n-grams."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host import string_spans
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.host.string_arrays import map_strings, to_strings
-from tensorloom.kernels.host.unicode_scripts import script_ranges
+from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.host.unicode_ops import check_splits
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.string_spans import Spans
@@ -161,156 +160,6 @@ def _split_spaces(text: bytes, limit: int) -> list[bytes]:
     return [*words, b""] if len(words) == limit else words
 
 
-# --- encodings --------------------------------------------------------------------
-
-_CODECS = {
-    "UTF-8": "utf-8",
-    "UTF-16-BE": "utf-16-be",
-    "UTF-32-BE": "utf-32-be",
-}
-
-
-def replacement_code(c: OpKernelConstruction) -> int:
-    """The code point that stands for what is not one.
-
-    Raises:
-      InvalidArgumentError: it is none itself.
-    """
-    code: int = c["replacement_char"]
-    if not 0 <= code <= 0x10FFFF:
-        raise invalid_argument("replacement_char out of unicode codepoint range")
-    return code
-
-
-class _Decoder:
-    """Decodes strings by the attrs of the Unicode ops."""
-
-    def __init__(self, c: OpKernelConstruction) -> None:
-        self.encoding = c["input_encoding"].decode()
-        self.mode = c["errors"]
-        self.replacement = replacement_code(c)
-        self.controls = c["replace_control_characters"]
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise invalid_argument(
-                f"Could not create converter for input encoding: {self.encoding}"
-            ) from None
-
-    def plain(self, texts: list[bytes]) -> list[str] | None:
-        """The texts, if nothing in them is to be replaced."""
-        if self.controls:
-            return None
-        try:
-            return [text.decode(self.encoding) for text in texts]
-        except UnicodeDecodeError:
-            return None
-
-    def characters(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """(code point, byte at which it starts) of each character."""
-        at = 0
-        while at < len(text):
-            try:
-                good = text[at:].decode(self.encoding)
-                bad = 0
-            except UnicodeDecodeError as error:
-                good = text[at : at + error.start].decode(self.encoding)
-                bad = error.end - error.start
-            for char in good:
-                code = ord(char)
-                if self.controls and (code < 32 or 127 <= code < 160):
-                    code = self.replacement
-                yield code, at
-                at += len(char.encode(self.encoding))
-            if bad:
-                if self.mode == b"strict":
-                    raise invalid_argument(
-                        "Invalid formatting on input string: "
-                        + text.decode("utf-8", "replace")
-                    )
-                if self.mode == b"replace":
-                    yield self.replacement, at
-                at += bad
-
-
-@host_kernel(["UnicodeDecode", "UnicodeDecodeWithOffsets"], large=True)
-def unicode_decode(c: OpKernelConstruction) -> Compute:
-    """Code points as a ragged matrix."""
-    decoder = _Decoder(c)
-    with_offsets = c.op == "UnicodeDecodeWithOffsets"
-    splits_type = c["Tsplits"].as_numpy_dtype
-
-    def compute(value: Any) -> tuple[Any, ...]:
-        texts = value.reshape(-1).tolist()
-        splits = np.zeros(len(texts) + 1, splits_type)
-        plain = None if with_offsets else decoder.plain(texts)
-        if plain is not None:
-            splits[1:] = np.cumsum([len(text) for text in plain])
-            codes = np.frombuffer("".join(plain).encode("utf-32-le"), "<i4")
-            return splits, codes.astype(np.int32)  # a copy, that can be written to
-        rows = [list(decoder.characters(x)) for x in texts]
-        splits[1:] = np.cumsum([len(row) for row in rows])
-        codes = np.array([code for row in rows for code, _ in row], np.int32)
-        if not with_offsets:
-            return splits, codes
-        starts = np.array([at for row in rows for _, at in row], np.int64)
-        return splits, codes, starts
-
-    return compute
-
-
-@host_kernel("UnicodeTranscode", large=True)
-def unicode_transcode(c: OpKernelConstruction) -> Compute:
-    """Strings in another encoding."""
-    decoder = _Decoder(c)
-    codec = _CODECS[c["output_encoding"].decode()]
-
-    def transcode(text: bytes) -> bytes:
-        codes = [code for code, _ in decoder.characters(text)]
-        return "".join(map(chr, codes)).encode(codec)
-
-    return lambda value: map_strings(transcode, value)
-
-
-@host_kernel("UnicodeEncode", large=True)
-def unicode_encode(c: OpKernelConstruction) -> Compute:
-    """Strings from a ragged matrix of code points."""
-    codec = _CODECS[c["output_encoding"].decode()]
-    mode, replacement = c["errors"], chr(replacement_code(c))
-
-    def char(code: int) -> str:
-        if 0 <= code <= 0x10FFFF and not 0xD800 <= code < 0xE000:
-            return chr(code)
-        if mode == b"strict":
-            raise invalid_argument(
-                "Code point is out of range for Unicode, or a noncharacter."
-            )
-        return replacement if mode == b"replace" else ""
-
-    def compute(values: Any, splits: Any) -> Any:
-        ends = splits.tolist()
-        _check_splits(ends, len(values))
-        chars = [char(code) for code in values.tolist()]
-        texts = [
-            "".join(chars[start:end]).encode(codec) for start, end in pairwise(ends)
-        ]
-        return to_strings(texts, (len(texts),))
-
-    return compute
-
-
-def _check_splits(splits: list[int], count: int) -> None:
-    if not splits or splits[0] != 0 or splits[-1] != count:
-        raise invalid_argument(
-            "Values in input_splits must be equal or in ascending order, from 0 to "
-            f"the number of values ({count})"
-        )
-    if any(a > b for a, b in pairwise(splits)):
-        raise invalid_argument(
-            "Values in input_splits must be equal or in ascending order."
-        )
-
-
 # --- n-grams ----------------------------------------------------------------------
 
 
@@ -321,43 +170,64 @@ def string_ngrams(c: OpKernelConstruction) -> Compute:
     left, right, most = c["left_pad"], c["right_pad"], c["pad_width"]
     keep_short = c["preserve_short_sequences"]
 
-    def grams(row: list[bytes], width: int) -> list[bytes]:
-        pad = width - 1 if most < 0 else min(most, width - 1)
-        padded = [left] * pad + row + [right] * pad
-        return [
-            separator.join(padded[i : i + width])
-            for i in range(len(padded) - width + 1)
-        ]
+    def pad(width: int) -> int:
+        return width - 1 if most < 0 else min(most, width - 1)
 
-    def of_row(row: list[bytes]) -> list[bytes]:
-        found = [gram for width in widths for gram in grams(row, width)]
-        if not found and keep_short and row:
-            # One gram as wide as the padded row is.
-            width = len(row) + 2 * max(most, 0)
-            return grams(row, width)
-        return found
+    # A row that is too short for all widths gives one gram of all it has.
+    before, behind = [left] * most, [right] * most
 
     def compute(data: Any, splits: Any) -> tuple[Any, Any]:
-        ends, words = splits.tolist(), data.tolist()
-        if ends:
-            _check_splits(ends, len(words))
-        rows = [of_row(words[a:b]) for a, b in pairwise(ends)]
-        new_splits = np.zeros(len(ends), splits.dtype)
-        new_splits[1:] = np.cumsum([len(row) for row in rows])
-        flat = [gram for row in rows for gram in row]
-        return to_strings(flat, (len(flat),)), new_splits
+        if len(splits):
+            check_splits(splits.tolist(), len(data))
+        sizes = np.diff(splits)
+        rows = [_Grams(sizes, width, pad(width)) for width in widths]
+        counts = sum([x.counts for x in rows], np.zeros(len(sizes), np.int64))
+        short = np.zeros(0, np.int64)
+        if keep_short:
+            short = np.flatnonzero((counts == 0) & (sizes > 0))
+            counts[short] = 1
+        ends = np.append(0, np.cumsum(counts))
+        found = np.empty(ends[-1], object)
+        begins = ends[:-1]
+        for x in rows:
+            found[x.places(begins)] = x.join(data, left, right, separator)
+            begins = begins + x.counts
+        for row in short.tolist():
+            words = data[splits[row] : splits[row + 1]].tolist()
+            found[ends[row]] = separator.join(before + words + behind)
+        return found, ends[: len(splits)].astype(splits.dtype)
 
     return compute
 
 
-@host_kernel("UnicodeScript", large=True)
-def unicode_script(c: OpKernelConstruction) -> Compute:
-    """The script of each code point."""
+class _Grams:
+    """The n-grams of one width of rows with so many words."""
 
-    def compute(codes: Any) -> Any:
-        starts, scripts = script_ranges()
-        values = np.asarray(codes)
-        found = scripts[np.searchsorted(starts, values, side="right") - 1]
-        return np.where((values < 0) | (values > 0x10FFFF), np.int32(-1), found)[()]
+    def __init__(self, sizes: Any, width: int, pad: int) -> None:
+        self._sizes, self._width, self._pad = sizes, width, pad
+        # How many each row has.
+        self.counts = np.maximum(sizes + 2 * pad - width + 1, 0)
 
-    return compute
+    def places(self, begins: Any) -> Any:
+        """Where the grams are put if those of each row begin there."""
+        return _counting(begins, self.counts)
+
+    def join(self, words: Any, left: bytes, right: bytes, separator: bytes) -> Any:
+        """All grams."""
+        padded = words
+        sizes = self._sizes + 2 * self._pad
+        begins = np.cumsum(sizes) - sizes
+        if self._pad:
+            padded = np.full(int(sizes.sum()), right, object)
+            padded[_counting(begins, np.full(len(sizes), self._pad))] = left
+            padded[_counting(begins + self._pad, self._sizes)] = words
+        first = _counting(begins, self.counts)
+        columns = [padded.take(first + i).tolist() for i in range(self._width)]
+        joined = list(map(separator.join, zip(*columns, strict=True)))
+        return to_strings(joined, (len(joined),))
+
+
+def _counting(begins: Any, counts: Any) -> Any:
+    """From each number on so many numbers."""
+    before = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(begins - before, counts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.characters import character_bounds
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
@@ -49,7 +49,7 @@ def string_case(c: OpKernelConstruction) -> Compute:
 def substr(c: OpKernelConstruction) -> Compute:
     """A part of each string, in bytes or in characters."""
     in_bytes = c["unit"] == b"BYTE"
-    part = _bytes_part if in_bytes else _characters_part
+    bounds = _bytes_bounds if in_bytes else _characters_bounds
 
     def compute(value: Any, position: Any, length: Any) -> Any:
         if np.size(position) != np.size(length):
@@ -66,46 +66,11 @@ def substr(c: OpKernelConstruction) -> Compute:
                 f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
                 f"{shape_text(np.shape(position))}"
             ) from None
-        flat, begins = texts.reshape(-1).tolist(), starts.reshape(-1)
-        lengths = sizes.reshape(-1).tolist()
-        if in_bytes and _all_inside(flat, begins):
-            parts = zip(flat, begins.tolist(), lengths, strict=True)
-            return to_strings([t[b : _end(b, n)] for t, b, n in parts], texts.shape)
-        triples = zip(flat, begins.tolist(), lengths, strict=True)
-        return to_strings(
-            [_part(part, i, *triple) for i, triple in enumerate(triples)], texts.shape
-        )
+        flat = texts.reshape(-1).tolist()
+        parts = bounds(flat, starts.reshape(-1), sizes.reshape(-1))
+        return to_strings(_cut(flat, *parts), texts.shape)
 
     return compute
-
-
-def _all_inside(texts: list[bytes], starts: Any) -> bool:
-    """Whether all parts start in their texts, none counted from the end."""
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    return bool(((starts >= 0) & (starts <= sizes)).all())
-
-
-def _part(
-    part: Callable[[bytes, int, int], bytes | None],
-    index: int,
-    text: bytes,
-    start: int,
-    size: int,
-) -> bytes:
-    found = part(text, start, size)
-    if found is None:
-        shown = text.decode(errors="replace")
-        raise invalid_argument(
-            f"pos {start} out of range for string b'{shown}' at index {index}"
-        )
-    return found
-
-
-def _bytes_part(text: bytes, start: int, size: int) -> bytes | None:
-    if not -len(text) <= start <= len(text):
-        return None
-    start += len(text) if start < 0 else 0
-    return text[start : _end(start, size)]
 
 
 def _end(start: int, size: int) -> int | None:
@@ -113,14 +78,42 @@ def _end(start: int, size: int) -> int | None:
     return start + size if size >= 0 else None
 
 
-def _characters_part(text: bytes, start: int, size: int) -> bytes | None:
-    # Bytes of the form 10xxxxxx continue a character.
-    at = [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
-    if not -len(at) <= start <= len(at):
-        return None
-    start += len(at) if start < 0 else 0
-    at.append(len(text))
-    return text[at[start] : at[min(start + max(size, 0), len(at) - 1)]]
+def _cut(texts: list[bytes], begins: Any, ends: Any) -> list[bytes]:
+    places = zip(texts, begins.tolist(), ends.tolist(), strict=True)
+    return [text[begin:end] for text, begin, end in places]
+
+
+def _bytes_bounds(texts: list[bytes], starts: Any, sizes: Any) -> tuple[Any, Any]:
+    """(first bytes, those behind the last ones) of parts.
+
+    Raises:
+      InvalidArgumentError: a part starts outside of its text.
+    """
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    begins = _begins(texts, starts, lengths)
+    rest = lengths - begins
+    # A part of a negative size goes to the end.
+    return begins, begins + np.where(sizes < 0, rest, np.minimum(sizes, rest))
+
+
+def _characters_bounds(texts: list[bytes], starts: Any, sizes: Any) -> tuple[Any, Any]:
+    """As `_bytes_bounds`, of characters; a part of a negative size is empty."""
+    places, firsts = character_bounds(texts)
+    counts = np.diff(firsts) - 1
+    begins = _begins(texts, starts, counts)
+    ends = begins + np.clip(sizes, 0, counts - begins)
+    return places[firsts[:-1] + begins], places[firsts[:-1] + ends]
+
+
+def _begins(texts: list[bytes], starts: Any, lengths: Any) -> Any:
+    outside = (starts < -lengths) | (starts > lengths)
+    if outside.any():
+        index = int(outside.argmax())
+        shown = texts[index].decode(errors="replace")
+        raise invalid_argument(
+            f"pos {starts[index]} out of range for string b'{shown}' at index {index}"
+        )
+    return np.where(starts < 0, starts + lengths, starts)
 
 
 # --- joins -----------------------------------------------------------------------

@@ -10,9 +10,12 @@ from __future__ import annotations
 import base64
 import zlib
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _RANGES = """
 eNp9Vl1sFNcVvufO786sZ3Z2vbZn/bO7tvFisLENBmwMwTYtCTUyf2n4VYTUkK9yaEIKiZKgJC5N4liB
@@ -54,10 +57,16 @@ fqVYwuAm79gBrm3AqCo1JqFrSGV5ERwHyk6C/Dl/F1JJ5pA6Rit7UUsfGKZuymMlqg7sTHl8KvjCJYE3
 
 
 @cache
-def script_ranges() -> tuple[Any, Any]:
+def scripts() -> NDArray[np.int16]:
+    """The script of each code point, and -1 behind the last one."""
+    starts, numbers = _ranges()
+    return np.append(np.repeat(numbers, np.diff([*starts, 0x110000])), np.int16(-1))
+
+
+def _ranges() -> tuple[list[int], NDArray[np.int16]]:
     """(first code points of the ranges in ascending order, their scripts)."""
     packed = zlib.decompress(base64.b64decode(_RANGES))
-    starts, scripts = [], []
+    starts, numbers = [], []
     start = shift = distance = 0
     bytes_of = iter(packed)
     for byte in bytes_of:
@@ -66,6 +75,6 @@ def script_ranges() -> tuple[Any, Any]:
         if byte < 128:
             start += distance
             starts.append(start)
-            scripts.append(next(bytes_of))
+            numbers.append(next(bytes_of))
             shift = distance = 0
-    return np.array(starts, np.int32), np.array(scripts, np.int32)
+    return starts, np.array(numbers, np.int16)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tests.cluster.clusters import free_ports
-from tests.peer.peers import python_of
-
-FOLDER = Path(__file__).parent
-ROOT = FOLDER.parent.parent.parent
-OURS = "tensorloom"
+from tests.peer.cluster.processes import Processes, python_for
 
 
 @dataclass(frozen=True)
@@ -44,77 +36,42 @@ class Mix:
         return all(python_for(s) for s in self.systems)
 
 
-def python_for(system: str) -> str | None:
-    """The interpreter of a system."""
-    if system == OURS:
-        return sys.executable
-    found = python_of(system)
-    return str(found) if found else None
-
-
-def environment(system: str) -> dict[str, str]:
-    """What a process of a system sees."""
-    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    if system == OURS:
-        variables["PYTHONPATH"] = str(ROOT)
-    return variables
-
-
-@contextmanager
-def running(
-    system: str, cluster: dict[str, list[str]], job: str, task: int = 0
-) -> Iterator[None]:
-    """A task in a process of its own, ready to answer."""
-    python = python_for(system)
-    assert python is not None
-    process = subprocess.Popen(
-        [python, str(FOLDER / "serve.py"), system, json.dumps(cluster), job, str(task)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment(system),
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.strip() == b"ready", f"the {job} of {system} did not start"
-        yield
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-
-
-def run_programs(mix: Mix, modules: str) -> dict[str, dict[str, Any]]:
-    """The outcomes of all programs of some modules on a mix, by program."""
+def run_programs(
+    processes: Processes, mix: Mix, modules: str
+) -> dict[str, dict[str, Any]]:
+    """The outcomes of all programs of some modules on a new cluster, by program."""
     ports = free_ports(3 if mix.other else 2)
     cluster = {
         "ps": [f"localhost:{ports[0]}"],
         "worker": [f"localhost:{port}" for port in ports[1:]],
     }
-    python = python_for(mix.client)
-    assert python is not None
-    with ExitStack() as stack:
-        stack.enter_context(running(mix.ps, cluster, "ps"))
-        stack.enter_context(running(mix.worker, cluster, "worker"))
-        if mix.other:
-            stack.enter_context(running(mix.other, cluster, "worker", 1))
-        done = subprocess.run(
-            [
-                python,
-                str(FOLDER / "running.py"),
-                mix.client,
-                f"grpc://localhost:{ports[1]}",
-                *modules.split(),
-            ],
-            capture_output=True,
-            env=environment(mix.client),
-            timeout=550,
-            check=False,
-        )
+    tasks = [(mix.ps, "ps", 0), (mix.worker, "worker", 0), (mix.other, "worker", 1)]
     outcomes = {}
-    for line in done.stdout.decode().splitlines():
-        found = json.loads(line)
-        outcomes[found.pop("name")] = found
-    assert outcomes, done.stderr.decode()[-2000:]
+    with ExitStack() as stack:
+        errors = stack.enter_context(tempfile.TemporaryFile())
+        servers = [
+            stack.enter_context(
+                processes.running(
+                    errors, system, "serve", system, json.dumps(cluster), job, str(task)
+                )
+            )
+            for system, job, task in tasks
+            if system
+        ]
+        for server in servers:
+            assert server.readline() == b"ready\n", told(errors)
+        target = f"grpc://localhost:{ports[1]}"
+        client = processes.running(
+            errors, mix.client, "running", mix.client, target, *modules.split()
+        )
+        for line in stack.enter_context(client):
+            found = json.loads(line)
+            outcomes[found.pop("name")] = found
+        assert outcomes, told(errors)
     return outcomes
+
+
+def told(errors: Any) -> str:
+    """The end of what processes wrote to their standard error."""
+    errors.seek(0)
+    return str(errors.read().decode()[-2000:])

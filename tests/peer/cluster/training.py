@@ -138,7 +138,7 @@ def _synchronous(tf, target, loss_of):
                 found.append(sess.run([step, w]))
         coordinator.request_stop()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     return found
 
 

@@ -248,3 +248,58 @@ other = tf.TensorArray(tf.float32, size=2).unstack([[1.0, 2.0], [3.0, 4.0]])
 out = tf.while_loop(lambda i, t: i < 4, lambda i, t: (i + 1, t.write(i, tf.cast(i * i, tf.float32))), [0, tf.TensorArray(tf.float32, 4)])[1].stack()
 with tf.Session() as sess:
     result = sess.run([stacked, other.read(1), out])
+
+# program: tags of summaries in branches and loops
+# compare: error values
+# not in 2.21: values
+p = tf.placeholder(tf.bool, [], name="p")
+x = tf.placeholder(tf.float32, [], name="x")
+def nested():
+    with tf.name_scope("s"):
+        return tf.cond(x > 0, lambda: tf.summary.scalar("loss", x), lambda: tf.summary.scalar("loss", -x))
+with tf.name_scope("out"):
+    y = tf.cond(p, lambda: tf.summary.scalar("loss", x), lambda: tf.summary.scalar("loss", -x), name="pick")
+    z = tf.cond(p, nested, lambda: tf.summary.merge([tf.summary.scalar("loss", -x), tf.summary.image("i", tf.zeros([2, 3, 3, 1]), family="fam"), tf.summary.text("t", tf.constant("a"))]))
+w = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, tf.summary.scalar("step", tf.cast(i, tf.float32))), [0, tf.constant("")])[1]
+c = tf.case([(p, lambda: tf.summary.scalar("a", x)), (x > 0, lambda: tf.summary.scalar("b", x))], default=lambda: tf.summary.scalar("c", x))
+sw = tf.switch_case(tf.cast(p, tf.int32), [lambda: tf.summary.scalar("a", x), lambda: tf.summary.scalar("b", x)])
+m = tf.map_fn(lambda v: tf.summary.scalar("in_map", v), tf.constant([1.0, 2.0]), tf.string)[0]
+@tf.function
+def f(v): return tf.cond(v > 0, lambda: tf.summary.scalar("loss", v), lambda: tf.summary.scalar("other", v))
+g = f(x)
+out = []
+with tf.Session() as sess:
+    for a in (True, False):
+        for b in (1.0, -1.0):
+            for t in (y, z, w, c, sw, m, g):
+                s = tf.Summary.FromString(sess.run(t, {p: a, x: b}))
+                out.append([e.tag for e in s.value])
+result = out
+
+# program: shapes of what is made of constants outside of a body
+# compare: error values
+# not in 2.21: values
+k0 = tf.constant([2, 3]); q = tf.identity(k0); shapes = []; p = tf.placeholder(tf.bool, []); k2 = k0 * 2; sh = tf.shape(tf.zeros([4, 5])); st = tf.stack([2, 3]); cc = tf.constant(7)
+def f(tag):
+    o = [tag]
+    for t in (k0, q, k2, sh, st, tf.constant([4, 4]), k0 + 1, tf.stack([cc, 2]), tf.stack([tf.shape(k0)[0], 1]), sh[:1], tf.concat([k0, [1]], 0)):
+        o.append(str(tf.zeros(t).shape)); o.append(str(tf.reshape(tf.placeholder(tf.float32), t).shape))
+        o.append(str(tf.contrib.util.constant_value(t)))
+    o.append(str(tf.reduce_sum(tf.zeros([8, 9]), cc - 7).shape)); o.append(str(tf.range(cc).shape)); o.append(str(tf.range(cc + 1).shape)); o.append(str(tf.expand_dims(tf.zeros([8, 9]), tf.constant(1)).shape))
+    o.append(str(tf.SparseTensor([[0, 0]], [1.0], tf.cast(k0, tf.int64)).get_shape()))
+    shapes.append(o)
+def loop(g): return tf.while_loop(lambda k: k < 1, lambda k: (g(), k + 1)[1], [0])
+def cond(g): return tf.cond(p, lambda: (g(), 1)[1], lambda: 0)
+f("out")
+loop(lambda: f("while"))
+cond(lambda: f("cond"))
+loop(lambda: loop(lambda: f("while while")))
+loop(lambda: cond(lambda: f("while cond")))
+cond(lambda: loop(lambda: f("cond while")))
+cond(lambda: cond(lambda: f("cond cond")))
+tf.map_fn(lambda v: (f("map"), v)[1], tf.zeros([3]))
+@tf.function
+def fn(): f("function"); return 1
+fn()
+from_ = tf.data.Dataset.range(2).map(lambda x: (f("data"), x)[1])
+result = shapes

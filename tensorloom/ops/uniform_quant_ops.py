@@ -1,0 +1,124 @@
+"""Uniformly quantized tensors of TensorFlow 2.x: one scale and zero point, or many.
+
+A real number is (integer - zero point) * scale. Scales and zero points are scalars, or
+vectors along the dimension `..._quantization_axis`, which is -1 for scalars.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import (
+    broadcast_binary_shape,
+    unchanged_shape,
+)
+from tensorloom.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+
+def _quantization(prefix: str = "") -> list[str]:
+    """The attrs of a quantized tensor."""
+    return [
+        f"{prefix}quantization_axis: int = -1",
+        f"{prefix}quantization_min_val: int",
+        f"{prefix}quantization_max_val: int",
+    ]
+
+
+def _parameters(prefix: str = "") -> list[str]:
+    """The inputs of a quantized tensor."""
+    return [f"{prefix}scales: float", f"{prefix}zero_points: int32"]
+
+
+def _product_shape(c: InferenceContext) -> TensorShape:
+    a, b = c.with_rank(0, 2).dims_tuple, c.with_rank(1, 2).dims_tuple
+    assert a is not None
+    assert b is not None
+    c.merge_dim(a[1], b[0])
+    return TensorShape.of((a[0], b[1]))
+
+
+register_op(
+    "UniformQuantize",
+    inputs=["input: Tin", *_parameters()],
+    outputs=["output: Tout"],
+    attrs=["Tin: {float}", "Tout: {qint8, quint8, qint32}", *_quantization()],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Floats as integers.",
+)
+
+register_op(
+    "UniformDequantize",
+    inputs=["input: Tin", *_parameters()],
+    outputs=["output: Tout"],
+    attrs=["Tin: {qint8, quint8, qint32}", "Tout: {float}", *_quantization()],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The floats that integers stand for.",
+)
+
+register_op(
+    "UniformRequantize",
+    inputs=["input: Tin", *_parameters("input_"), *_parameters("output_")],
+    outputs=["output: Tout"],
+    attrs=[
+        "Tin: {qint8, qint32}",
+        "Tout: {qint8, qint32}",
+        *_quantization("input_"),
+        *_quantization("output_"),
+    ],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Integers over another scale and zero point.",
+)
+
+_OPERANDS = [*_parameters("lhs_"), *_parameters("rhs_"), *_parameters("output_")]
+_ALL_QUANTIZATIONS = [
+    *_quantization("lhs_"),
+    *_quantization("rhs_"),
+    *_quantization("output_"),
+]
+
+register_op(
+    "UniformQuantizedAdd",
+    inputs=["lhs: T", "rhs: T", *_OPERANDS],
+    outputs=["output: T"],
+    attrs=[*_ALL_QUANTIZATIONS, "T: {qint32}"],
+    shape_fn=broadcast_binary_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="lhs + rhs, quantized.",
+)
+
+register_op(
+    "UniformQuantizedClipByValue",
+    inputs=["operand: T", "min: T", "max: T", *_parameters()],
+    outputs=["output: T"],
+    attrs=["T: {qint32}", *_quantization()],
+    shape_fn=unchanged_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="Integers kept between min and max, which are quantized as they are.",
+)
+
+register_op(
+    "UniformQuantizedDot",
+    inputs=["lhs: Tin", "rhs: Tin", *_OPERANDS],
+    outputs=["output: Tout"],
+    attrs=["Tin: {qint8}", "Tout: {qint32}", *_ALL_QUANTIZATIONS],
+    shape_fn=_product_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The product of two matrices, quantized.",
+)
+
+register_op(
+    "UniformQuantizedDotHybrid",
+    inputs=["lhs: Tlhs", "rhs: Trhs", *_parameters("rhs_")],
+    outputs=["output: Tout"],
+    attrs=["Tlhs: {float}", "Trhs: {qint8}", "Tout: {float}", *_quantization("rhs_")],
+    shape_fn=_product_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The product of a matrix, whose rows are quantized first, and a quantized one.",
+)

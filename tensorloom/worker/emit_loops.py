@@ -1,0 +1,140 @@
+"""Loops: While as a Python `while` over the loop variables, in line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.resource import is_torch_type
+from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.worker import loop_reads, loop_sums, memory
+from tensorloom.worker.emit_control_flow import (
+    alias,
+    condition_text,
+    emit_body,
+    emit_when_run,
+    find_function,
+    is_interpreted,
+    local_name,
+    text_like,
+)
+from tensorloom.worker.emitter import STRUCTURE
+from tensorloom.worker.signatures import check_loop
+from tensorloom.worker.values import Root, Value
+
+if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.graph_ir import FunctionIR, Node
+    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.worker.emitter import Emitter
+    from tensorloom.worker.values import Scope
+
+
+def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
+    """While and StatelessWhile: a Python `while` over the loop variables."""
+    inputs = emitter.inputs_of(scope, node)
+    functions = [node.attrs["cond"].name, node.attrs["body"].name]
+    test_function, body_function = (find_function(emitter, n) for n in functions)
+    check_loop(test_function, body_function, [value.dtype for value in inputs])
+    sums = loop_sums.find(test_function, body_function, scope, node, inputs)
+    if sums and any(
+        is_interpreted(f, emitter.functions) for f in (test_function, body_function)
+    ):
+        sums = []
+    summed = {one.index: one.variable for one in sums}
+    variables = [
+        value
+        if _is_invariant(body_function, i)
+        else summed.get(i) or loop_variable(emitter, scope, node, i, value)
+        for i, value in enumerate(inputs)
+    ]
+    start_variables(emitter, scope, node, variables, inputs)
+    arguments, read = loop_reads.read_before(emitter, scope, node, variables, functions)
+    test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
+    special = loop_sums.emitters(sums)
+    step, results = emit_when_run(
+        emitter, scope, node, functions[1], arguments, special
+    )
+    loop_sums.start(emitter, scope, node, sums)
+    # Everything that may add a line before the loop comes before it.
+    stop = condition_text(emitter, test, node, condition)
+    if results is not None:
+        assign_next(emitter, step, node, variables, inputs, results)
+    emitter.uses_context = True
+    scope.write("while True:", node)
+    test.write(f"if not {stop}: break", node)
+    test.write("if context.cancellation.cancelled: context.cancellation.check()", node)
+    scope.splice(test)
+    scope.splice(step)
+    loop_reads.drop(scope, read)
+    for index, (value, variable) in enumerate(zip(inputs, variables, strict=True)):
+        if variable is value:
+            scope.values[node.name, index] = alias(emitter, scope, node, value)
+        else:
+            variable.pinned = False
+            scope.values[node.name, index] = variable
+
+
+def _is_invariant(body: FunctionIR, index: int) -> bool:
+    """True when the body returns its argument `index` as it came."""
+    return bool(body.returns) and body.returns[index] == (body.arg_names[index], 0)
+
+
+def start_variables(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    variables: Sequence[Value],
+    inputs: Sequence[Value],
+) -> None:
+    """The loop variables' values before the first iteration; not those of sums."""
+    for value, variable in zip(inputs, variables, strict=True):
+        if variable is not value and local_name(variable):
+            text = text_like(emitter, scope, variable, value)
+            scope.write(f"{local_name(variable)} = {text}", node)
+
+
+def loop_variable(
+    emitter: Emitter, scope: Scope, node: Node, index: int, initial: Value
+) -> Value:
+    """A local that is assigned in each iteration, in one memory throughout."""
+    dtype: DType = node.output_types[index]
+    shape: TensorShape = node.output_shapes[index] if node.output_shapes else UNKNOWN
+    kernel_type = emitter.device.kernel_type
+    host = not is_torch_type(dtype) or (
+        (initial.is_host or initial.is_ref)
+        and memory.is_small(shape, dtype.is_integer, kernel_type)
+    )
+    name = emitter.new_name(scope)
+    return Value(
+        dtype,
+        shape,
+        scope,
+        Root(shared=True),
+        host_name=name if host else None,
+        tensor_name=None if host else name,
+        is_scalar=host and shape.dims_tuple == () and is_torch_type(dtype),
+        pinned=True,
+        handle=initial.handle,
+    )
+
+
+def assign_next(
+    emitter: Emitter,
+    step: Scope,
+    node: Node,
+    variables: Sequence[Value],
+    inputs: Sequence[Value],
+    results: Sequence[Value],
+) -> None:
+    """The loop variables' values for the next iteration, all at once."""
+    targets, sources = [], []
+    for variable, value, result in zip(variables, inputs, results, strict=True):
+        if variable is not value and variable is not result:
+            targets.append(local_name(variable))
+            sources.append(text_like(emitter, step, variable, result))
+    if targets:
+        step.write(f"{', '.join(targets)} = {', '.join(sources)}", node)
+
+
+STRUCTURE.update({"While": emit_while, "StatelessWhile": emit_while})

@@ -1,0 +1,214 @@
+"""Sums that a loop makes are added up in place, and are the same sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tensorloom.worker.piece import Piece
+
+
+@pytest.fixture
+def sources(monkeypatch) -> list[str]:
+    made: list[str] = []
+    start = Piece.__init__
+
+    def note(self, *args, **kwargs) -> None:
+        start(self, *args, **kwargs)
+        made.append(self.source)
+
+    monkeypatch.setattr(Piece, "__init__", note)
+    return made
+
+
+def loop_of(source: str) -> list[str]:
+    """The lines of a loop."""
+    lines = source.partition("while True:\n")[2].splitlines()
+    end = next(i for i, line in enumerate(lines) if not line.startswith("        "))
+    return [line.strip() for line in lines[:end]]
+
+
+def adds_in_place(source: str) -> bool:
+    """Whether a line of the loop changes something and gives nothing."""
+    return any(
+        line.startswith(("np.add", "v", "k")) and "=" not in line
+        for line in loop_of(source)
+    )
+
+
+def parts(*shape: int) -> np.ndarray:
+    return np.random.RandomState(0).randn(*shape).astype(np.float32)
+
+
+def product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(a, b, transpose_a=True)
+
+
+def part_itself(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return a + b
+
+
+# rows, columns of a and b; what is added; its reference
+CASES = {
+    "product": ((3, 100), (3, 90), product, lambda a, b: a.T @ b),
+    "small product": ((3, 4), (3, 5), product, lambda a, b: a.T @ b),
+    "tensor": ((100, 90), (100, 90), part_itself, np.add),
+    "array": ((4, 5), (4, 5), part_itself, np.add),
+    "product of other rows": (
+        (90, 200),
+        (200, 100),
+        lambda a, b: tf.matmul(a, b),
+        np.matmul,
+    ),
+}
+ADDITIONS = {
+    "add": lambda total, part: total + part,
+    "added to": lambda total, part: part + total,
+    "add_n": lambda total, part: tf.add_n([total, part]),
+}
+
+
+@pytest.mark.parametrize("addition", ADDITIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_sum(case: str, addition: str, sources) -> None:
+    left, right, part, reference = CASES[case]
+    a, b = parts(5, *left), parts(5, *right)
+    start = parts(*reference(a[0], b[0]).shape)
+    given = start.copy()
+    with tf.Graph().as_default():
+        count = tf.placeholder(tf.int32, [])
+        fed = tf.placeholder(tf.float32, start.shape)
+        x, y = tf.constant(a), tf.constant(b)
+
+        def body(i, total):
+            return i + 1, ADDITIONS[addition](total, part(x[i], y[i]))
+
+        loops = [
+            tf.while_loop(lambda i, total: i < count, body, [0, first])[1]
+            for first in (fed, tf.constant(start))
+        ]
+        with tf.Session() as session:
+            # Twice: what a sum begins with stays as it is.
+            for n in (3, 0, 5, 5):
+                found = session.run(loops, {count: n, fed: given})
+                expected = start + sum(reference(a[i], b[i]) for i in range(n))
+                for value in found:
+                    np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4)
+                np.testing.assert_array_equal(given, start)
+    assert adds_in_place(sources[-1])
+
+
+def test_batch_of_unknown_size() -> None:
+    a, b = parts(4, 7, 60), parts(4, 7, 50)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [4, None, 60])
+        y = tf.placeholder(tf.float32, [4, None, 50])
+        _, total = tf.while_loop(
+            lambda i, total: i < 4,
+            lambda i, total: (i + 1, total + product(x[i], y[i])),
+            [0, tf.zeros([60, 50])],
+        )
+        with tf.Session() as session:
+            found = session.run(total, {x: a, y: b})
+            np.testing.assert_allclose(
+                found, np.einsum("nij,nik->jk", a, b), rtol=1e-4, atol=1e-4
+            )
+            with pytest.raises(tf.errors.InvalidArgumentError, match="incompatible"):
+                session.run(total, {x: a, y: b[:, :5]})
+
+
+def test_gradient_of_weights(sources) -> None:
+    """The weights of a recurrent network, beside the same written out."""
+    inputs, weights = parts(6, 8, 40), parts(80, 40) / 10
+    with tf.Graph().as_default():
+        x, w = tf.constant(inputs), tf.constant(weights)
+
+        def cell(i, state):
+            return i + 1, tf.tanh(tf.matmul(tf.concat([x[i], state], 1), w))
+
+        _, last = tf.while_loop(lambda i, s: i < 6, cell, [0, tf.zeros([8, 40])])
+        state = tf.zeros([8, 40])
+        for i in range(6):
+            _, state = cell(i, state)
+        with tf.Session() as session:
+            in_loop = session.run(tf.gradients(last, w))[0]
+            assert adds_in_place(sources[-1].partition("while True:\n")[2])
+            written_out = session.run(tf.gradients(state, w))[0]
+    np.testing.assert_allclose(in_loop, written_out, rtol=1e-4, atol=1e-5)
+
+
+def test_sum_of_sums() -> None:
+    a = parts(3, 4, 30, 40)
+    with tf.Graph().as_default():
+        x = tf.constant(a)
+
+        def inner(i):
+            return tf.while_loop(
+                lambda j, total: j < 4,
+                lambda j, total: (j + 1, total + x[i, j]),
+                [0, tf.zeros([30, 40])],
+            )[1]
+
+        _, total = tf.while_loop(
+            lambda i, total: i < 3,
+            lambda i, total: (i + 1, total + inner(i)),
+            [0, tf.ones([30, 40])],
+        )
+        with tf.Session() as session:
+            found = session.run(total)
+    np.testing.assert_allclose(found, 1 + a.sum((0, 1)), rtol=1e-4, atol=1e-5)
+
+
+# What a body makes of (i, total, other): not a sum that nobody else sees.
+OTHERS = {
+    "read by the other": lambda i, t, o: (t + 1.0, o + t),
+    "part is the other": lambda i, t, o: (t + o, t * 2.0),
+    "added twice": lambda i, t, o: (t + t, o),
+    "moved on": lambda i, t, o: (o + 1.0, t + 1.0),
+    "result in both": lambda i, t, o: [t + tf.ones([40, 50])] * 2,
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_other_variables_are_not_changed_in_place(case: str) -> None:
+    with tf.Graph().as_default():
+        start = [tf.constant(parts(40, 50)), tf.constant(2 * parts(40, 50))]
+        loop = tf.while_loop(
+            lambda i, t, o: i < 3,
+            lambda i, t, o: (i + 1, *OTHERS[case](i, t, o)),
+            [0, *start],
+        )
+        state = start
+        for i in range(3):
+            state = list(OTHERS[case](i, *state))
+        with tf.Session() as session:
+            values = session.run([loop[1:], state])
+    np.testing.assert_array_equal(values[0], values[1])
+
+
+def test_a_sum_that_ends_the_loop() -> None:
+    with tf.Graph().as_default():
+        total = tf.while_loop(
+            lambda total: tf.reduce_sum(total) < 2000.0,
+            lambda total: total + tf.ones([20, 50]),
+            [tf.zeros([20, 50])],
+        )
+        with tf.Session() as session:
+            np.testing.assert_array_equal(session.run(total), np.full([20, 50], 2.0))
+
+
+def test_a_product_that_somebody_else_reads() -> None:
+    a, b = parts(3, 100), parts(3, 90)
+    with tf.Graph().as_default():
+
+        def body(i, total, last):
+            part = product(tf.constant(a) * tf.to_float(i), tf.constant(b))
+            return i + 1, total + part, part
+
+        zeros = tf.zeros([100, 90])
+        loop = tf.while_loop(lambda i, t, p: i < 3, body, [0, zeros, zeros])
+        with tf.Session() as session:
+            _, total, last = session.run(loop)
+    np.testing.assert_allclose(total, 3 * a.T @ b, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(last, 2 * a.T @ b, rtol=1e-4, atol=1e-4)
