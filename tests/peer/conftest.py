@@ -83,8 +83,9 @@ def pytest_terminal_summary(
     results = config.stash.get(RESULTS, [])
     if not results:
         return
-    from tests.peer.ops import table
+    from tests.peer.ops import spec, table
 
+    spec.load()  # with xdist this process has collected nothing
     data = table.agreement(results)
     terminalreporter.section("ops here and in TensorFlow")
     for line in table.lines(data):
