@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
     from tests.peer.ops.op_peer import OpPeer
 
 FOLDER = Path(__file__).parent
+# Processes that test side by side write the same names, each in a folder of its own.
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+if _WORKER is not None:
+    tempfile.tempdir = tempfile.mkdtemp(prefix=f"tensorloom-{_WORKER}-")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,6 +68,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     results = config.stash.get(RESULTS, [])
     if not hasattr(config, "workeroutput"):
         return
+    shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
     if not config.getoption("--record-ops"):
         for result in results:
             result.goldens.clear()

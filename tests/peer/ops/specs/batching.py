@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Node, Program
 from tests.peer.ops.spec import spec
 
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
-_NUMBERS = itertools.count()
+_NUMBERS = process_count()
 _LIMITS: dict[str, Any] = {
     "num_batch_threads": 1,
     "max_batch_size": 8,

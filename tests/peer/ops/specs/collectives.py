@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.peer.ops.draw import K
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import call, spec
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
 _TYPES = ["float32", "float64", "int32", "int64"]
-_KEYS = itertools.count(1000)
+_KEYS = process_count(1000)
 
 
 def _spec(ops: str, make: Any, **options: Any) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Node, Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import INT, numbers, read, shaped
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(tempfile.gettempdir()) / "tensorloom-peer-files"
 # Cases share a session, in which a resource is known by its name.
-_NAMES = itertools.count()
+_NAMES = process_count()
 
 
 def _text(value: bytes | str) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import INT, ints, numbers, pipeline, read, shaped
@@ -17,7 +17,7 @@ from tests.peer.ops.specs.remaining_data import _FOLDER, _file, _text
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
-_NUMBERS = itertools.count()
+_NUMBERS = process_count()
 
 
 def _alone(op: str, make: Any, **options: Any) -> None:

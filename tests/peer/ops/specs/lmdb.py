@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import read, shaped
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
 _FOLDER = Path(tempfile.gettempdir()) / "tensorloom-peer-files"
-_NAMES = itertools.count()
+_NAMES = process_count()
 _PAIR = (["string", "string"], [(), ()])
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.input_output import folder, text
@@ -15,7 +15,7 @@ from tests.peer.ops.specs.queues import set_of_values
 if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
-_NUMBERS = itertools.count()
+_NUMBERS = process_count()
 
 
 def _spec(ops: str, make: Any, **options: Any) -> None:

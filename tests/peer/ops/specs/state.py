@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.peer.ops import program as programs
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Node, Program, Ref
 from tests.peer.ops.spec import Tolerance, spec
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Q = ["qint8", "quint8", "qint32"]
 # Cases share a session, in which a variable is known by its name.
-NUMBERS = itertools.count()
+NUMBERS = process_count()
 UPDATES = Tolerance(2e-5, 2e-6, "steps are computed in another order", widened=4)
 
 

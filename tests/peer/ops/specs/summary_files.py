@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.peer.ops.process_count import process_count
 from tests.peer.ops.program import Node, Program
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import shaped
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.peer.ops.draw import Draw
 
 _FOLDER = Path(tempfile.gettempdir()) / "tensorloom_op_specs_events"
-_NUMBERS = itertools.count()
+_NUMBERS = process_count()
 
 
 def _text(value: Any) -> Any:
