@@ -99,14 +99,16 @@ class ShapedStep:
         self._feeds = feeds
         self._lock = threading.Lock()
         self._any: PreparedStep | None = None
-        self._shapes: list[tuple[int, tuple[int, ...]]] | None = None
-        self._first: PreparedStep | None = None
+        # Shapes and step together: other threads may look at any time.
+        self._first: tuple[list[tuple[int, tuple[int, ...]]], PreparedStep] | None
+        self._first = None
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the step; see `PreparedStep.run`."""
-        chosen = self._first
-        if chosen is not None:
-            for index, shape in self._shapes or ():
+        chosen = None
+        if self._first is not None:
+            shapes, chosen = self._first
+            for index, shape in shapes:
                 if feeds[index].shape != shape:
                     chosen = self._any
                     break
@@ -118,10 +120,9 @@ class ShapedStep:
         shapes = [(index, tuple(feeds[index].shape)) for index in self._feeds]
         with self._lock, collection_paused():
             if self._first is None:
-                self._first = self._compile_for(dict(shapes))
-                self._shapes = shapes
-            if shapes == self._shapes:
-                return self._first
+                self._first = shapes, self._compile_for(dict(shapes))
+            if shapes == self._first[0]:
+                return self._first[1]
             if self._any is None:
                 self._any = self._compile_for({})
             return self._any

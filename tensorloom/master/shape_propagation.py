@@ -43,7 +43,7 @@ def with_shapes(graph: GraphIR, own: Container[str]) -> GraphIR:
       graph: in topological order.
       own: the functions that may be given shapes, each called by one node alone.
     """
-    return _inferred(graph, own, None)[0]
+    return _infer_graph(graph, own, None)[0]
 
 
 def with_fitting_shapes(
@@ -60,11 +60,11 @@ def with_fitting_shapes(
       None where shapes do not fit: kernels rely on shapes that are known, and only
       those that do not know them tell what is wrong.
     """
-    inferred, fits = _inferred(graph, own, evaluate)
+    inferred, fits = _infer_graph(graph, own, evaluate)
     return inferred if fits else None
 
 
-def _inferred(
+def _infer_graph(
     graph: GraphIR, own: Container[str], evaluate: Evaluate | None
 ) -> tuple[GraphIR, bool]:
     arrays = ArrayShapes()
@@ -129,8 +129,8 @@ class _Inference:
         self.own = own
         self.evaluate = evaluate
         self.arrays = arrays
-        # Nodes, by function, whose inputs do not fit.
-        self.misfits: set[tuple[str, str]] = set()
+        # Functions with nodes whose inputs do not fit; empty for the graph.
+        self.misfits: set[str] = set()
 
     def infer(self, nodes: Iterable[Node], known: _Known, function: str = "") -> None:
         """Notes the nodes, of the graph or of a function, with their shapes."""
@@ -166,11 +166,8 @@ class _Inference:
         shapes = fitting_shapes(node, known.nodes, known.handles, known.values)
         old = node.output_shapes or (UNKNOWN,) * len(node.output_types)
         if shapes is None:
-            self.misfits.add((function, node.name))
+            self.misfits.add(function)
             shapes = old
-        else:
-            # The last look at a body is the one that counts.
-            self.misfits.discard((function, node.name))
         if self._calls(node):
             shapes = self._through_functions(node, known) or shapes
         found = tuple([refined(o, new) for o, new in zip(old, shapes, strict=True)])
@@ -269,6 +266,7 @@ class _Inference:
         """What is known of the results; the function is noted with what is inside."""
         # Not what an earlier look noted: that may have been too definite.
         function = self.original[name]
+        self.misfits.discard(name)
         known = _Known()
         shapes = list(given.shapes)
         if function.arg_shapes is not None:
