@@ -6,8 +6,9 @@ a `scan` over fed data knows no more than that there is a batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.shape_inference import HandleData
@@ -98,11 +99,13 @@ class ArrayShapes:
     def has_learned(self) -> bool:
         """Whether another round would know more than the last."""
         known = {
-            array: _common(list(shapes.values()))
+            array: reduce(common_shape, shapes.values())
             for array, shapes in self._written.items()
             if shapes and array not in self._escaped
         }
-        if known == self._known or self._rounds == _MAX_ROUNDS:
+        # By their sizes: shapes with unknown ones are never equal.
+        before, now = _dims(self._known), _dims(known)
+        if now == before or self._rounds == _MAX_ROUNDS:
             return False
         self._rounds += 1
         self._known, self._written = known, {}
@@ -132,6 +135,12 @@ def _element_of(node: Node, shapes: Sequence[TensorShape]) -> TensorShape:
     return TensorShape.of((None, *dims[1:]))
 
 
+def _dims(
+    shapes: Mapping[str, TensorShape],
+) -> dict[str, tuple[int | None, ...] | None]:
+    return {array: shape.dims_tuple for array, shape in shapes.items()}
+
+
 def refined(told: TensorShape, learned: TensorShape | None) -> TensorShape:
     """What either says; where they contradict each other, the step will say so."""
     if learned is None or not told.is_compatible_with(learned):
@@ -139,17 +148,7 @@ def refined(told: TensorShape, learned: TensorShape | None) -> TensorShape:
     return told.merge_with(learned)
 
 
-def _common(shapes: Sequence[TensorShape]) -> TensorShape:
-    found = shapes[0]
-    for shape in shapes[1:]:
-        found = common_shape(found, shape)
-    return found
-
-
-def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What two shapes both say."""
-    dims, others = a.dims_tuple, b.dims_tuple
-    if dims is None or others is None or len(dims) != len(others):
-        return UNKNOWN
-    pairs = zip(dims, others, strict=True)
-    return TensorShape.of(tuple([x if x == y else None for x, y in pairs]))
+def common_shape(first: TensorShape, second: TensorShape) -> TensorShape:
+    """What both say; the first itself where it says no more than that."""
+    common = first.most_specific_compatible_shape(second)
+    return first if common.dims_tuple == first.dims_tuple else common

@@ -76,9 +76,7 @@ def common_data(
     declared = common_shape(first.declared, second.declared)
     if first.is_empty or second.is_empty:
         return replace(second if first.is_empty else first, declared=declared)
-    return _ListData(
-        first.dtype,
-        common_shape(first.shape, second.shape),
-        False,
-        declared,
-    )
+    shape = common_shape(first.shape, second.shape)
+    if shape is first.shape and declared is first.declared:
+        return first  # itself: shapes with unknown sizes are never equal
+    return replace(first, shape=shape, declared=declared)
