@@ -34,6 +34,15 @@ def _is_for_numpy(x: torch.Tensor) -> bool:
     return x.is_cpu and _FEWEST_ELEMENTS <= x.numel() <= _MOST_ELEMENTS
 
 
+def _leaves(x: torch.Tensor, least: float, most: float) -> bool:
+    """Whether float32 elements are outside of what MKL's vectors take; NaN is, too."""
+    return (
+        x.dtype is torch.float32
+        and _is_for_numpy(x)
+        and not least < x.amin().item() <= x.amax().item() < most
+    )
+
+
 def sqrt(x: torch.Tensor) -> torch.Tensor:
     """The square root of each element, of any dtype that `torch.sqrt` takes."""
     if x.dtype in _ROOTS and _is_for_numpy(x):
@@ -43,22 +52,13 @@ def sqrt(x: torch.Tensor) -> torch.Tensor:
 
 def log(x: torch.Tensor) -> torch.Tensor:
     """The natural logarithm of each element."""
-    if (
-        x.dtype is torch.float32
-        and _is_for_numpy(x)
-        # NaN is not either.
-        and not 0 < x.amin().item() <= x.amax().item() < float("inf")
-    ):
+    if _leaves(x, 0.0, float("inf")):
         return _by_numpy(np.log, x)
     return torch.log(x)
 
 
 def exp(x: torch.Tensor) -> torch.Tensor:
     """The exponential of each element."""
-    if (
-        x.dtype is torch.float32
-        and _is_for_numpy(x)
-        and not _LEAST_EXPONENT < x.amin().item() <= x.amax().item() < _MOST_EXPONENT
-    ):
+    if _leaves(x, _LEAST_EXPONENT, _MOST_EXPONENT):
         return _by_numpy(np.exp, x)
     return torch.exp(x)
