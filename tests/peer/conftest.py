@@ -68,11 +68,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     results = config.stash.get(RESULTS, [])
     if not hasattr(config, "workeroutput"):
         return
-    shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
     if not config.getoption("--record-ops"):
         for result in results:
             result.goldens.clear()
     config.workeroutput["op_results"] = pickle.dumps(results)
+
+
+def pytest_unconfigure() -> None:
+    """The last that a process does: no test needs its folder any more."""
+    if _WORKER is not None:
+        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
 
 
 @pytest.hookimpl(optionalhook=True)
