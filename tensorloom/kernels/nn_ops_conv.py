@@ -16,6 +16,7 @@ import torch
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels import nn_ops_conv_products as products
 from tensorloom.kernels import nn_ops_depthwise_taps as taps
 from tensorloom.kernels.host.allocation import (
     check_dimensions,
@@ -138,6 +139,10 @@ def _forward(
     ):
         result = taps.forward(image, filters, plan)
         return result if bias is None else result.add_(bias)
+    if geometry.channels_last and products.is_by_product(
+        image.shape[0], filters.shape, filters, plan
+    ):
+        return products.forward(image, filters, bias, plan)
     result = _convolution(
         _padded(to_nchw(image, geometry.data_format), plan),
         _to_oihw(filters, geometry.depthwise),
@@ -244,6 +249,12 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
             batch, depth, height, width = image
             sizes = batch, height, width, depth
             return taps.input_gradient(filters, grad, sizes, plan)
+        if geometry.channels_last and products.is_by_product(
+            image[0], filters.shape, grad, plan
+        ):
+            batch, depth, height, width = image
+            sizes = batch, height, width, depth
+            return products.input_gradient(filters, grad, sizes, plan)
         shape = _padded_shape(image, plan)
         result = _backward(
             to_nchw(grad, data_format),
@@ -301,6 +312,10 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
     def run(image: torch.Tensor, grad: torch.Tensor, plan: Plan, sizes: _Shape) -> Any:
         if geometry.by_channel and taps.is_by_taps(image.shape[0], sizes, grad, plan):
             return taps.filter_gradient(image, grad, sizes, plan)
+        if geometry.channels_last and products.is_by_product(
+            image.shape[0], sizes, grad, plan, is_filter_gradient=True
+        ):
+            return products.filter_gradient(image, grad, sizes, plan)
         filters = torch.empty(
             _oihw_shape(sizes, geometry.depthwise),
             dtype=image.dtype,

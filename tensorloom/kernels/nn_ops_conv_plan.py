@@ -37,6 +37,14 @@ class Plan:
     extra: tuple[int, int, int, int] | None
     outputs: tuple[int, int]  # height and width of the result
 
+    @property
+    def margins(self) -> tuple[int, int, int, int]:
+        """Rows and columns of zeros around the image: left, right, top, bottom."""
+        if self.extra is not None:
+            return self.extra
+        rows, columns = self.padding
+        return columns, columns, rows, rows
+
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
@@ -51,9 +59,14 @@ class Geometry:
     depthwise: bool
 
     @property
+    def channels_last(self) -> bool:
+        """Whether images are NHWC."""
+        return self.data_format == b"NHWC"
+
+    @property
     def by_channel(self) -> bool:
         """Whether it is depthwise, channels last."""
-        return self.depthwise and self.data_format == b"NHWC"
+        return self.depthwise and self.channels_last
 
     def plan(self, image: _Shape, filters: _Shape, groups: int) -> Plan:
         """For an image shape NCHW and a filter shape HWIO."""

@@ -66,7 +66,7 @@ def input_gradient(
 ) -> torch.Tensor:
     """The gradient with respect to images of `shape` from that of the output."""
     batch, height, width, depth = shape
-    left, right, top, bottom = _margins(plan)
+    left, right, top, bottom = plan.margins
     weights = _weights(filters, plan.outputs[1])
     flat = grad.reshape(*grad.shape[:2], -1)
     padded = grad.new_zeros(
@@ -85,17 +85,9 @@ def input_gradient(
     return inner.reshape(batch, height, width, depth, -1).sum(-1)
 
 
-def _margins(plan: Plan) -> tuple[int, int, int, int]:
-    """Rows and columns of zeros around the image: left, right, top, bottom."""
-    if plan.extra is not None:
-        return plan.extra
-    rows, columns = plan.padding
-    return columns, columns, rows, rows
-
-
 def _widened(image: torch.Tensor, multiplier: int, plan: Plan) -> torch.Tensor:
     """The padded image with a channel for each channel of the output."""
-    padded = torch.constant_pad_nd(image, (0, 0, *_margins(plan)))
+    padded = torch.constant_pad_nd(image, (0, 0, *plan.margins))
     return padded if multiplier == 1 else padded.repeat_interleave(multiplier, 3)
 
 

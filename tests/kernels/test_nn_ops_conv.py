@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
+from tensorloom.kernels import nn_ops_conv_products as products
 from tensorloom.kernels import nn_ops_depthwise_taps as taps
 from tests.kernels.nn_ops_calls import run
 
@@ -90,9 +92,14 @@ def _attrs(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60)
-@given(CASES.filter(_fits))
-def test_conv2d_and_its_gradients(case: dict[str, Any]) -> None:
+@settings(max_examples=80)
+@given(CASES.filter(_fits), st.booleans())
+def test_conv2d_and_its_gradients(case: dict[str, Any], by_product: bool) -> None:
+    with mock.patch.object(products, "is_by_product", lambda *_, **__: by_product):
+        _check_conv2d(case)
+
+
+def _check_conv2d(case: dict[str, Any]) -> None:
     image, filters = _operands(case)
     attrs = _attrs(case)
     (result,) = run("Conv2D", image, filters, **attrs)
@@ -124,6 +131,44 @@ def test_depthwise_and_its_gradients(case: dict[str, Any]) -> None:
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
     grad = np.random.default_rng(5).standard_normal(result.shape)
     _check_adjoint("DepthwiseConv2dNative", image, filters, grad, result, attrs)
+
+
+BY_PRODUCT = [
+    # (image, filters, stride): few windows and many channels
+    ((1, 7, 7, 40), (3, 3, 40, 64), 1),
+    ((2, 9, 8, 40), (3, 2, 40, 64), 2),
+    ((3, 12, 11, 16), (1, 1, 16, 20), 1),
+    ((3, 12, 11, 16), (1, 1, 16, 20), 2),
+    ((1, 1, 1, 30), (3, 3, 30, 50), 1),
+]
+
+
+@pytest.mark.parametrize(("shape", "window", "stride"), BY_PRODUCT)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_images_with_many_channels(
+    shape: Any, window: Any, stride: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    image = rng.standard_normal(shape).astype(dtype)
+    filters = rng.standard_normal(window).astype(dtype)
+    attrs = _attrs({"stride": stride, "dilation": 1, "padding": "SAME"})
+    sizes = [np.array(v.shape, np.int32) for v in (image, filters)]
+    (y,) = run("Conv2D", image, filters, **attrs)
+    calls = [
+        ("Conv2D", (image, filters)),
+        ("Conv2DBackpropInput", (sizes[0], filters, y)),
+        ("Conv2DBackpropFilter", (image, sizes[1], y)),
+    ]
+    taken = mock.Mock(wraps=products.matrix_product)
+    monkeypatch.setattr(products, "matrix_product", taken)
+    found = [run(op, *inputs, **attrs)[0] for op, inputs in calls]
+    assert taken.call_count == len(calls)
+    monkeypatch.setattr(products, "is_by_product", lambda *_, **__: False)
+    for (op, inputs), result in zip(calls, found, strict=True):
+        (expected,) = run(op, *inputs, **attrs)
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-3)
+        assert result.flags.c_contiguous
 
 
 BY_TAPS = [
