@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.cli.actions import FINE, PROBLEMS, Action, group, progress, show, table
 
 if TYPE_CHECKING:
+    from tensorloom.storage.bundle_writer import BundleWriter
     from tensorloom.storage.checkpoints import Reader
 
 _PATH_HELP = "a checkpoint's prefix, one of its files, or its directory (the latest)"
@@ -30,26 +31,26 @@ def _text(name: bytes) -> str:
 
 
 def _facts(reader: Reader) -> dict[str, dict[str, Any]]:
-    dtypes, shapes = _dtype_names(reader), reader.shapes()
+    dtypes, shapes = reader.dtypes(), reader.shapes()
     return {
-        _text(name): {"dtype": dtypes[name], "shape": list(shapes[name])}
+        _text(name): {"dtype": dtypes[name].name, "shape": list(shapes[name])}
         for name in sorted(shapes)
     }
 
 
-def _dtype_names(reader: Reader) -> dict[bytes, str]:
-    from tensorloom.framework import errors
+def _stored(reader: Reader, key: bytes) -> Any:
+    """Dtype, shape and bytes of a tensor whose values only TensorFlow 2 can read.
 
-    def of(name: bytes) -> str:
-        try:
-            return reader.dtype(name).name
-        except errors.UnimplementedError:  # one that only TensorFlow 2 has
-            return "unknown"
+    None for all others.
+    """
+    from tensorloom.storage.bundle_reader import BundleReader
+    from tensorloom.storage.later_dtypes import LaterDType
 
-    try:
-        return {name: dtype.name for name, dtype in reader.dtypes().items()}
-    except errors.UnimplementedError:
-        return {name: of(name) for name in reader.names}
+    if isinstance(reader, BundleReader):
+        dtype = reader.stored_dtype(key)
+        if isinstance(dtype, LaterDType):
+            return dtype, *reader.read_stored(key)
+    return None
 
 
 # --- show ----------------------------------------------------------------------------
@@ -155,11 +156,13 @@ def _difference(
         return f"{a['dtype']}{a['shape']} and {b['dtype']}{b['shape']}"
     if options.names_only:
         return ""
-    if mine[name]["dtype"] == "unknown":
-        return "values of a dtype that cannot be read here"
     import numpy as np
 
-    a, b = first.read(name.encode()), second.read(name.encode())
+    key = name.encode()
+    stored = _stored(first, key)
+    if stored is not None:
+        return "" if stored == _stored(second, key) else "other bytes"
+    a, b = first.read(key), second.read(key)
     if a.dtype == object or a.dtype.kind in "b":
         count = int(np.sum(a != b))
         return f"{count} of {a.size} values" if count else ""
@@ -220,7 +223,8 @@ def _verify(options: argparse.Namespace) -> int:
                     step(_text(name), 1)
                     count += 1
                     try:
-                        reader.read(name)
+                        if _stored(reader, name) is None:
+                            reader.read(name)
                     except errors.OpError as error:
                         problems[_text(name)] = error.message
         except errors.NotFoundError:
@@ -299,9 +303,16 @@ def _write(output: str, reader: Reader, names: dict[str, str]) -> None:
     with BundleWriter(output) as writer, progress("write", len(order)) as step:
         for name in order:
             step(name, 1)
-            key = name.encode()
-            writer.add(names[name].encode(), reader.dtype(key), reader.read(key))
+            _copy(reader, name.encode(), writer, names[name].encode())
         writer.finish()
+
+
+def _copy(reader: Reader, key: bytes, writer: BundleWriter, new: bytes) -> None:
+    stored = _stored(reader, key)
+    if stored is None:
+        writer.add(new, reader.dtype(key), reader.read(key))
+    else:
+        writer.add_stored(new, *stored)
 
 
 def _add_average(parser: argparse.ArgumentParser) -> None:
@@ -328,10 +339,7 @@ def _average(options: argparse.Namespace) -> int:
         ):
             for name in sorted(facts[0], key=str.encode):
                 step(name, 1)
-                key = name.encode()
-                dtype = readers[0].dtype(key)
-                value = _mean(readers, key, dtype.is_floating or dtype.is_complex)
-                writer.add(key, dtype, value)
+                _average_one(readers, name.encode(), writer)
             writer.finish()
     finally:
         for reader in readers:
@@ -341,12 +349,19 @@ def _average(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _mean(readers: list[Reader], key: bytes, is_number: bool) -> Any:
+def _average_one(readers: list[Reader], key: bytes, writer: BundleWriter) -> None:
+    if _stored(readers[-1], key) is None:
+        dtype = readers[-1].dtype(key)
+        if dtype.is_floating or dtype.is_complex:
+            writer.add(key, dtype, _mean(readers, key))
+            return
+    _copy(readers[-1], key, writer, key)
+
+
+def _mean(readers: list[Reader], key: bytes) -> Any:
     import numpy as np
 
     last = readers[-1].read(key)
-    if not is_number:
-        return last
     wide = np.complex128 if np.iscomplexobj(last) else np.float64
     total = np.zeros(last.shape, wide)
     for reader in readers:

@@ -348,6 +348,10 @@ class BaseSession(SessionInterface):
 
         Returns:
           A handle for `partial_run`.
+
+        Raises:
+          RuntimeError, TypeError, ValueError: as for `run`.
+          errors.OpError: the master cannot prepare them.
         """
         self._check_usable()
         fetch_plan = FetchPlan(self._graph, fetches)

@@ -170,10 +170,11 @@ def switch_case(
             cond_module.check_same_results(graphs, results, words)
         except ValueError as error:  # where tf.cond has two classes, this has one
             raise TypeError(str(error)) from None
+        chosen = cond_module.add_array_handles(graphs, results)
         outputs = cond_module.add_branching_op(
             ("Case", "Case"), {"branch_index": branch_index}, graphs, scope
         )
-        return control_flow_values.pack(results[0], outputs)
+        return control_flow_values.pack_branches(results, outputs, chosen)
 
 
 def _check_branches(

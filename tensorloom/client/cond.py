@@ -83,13 +83,14 @@ def cond(
         if not strict:
             results = [_unpack_singleton(r) for r in results]
         check_same_results(graphs, results, _BRANCH_NAMES)
+        chosen = add_array_handles(graphs, results)
         with tally.made_as(len(graphs[0].outputs)):  # Merge
             outputs = add_branching_op(
                 ("StatelessIf", "If"), {"cond": predicate}, graphs, scope
             )
         if tally.is_on:
             mark_as_classic(outputs[0].op.inputs[0].op)
-        return control_flow_values.pack(results[0], outputs)
+        return control_flow_values.pack_branches(results, outputs, chosen)
 
 
 def _as_scalar(predicate: Tensor, is_classic: bool) -> Tensor:
@@ -194,6 +195,26 @@ def check_same_results(
 
 
 # --- parts that the gradient, tf.case and tf.switch_case share ----------------------
+
+
+def add_array_handles(graphs: Sequence[FuncGraph], results: Sequence[Any]) -> list[int]:
+    """Makes branches give the handles of arrays that are not the same in all of them.
+
+    Returns:
+      which leaves of the results are such TensorArrays.
+    """
+    chosen = []
+    flat = [nest.flatten(result, expand_composites=True) for result in results]
+    for index, leaves in enumerate(zip(*flat, strict=True)):
+        if not all(map(control_flow_values.is_tensor_array, leaves)):
+            continue
+        handles = {leaf.handle for leaf in leaves}
+        if len(handles) == 1 and not any(h.graph in graphs for h in handles):
+            continue
+        chosen.append(index)
+        for graph, leaf in zip(graphs, leaves, strict=True):
+            graph.outputs.append(graph.capture(leaf.handle))
+    return chosen
 
 
 def match_index_types(graphs: Sequence[FuncGraph]) -> None:

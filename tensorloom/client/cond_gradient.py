@@ -145,7 +145,9 @@ def branch_graphs(op: Operation) -> Sequence[FuncGraph]:
             functions = [op._attrs["then_branch"], op._attrs["else_branch"]]
         inputs = op.inputs[1:]
         graphs = op.__dict__["_branch_graphs"] = tuple(
-            func_graph.from_function(op.graph.functions[f.name], inputs, op.graph)
+            func_graph.from_function(
+                func_graph.called_function(op.graph, f), inputs, op.graph
+            )
             for f in functions
         )
     return graphs

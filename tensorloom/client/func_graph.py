@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import op_registry
+from tensorloom.framework import errors, op_registry
 from tensorloom.framework.classic_nodes import count_entry
+from tensorloom.framework.classic_op_types import NEXT_ITERATIONS
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.graph_ir import FunctionIR, sort_topologically
@@ -21,6 +23,7 @@ from tensorloom.framework.scopes import uid
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
+    from tensorloom.framework.attr_value import NameAttrList
     from tensorloom.framework.classic_nodes import Frame
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
@@ -361,6 +364,28 @@ def unique_gradient_name(forward_name: str) -> str:
     return f"{forward_name}_grad_{uid()}"
 
 
+def called_function(graph: Graph, called: NameAttrList) -> FunctionIR:
+    """The function of the library that a node calls, its attrs bound.
+
+    Raises:
+      KeyError: there is none of that name.
+    """
+    function = graph.functions[called.name]
+    if function.problem is None:
+        return function
+    from tensorloom.framework.function_instances import Instances
+
+    instance = Instances(graph.functions).called(called.name, called.attrs)
+    assert instance is not None
+    # The graph's library has no instances: what is made of it gets a name like this.
+    return replace(instance, name=called.name)
+
+
+def has_classic_loop(function: FunctionIR) -> bool:
+    """Whether a function's body has a loop of Enter, Merge and Exit nodes."""
+    return any(node.op in NEXT_ITERATIONS for node in function.nodes.values())
+
+
 def from_function(
     function: FunctionIR, inputs: Sequence[Tensor], outer_graph: Graph
 ) -> FuncGraph:
@@ -393,8 +418,16 @@ def add_body(
 
     Raises:
       errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
+      errors.UnimplementedError: it has a loop of classic nodes.
     """
     function.check()
+    if has_classic_loop(function):
+        raise errors.UnimplementedError(
+            None,
+            None,
+            f"Function '{function.name}' has a loop of classic nodes that is not "
+            "structured: it has no gradient",
+        )
     tensors = {
         (name, 0): tensor
         for name, tensor in zip(function.arg_names, arguments, strict=True)

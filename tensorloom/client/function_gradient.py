@@ -15,10 +15,13 @@ from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradient_zeros import is_trainable
 from tensorloom.framework import nest, symbolic_gradient
+from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.classic_op_types import MERGES
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.gradient_registry import RegisterGradient
 from tensorloom.framework.indexed_slices import IndexedSlices
+from tensorloom.framework.op_def_library import create_op
 from tensorloom.framework.symbolic_gradient import MadeGradient
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN
@@ -37,9 +40,14 @@ python_gradients: dict[str, Callable[..., Any]] = {}
 @RegisterGradient("StatefulPartitionedCall")
 def _call_grad(op: Operation, *grads: Any) -> Any:
     """A call of the body's gradient; what that reads of it, the call hands out."""
-    name = op._attrs["f"].name
+    called = op._attrs["f"]
+    name = called.name
     if name in python_gradients or op.graph.functions[name].gradient:
-        return of_call(name)(op, *grads)
+        return of_call(called)(op, *grads)
+    body = func_graph.called_function(op.graph, called)
+    # The tensors of a branch that is not taken are dead: a call cannot hand them out.
+    if any(node.op in MERGES for node in body.nodes.values()):
+        return _node(op, called, grads)
     forward = _body_of(op)
     given = [
         (forward.outputs[i], convert_to_tensor(g))
@@ -65,7 +73,7 @@ def _body_of(op: Operation) -> FuncGraph:
     """The body as a graph of this call alone: it may come to hand out more."""
     body: FuncGraph | None = op.__dict__.get("_body_graph")
     if body is None:
-        function = op.graph.functions[op._attrs["f"].name]
+        function = func_graph.called_function(op.graph, op._attrs["f"])
         body = func_graph.from_function(function, op.inputs, op.graph)
         body.is_changed = False
         op.__dict__["_body_graph"] = body
@@ -141,17 +149,25 @@ class CallGradient(GradientGraph):
         return FuncGraph.capture(self, graph_mutation.add_output(self.op, tensor))
 
 
-def of_call(name: str) -> Callable[..., Any]:
-    """The gradient function of calls of the function `name`."""
+def of_call(called: NameAttrList) -> Callable[..., Any]:
+    """The gradient function of calls of a function, with these attrs."""
 
     def gradient(op: Operation, *grads: Any) -> Any:
-        written = python_gradients.get(name)
+        written = python_gradients.get(called.name)
         if written is not None:
             return written(op, *grads)
-        function = get_default_graph().functions[name]
-        if function.gradient:
+        graph = get_default_graph()
+        own = graph.functions[called.name].gradient
+        if own:
+            from tensorloom.framework.function_instances import Instances
+
+            attrs = Instances(graph.functions).own_attrs(called.name, called.attrs)
             inputs = [*op.inputs, *(convert_to_tensor(g) for g in grads)]
-            return _call(function.gradient, inputs, [t.dtype for t in op.inputs])
+            types = [t.dtype for t in op.inputs]
+            return _call(NameAttrList(own, attrs), inputs, types)
+        function = func_graph.called_function(graph, called)
+        if func_graph.has_classic_loop(function):
+            return _node(op, called, grads)
         return _symbolic(op, function, grads)
 
     return gradient
@@ -209,15 +225,38 @@ def _gradients_of(
 symbolic_gradient.set_maker(_make_symbolic)
 
 
-def _call(name: str, inputs: list[Tensor], types: list[Any]) -> list[Tensor]:
+def _call(called: NameAttrList, inputs: list[Tensor], types: list[Any]) -> list[Tensor]:
     op = functional_ops.call_op(
         "PartitionedCall",
         inputs,
         "SymbolicGradient",
-        f=functional_ops.named(name),
+        f=called,
         Tout=types,
     )
     return op.outputs
+
+
+def _node(op: Operation, called: NameAttrList, grads: Any) -> list[Any]:
+    """A `SymbolicGradient`: the runtime makes the gradient.
+
+    It does so of loops of While nodes, which it makes of classic ones.
+    """
+    from tensorloom.ops import fill_ops
+
+    given = [
+        fill_ops.zeros_like(y) if g is None else convert_to_tensor(g)
+        for y, g in zip(op.outputs, grads, strict=True)
+    ]
+    types = [t.dtype.base_dtype for t in op.inputs]
+    made = create_op(
+        "SymbolicGradient",
+        "SymbolicGradient",
+        {"input": [*op.inputs, *given], "Tout": types, "f": called},
+    )
+    return [
+        gradient if is_trainable(x) else None
+        for x, gradient in zip(op.inputs, made.outputs, strict=True)
+    ]
 
 
 def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
@@ -252,7 +291,8 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
         return gradients
     get_default_graph().add_function(graph.to_function())
     inputs = [*op.inputs, *(g for _, g in given), *graph.external_captures]
-    outputs = _call(graph.name, inputs, [t.dtype.base_dtype for t in graph.outputs])
+    types = [t.dtype.base_dtype for t in graph.outputs]
+    outputs = _call(functional_ops.named(graph.name), inputs, types)
     for i, outside, inside in zip(wanted, outputs, graph.outputs, strict=True):
         outside._shape = inside._shape
         gradients[i] = outside

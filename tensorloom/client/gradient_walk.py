@@ -23,6 +23,7 @@ from tensorloom.client.captures import (
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_zeros import BACKPROPAGATABLE, takes_zeros, zeros_like
 from tensorloom.framework import dtypes
+from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.functional_op_types import BRANCHES, CALLS, LOOPS
@@ -353,4 +354,4 @@ def _function_call_gradient(op: Operation, graph: Graph) -> Any:
         return None
     from tensorloom.client import function_gradient
 
-    return function_gradient.of_call(op._type)
+    return function_gradient.of_call(NameAttrList(op._type, op._attrs))

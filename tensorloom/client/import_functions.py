@@ -6,12 +6,14 @@ may bring a different function under a name that is taken: it gets a new name he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import function_def
 from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.called_functions import names_of
+from tensorloom.framework.function_instances import Instances
 from tensorloom.framework.functional_op_types import CALLS
 from tensorloom.framework.scopes import uid
 
@@ -40,11 +42,14 @@ class ImportedFunctions:
             several gradients.
         """
         _check_gradients(imported, gradients)
-        self._names = {
-            name: f"{name}_{uid()}"
+        others = {
+            name
             for name, function in imported.items()
             if name in existing and not _is_same(function, existing[name], imported)
         }
+        others = _with_callers(others, imported)
+        self._names = {name: f"{name}_{uid()}" for name in imported if name in others}
+        self._instances = Instances({**existing, **imported})
         self._imported = imported
         self._existing = existing
 
@@ -63,11 +68,14 @@ class ImportedFunctions:
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
-            name = node.attrs["f"].name if node.op in CALLS else node.op
-            function = self._imported.get(name)
-            if function is not None and name not in seen:
+            called = node.attrs["f"] if node.op in CALLS else None
+            called = called or NameAttrList(node.op, node.attrs)
+            if called.name not in self._imported:
+                continue
+            function = self._instances.called(called.name, called.attrs)
+            if function is not None and function.name not in seen:
                 function.check_instantiation()
-                seen.add(name)
+                seen.add(function.name)
                 waiting += function.nodes.values()
 
     def to_add(self) -> list[FunctionIR]:
@@ -99,7 +107,8 @@ class ImportedFunctions:
 
     def _renamed_attr(self, value: Any) -> Any:
         if isinstance(value, NameAttrList):
-            return NameAttrList(self._names.get(value.name, value.name), value.attrs)
+            attrs = {key: self._renamed_attr(v) for key, v in value.attrs.items()}
+            return NameAttrList(self._names.get(value.name, value.name), attrs)
         if isinstance(value, list) and value and isinstance(value[0], NameAttrList):
             return [self._renamed_attr(v) for v in value]
         return value
@@ -121,6 +130,27 @@ def _check_gradients(functions: Mapping[str, FunctionIR], gradients: Any) -> Non
                 f"Function '{item.function_name}' has two gradients: "
                 f"'{known[item.function_name]}' and '{item.gradient_func}'"
             )
+
+
+def _with_callers(names: set[str], library: Mapping[str, FunctionIR]) -> set[str]:
+    """Functions, and those that come to call one of them."""
+    found = names
+    while found:
+        found = {
+            name
+            for name, function in library.items()
+            if name not in names and not found.isdisjoint(_names_in(function))
+        }
+        names = names | found
+    return names
+
+
+def _names_in(function: FunctionIR) -> Iterator[str]:
+    yield function.gradient
+    for node in function.nodes.values():
+        yield from names_of(node)
+    if function.problem is not None:
+        yield from function.problem.names()
 
 
 def _is_same(

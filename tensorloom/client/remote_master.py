@@ -15,6 +15,7 @@ from tensorloom.framework import errors, graph_def, run_metadata
 from tensorloom.framework.called_functions import broken_functions
 from tensorloom.framework.function_problem import names_in
 from tensorloom.framework.functional_op_types import BRANCHES, LOOPS
+from tensorloom.framework.graph_ir import LOWERED, LOWERED_FOR_MASTER
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     StepContext,
@@ -58,8 +59,13 @@ def _message_of(graph: GraphIR, broken: Collection[str]) -> Any:
             if (node.op in LOOPS or node.op in BRANCHES) and not (
                 broken and any(name in broken for name in names_in([node]))
             ):
-                node.attr["_lower_using_switch_merge"].b = True
+                _ask(node.attr)
     return proto
+
+
+def _ask(attrs: Any) -> None:
+    if LOWERED not in attrs or not attrs[LOWERED].b:
+        attrs[LOWERED].b = attrs[LOWERED_FOR_MASTER].b = True
 
 
 # Whose sessions are open. What is left of them at the end of the process is closed

@@ -87,7 +87,7 @@ class FeedPlan:
             self._bind_names(graph, flat)
 
     def _bind_names(self, graph: Graph, flat: Mapping[Any, Any]) -> None:
-        """Lets `place_of` find the keys that are not tensors themselves."""
+        """Lets `convert` find the keys that are not tensors themselves."""
         places: dict[Any, int] = dict(self._places)
         for feed in flat:
             elements = [feed] if _is_plain(feed) else expand_feed_key(feed)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client import program_log
 from tensorloom.client.variable_scope import (
-    _PureVariableScope,
-    _unique_default_name,
+    PureVariableScope,
+    unique_default_name,
     variable_creator_scope,
     variable_scope,
 )
@@ -87,8 +87,8 @@ class Template(Trackable):
         self._variables_created = False
         self._first_call = True
         if create_scope_now:
-            scope_name = unique_name or _unique_default_name(name)
-            pure = _PureVariableScope(scope_name, None, None, custom_getter, None, {})
+            scope_name = unique_name or unique_default_name(name)
+            pure = PureVariableScope(scope_name, None, None, custom_getter, None, {})
             with pure as scope:
                 self._variable_scope = scope
 

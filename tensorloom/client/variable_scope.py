@@ -152,7 +152,7 @@ def no_regularizer(_: Any) -> None:
 # --- entering a scope ----------------------------------------------------------------
 
 
-class _PureVariableScope:
+class PureVariableScope:
     """Enters a variable scope without a name scope."""
 
     def __init__(
@@ -241,7 +241,8 @@ def _chained_getter(custom_getter: Callable[..., Any], outer: Any) -> Any:
     return chained
 
 
-def _unique_default_name(prefix: str) -> str:
+def unique_default_name(prefix: str) -> str:
+    """`prefix`, with a number if the open scope has such a scope already."""
     store, current = scope_store(), get_variable_scope()
     name = f"{current.name}/{prefix}" if current.name else prefix
     if not store.counts.get(name, 0):
@@ -312,7 +313,7 @@ class variable_scope:
         self._auxiliary_name_scope = auxiliary_name_scope
         self._graph = graph_from_inputs(values or [])
         self._name_scope: Any = None
-        self._pure: _PureVariableScope | None = None
+        self._pure: PureVariableScope | None = None
 
     def __enter__(self) -> VariableScope:
         with ExitStack() as stack:
@@ -340,13 +341,13 @@ class variable_scope:
             self._name_scope = name_scope(scope_name)
             scope_name = stack.enter_context(self._name_scope)
         if given is None:
-            given = _unique_default_name(self._default_name or "")
+            given = unique_default_name(self._default_name or "")
             old_name_scope = scope_name
         elif isinstance(given, VariableScope):
             old_name_scope = given.original_name_scope
         else:
             old_name_scope = scope_name
-        self._pure = _PureVariableScope(
+        self._pure = PureVariableScope(
             given,
             old_name_scope,
             self._reuse,

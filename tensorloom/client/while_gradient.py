@@ -109,9 +109,10 @@ def loop_graphs(op: Operation) -> tuple[FuncGraph, FuncGraph]:
     """Test and body as graphs, rebuilt from the library for an imported node."""
     graphs: tuple[FuncGraph, FuncGraph] | None = op.__dict__.get("_loop_graphs")
     if graphs is None:
-        functions = op.graph.functions
-        cond = functions[op._attrs["cond"].name]
-        body = functions[op._attrs["body"].name]
+        cond, body = (
+            func_graph.called_function(op.graph, op._attrs[name])
+            for name in ("cond", "body")
+        )
         graphs = op.__dict__["_loop_graphs"] = (
             func_graph.from_function(cond, op.inputs, op.graph),
             func_graph.from_function(body, op.inputs, op.graph),

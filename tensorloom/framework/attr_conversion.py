@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.attr_value import NameAttrList, attrs_from_proto
 from tensorloom.framework.tensor_shape import MAX_RANK, TensorShape, as_shape
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ def _func(value: Any, attr: AttrDef) -> NameAttrList:
         return value
     if isinstance(value, str):
         return NameAttrList(value, {})
+    if hasattr(value, "SerializeToString"):  # the message of one
+        return NameAttrList(value.name, attrs_from_proto(value.attr))
     if hasattr(value, "add_to_graph"):
         from tensorloom.framework.default_stack import get_default_graph
 

@@ -5,7 +5,7 @@ s                      bytes
 i, f, b                int, float (of float32 precision), bool
 type                   DType
 shape                  TensorShape
-tensor                 read-only np.ndarray
+tensor                 read-only np.ndarray; MessageTensor of resources and variants
 func                   NameAttrList
 placeholder            AttrPlaceholder
 list                   list of these; an empty one is [], whatever its type
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework import message_tensor
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
+from tensorloom.framework.message_tensor import MessageTensor
 from tensorloom.framework.tensor_proto import decode_tensor, encode_tensor
 from tensorloom.framework.tensor_shape import TensorShape, dims_from_proto
 from tensorloom.framework.unreadable_tensor import UnreadableTensor
@@ -139,6 +141,12 @@ def _decode_shape(proto: Any) -> TensorShape:
         raise invalid_argument(str(error)) from None
 
 
+def _decode_tensor(proto: Any) -> Any:
+    if message_tensor.is_message_tensor(proto):
+        return message_tensor.from_proto(proto)
+    return decode_tensor(proto)
+
+
 def _decode_func(proto: Any) -> NameAttrList:
     return NameAttrList(proto.name, attrs_from_proto(proto.attr))
 
@@ -150,7 +158,7 @@ _DECODERS: Final[dict[str, Callable[[Any], Any]]] = {
     "b": _same,
     "type": _decode_type,
     "shape": _decode_shape,
-    "tensor": decode_tensor,
+    "tensor": _decode_tensor,
     "func": _decode_func,
     "placeholder": AttrPlaceholder,
 }
@@ -250,7 +258,7 @@ def _fill_tensor(proto: Any, value: np.ndarray[Any, Any]) -> None:
     encode_tensor(value, proto=proto)
 
 
-def _copy_tensor(proto: Any, value: UnreadableTensor) -> None:
+def _copy_tensor(proto: Any, value: UnreadableTensor | MessageTensor) -> None:
     proto.CopyFrom(value.definition)
 
 
@@ -275,6 +283,7 @@ _ENCODERS: Final[dict[type, tuple[Callable[[Any, Any], None], ...]]] = {
     TensorShape: _message_field("shape", _fill_shape),
     np.ndarray: _message_field("tensor", _fill_tensor),
     UnreadableTensor: _message_field("tensor", _copy_tensor),
+    MessageTensor: _message_field("tensor", _copy_tensor),
     NameAttrList: _message_field("func", _fill_func),
     AttrPlaceholder: _scalar_field("placeholder", _placeholder_name),
     np.bool_: _scalar_field("b", bool),

@@ -17,12 +17,13 @@ from tensorloom.framework import op_kernel
 from tensorloom.framework.attr_ranges import check_attrs
 from tensorloom.framework.dtypes import as_dtype
 from tensorloom.framework.export import export
+from tensorloom.framework.message_tensor import MessageTensor
 from tensorloom.framework.shape_inference import (
     ShapeError,
     shape_from_vector,
     unknown_of_rank,
 )
-from tensorloom.framework.tensor import _UNSET, Tensor
+from tensorloom.framework.tensor import UNSET, Tensor
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.framework.unreadable_tensor import UnreadableTensor
 
@@ -34,6 +35,8 @@ Array = np.ndarray[Any, Any]
 #: Tells the value of a tensor, where it is known.
 Known = Callable[[Tensor], Array | None]
 
+# What values of a Const may be that are no arrays.
+_NO_ARRAYS: Final = (UnreadableTensor, MessageTensor)
 # What `constant_value` looks through, beside Const.
 _PUBLIC_OPS: Final = frozenset(
     [
@@ -78,7 +81,7 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor!r} is not a Tensor.")
     attr = tensor._op._attrs.get("value")
-    if isinstance(attr, UnreadableTensor) and tensor._op._type == "Const":
+    if isinstance(attr, _NO_ARRAYS) and tensor._op._type == "Const":
         value: Any = attr.value()
     else:
         value = _public_value(tensor)
@@ -91,7 +94,7 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
 
 def _value_of(constant: Operation) -> Array | None:
     value = constant._attrs["value"]
-    return None if isinstance(value, UnreadableTensor) else value
+    return None if isinstance(value, _NO_ARRAYS) else value
 
 
 def _captured_by_function(tensor: Tensor) -> Tensor:
@@ -121,8 +124,15 @@ def named_by_program(tensor: Tensor) -> Tensor:
 
 
 def _entered_constant(tensor: Tensor) -> Array | None:
-    """The value of a constant outside of a loop, where its body has an argument."""
-    graph: Any = tensor._op._graph
+    """The value of a constant outside of a loop, where its body has an argument.
+
+    Or an `Enter`, in a loop of classic control flow.
+    """
+    op = tensor._op
+    if op._type == "Enter":
+        source = op._inputs[0]._op
+        return _value_of(source) if source._type == "Const" else None
+    graph: Any = op._graph
     if not graph.building_function or graph.frame is None or graph.is_branch:
         return None
     outside = graph.original_of(tensor)
@@ -159,7 +169,7 @@ def evaluate(tensor: Tensor) -> Array | None:
       A read-only array, or None when it is not constant or not small.
     """
     known = tensor._constant_value
-    if known is not _UNSET:
+    if known is not UNSET:
         return known  # type: ignore[no-any-return]
     op = tensor._op
     if op._type == "Const":
@@ -177,7 +187,7 @@ def _evaluate_subgraph(root: Tensor) -> Array | None:
     stack = [root]
     while stack:
         tensor = stack[-1]
-        if tensor._constant_value is not _UNSET:
+        if tensor._constant_value is not UNSET:
             stack.pop()
             continue
         op = tensor._op
@@ -221,7 +231,7 @@ def _pending_inputs(tensor: Tensor) -> list[Tensor] | None:
         value = source._constant_value
         if value is None:
             return None
-        if value is _UNSET:
+        if value is UNSET:
             pending.append(source)
     return pending
 
@@ -328,11 +338,16 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return as_partial_shape(tensor, _public_sizes)
 
 
-def with_told_shape(tensor: Tensor, shape: Any) -> Tensor:
+def with_told_shape(tensor: Tensor, shape: Any, end: Tensor | None = None) -> Tensor:
     """The tensor, with the shape that a builder in a function's body was told.
 
     Shape functions do not see the values of constants outside of it; TensorFlow's
     builders of tensors of a given shape look themselves.
+
+    Args:
+      tensor: what was built.
+      shape: what it was told.
+      end: a tensor whose shape follows.
 
     Raises:
       ValueError: as `constant_value_as_shape`.
@@ -341,7 +356,8 @@ def with_told_shape(tensor: Tensor, shape: Any) -> Tensor:
     if not graph.building_function or graph.frame is not None:
         return tensor
     if isinstance(shape, Tensor) and not tensor._shape.is_fully_defined():
-        tensor.set_shape(constant_value_as_shape(shape))
+        told = constant_value_as_shape(shape)
+        tensor.set_shape(told if end is None else told.concatenate(end._shape))
     return tensor
 
 

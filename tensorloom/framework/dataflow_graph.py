@@ -21,7 +21,7 @@ from tensorloom.framework.graph_ir import (
     GraphIR,
     Node,
 )
-from tensorloom.framework.graph_scopes import _VALID_OP_NAME, GraphScopes
+from tensorloom.framework.graph_scopes import VALID_OP_NAME, GraphScopes
 from tensorloom.framework.node_count import NodeCount
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
@@ -152,8 +152,8 @@ class Graph(GraphScopes, GraphCollections):
         Args:
           op_type: a registered op, or a function of the graph.
           inputs: the flattened data inputs.
-          dtypes: not used: the op's definition says them.
-          input_types: the dtypes the inputs are taken as; only checked.
+          dtypes, input_types, op_def, compute_shapes, compute_device: not used; the
+            op's registration says what they would.
           name: a new name is made unique under the current scope; one that ends in
             `/` is taken as it is.
           attrs: by name, decoded values or AttrValue protos.
@@ -192,6 +192,7 @@ class Graph(GraphScopes, GraphCollections):
           stack: who makes it, for callers that make many; else it is found out.
 
         Raises:
+          TypeError: the name is not a string.
           ValueError: a bad name, an input of another graph, or shapes that do not fit.
           RuntimeError: the graph is finalized.
         """
@@ -209,7 +210,7 @@ class Graph(GraphScopes, GraphCollections):
                     raise ValueError(f"Duplicate node name in graph: '{full_name}'")
             else:
                 full_name = self.unique_name(name)
-            if not _VALID_OP_NAME.match(full_name):
+            if not VALID_OP_NAME.match(full_name):
                 raise ValueError(f"'{full_name}' is not a valid node name")
             control = (
                 self._control_inputs_for(inputs) if self._scopes.controllers else []

@@ -166,11 +166,3 @@ def task_of(name: str) -> str:
         ValueError: the name is malformed.
     """
     return parse(name).task_name
-
-
-def is_complete(name: str) -> bool:
-    """Whether the string is a well-formed name of one device."""
-    try:
-        return parse(name).is_complete
-    except ValueError:
-        return False

@@ -13,7 +13,7 @@ name is not checked, for example). Names on the wire follow the stricter rules o
 from __future__ import annotations
 
 import functools
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from tensorloom.framework.export import export
 
@@ -240,75 +240,6 @@ def _parse_device(words: list[str], spec: str) -> tuple[str, int | None]:
     return kind, None if index == "*" else int(index)
 
 
-class _HasDevice(Protocol):
-    @property
-    def device(self) -> str: ...
-
-
-@final
-class MergeDevice:
-    """A device function that merges a node's device into an enclosing spec.
-
-    Called with an operation it returns the merged `DeviceSpec`; `merge_string` does
-    the same from string to string with a cache, for the graph builder.
-
-    Raises:
-        ValueError: the spec string is not valid.
-    """
-
-    __slots__ = ("_cache", "_spec")
-
-    def __init__(self, spec: DeviceSpec | str | None) -> None:
-        # A snapshot: the caller may go on changing a DeviceSpec.
-        self._spec = (
-            spec.replace()
-            if isinstance(spec, DeviceSpec)
-            else DeviceSpec.from_string(spec)
-        )
-        self._cache: dict[str, str] = {}
-
-    def __call__(self, node_def: _HasDevice) -> DeviceSpec:
-        inner = DeviceSpec.from_string(node_def.device or "")
-        return self._spec.make_merged_spec(inner)
-
-    def merge_string(self, device: str) -> str:
-        """The canonical name of `device` merged into this spec."""
-        merged = self._cache.get(device)
-        if merged is None:
-            inner = DeviceSpec.from_string(device)
-            merged = self._spec.make_merged_spec(inner).to_string()
-            self._cache[device] = merged
-        return merged
-
-    def shortcut_string_merge(self, node_def: _HasDevice) -> str:
-        """`merge_string` of the device of a node."""
-        return self.merge_string(node_def.device or "")
-
-    @property
-    def is_null_merge(self) -> bool:
-        """Whether the spec says nothing, so that merging only canonicalizes."""
-        return not self._spec.to_string()
-
-    def __repr__(self) -> str:
-        return f"<MergeDevice (spec: {self._spec.to_string()})>"
-
-
-@functools.lru_cache(maxsize=4096)
-def _merger_of_string(spec: str) -> MergeDevice:
-    return MergeDevice(spec)
-
-
-def merge_device(spec: MergeDevice | DeviceSpec | str | None) -> MergeDevice:
-    """The device function that merges inner devices into `spec`.
-
-    Raises:
-        ValueError: the spec string is not valid.
-    """
-    if isinstance(spec, MergeDevice):
-        return spec
-    return _merger_of_string(spec) if isinstance(spec, str) else MergeDevice(spec)
-
-
 def canonical_name(device: DeviceSpec | str | None) -> str:
     """The canonical spelling of a spec; empty for None.
 
@@ -318,13 +249,3 @@ def canonical_name(device: DeviceSpec | str | None) -> str:
     if isinstance(device, DeviceSpec):
         return device.to_string()
     return DeviceSpec.from_string(device).to_string() if device else ""
-
-
-def check_valid(spec: str) -> None:
-    """Raises ValueError if the spec string is not valid."""
-    DeviceSpec.from_string(spec)
-
-
-def is_device_spec(obj: object) -> bool:
-    """Whether the object is a DeviceSpec."""
-    return isinstance(obj, DeviceSpec)

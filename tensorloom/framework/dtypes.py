@@ -178,9 +178,6 @@ _np_qint16 = np.dtype([("qint16", np.int16)])
 _np_quint16 = np.dtype([("quint16", np.uint16)])
 _np_qint32 = np.dtype([("qint32", np.int32)])
 
-#: Structured dtype of resource handles that are fed directly.
-np_resource = np.dtype([("resource", np.ubyte)])
-
 # (enum number, name, NumPy counterpart, kind)
 _TABLE: tuple[tuple[int, str, Any, str], ...] = (
     (1, "float32", np.float32, "floating"),
@@ -337,9 +334,6 @@ _NP_TO_TF |= {np.object_: string, np.bytes_: string, np.str_: string}
 # The C-named classes are distinct objects from the fixed-width ones on some platforms.
 for _c_type in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong):
     _NP_TO_TF.setdefault(_c_type, _NP_TO_TF[np.dtype(np.dtype(_c_type).str).type])
-
-#: Types whose values can be held in NumPy arrays.
-TF_VALUE_DTYPES = frozenset(_NP_TO_TF.values())
 
 _ANY_TO_TF: dict[Any, DType] = {
     **_BY_ENUM,

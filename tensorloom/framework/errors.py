@@ -329,9 +329,6 @@ def make_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpE
     return UnknownError(node_def, op, message, error_code)
 
 
-_make_specific_exception = make_exception
-
-
 @dataclass
 class Status:
     """Outcome of a call: a code of this module, and a message if it is not OK."""

@@ -1,6 +1,7 @@
 """`FunctionIR` to the `FunctionDef` proto and back.
 
-A function that is wrong is read, too: as one with a problem.
+A function that is wrong is read, too: as one with a problem; and one whose types depend
+on attrs of its calls as a template of functions (`function_template.py`).
 
 In a FunctionDef, `x` is the argument x, and `node:out:1` the second tensor of the
 output argument `out` of a node; a FunctionIR counts a node's outputs through, as a
@@ -13,7 +14,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import attr_value, node_def, node_reader
+from tensorloom.framework import (
+    attr_value,
+    function_template,
+    node_attrs,
+    node_def,
+    node_reader,
+)
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.errors import (
     InvalidArgumentError,
@@ -21,7 +28,7 @@ from tensorloom.framework.errors import (
     OpError,
     invalid_argument,
 )
-from tensorloom.framework.function_op_def import op_def_of
+from tensorloom.framework.function_op_def import signature_of
 from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import FunctionIR, Node, sort_topologically
 from tensorloom.framework.node_def import Signatures, find_op
@@ -108,7 +115,7 @@ class _BodyWriter:
 
     def _output_names(self, node: Node) -> list[str]:
         called = self._functions.get(node.op)
-        op_def = find_op(node.op, {node.op: op_def_of(called)} if called else {})
+        op_def = find_op(node.op, {node.op: signature_of(called)} if called else {})
         return [
             f"{arg.name}:{index}"
             for arg in op_def.outputs
@@ -123,8 +130,14 @@ def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef | FunctionPro
     """The definition of calls to the function in a message, or why there is none."""
     signature = proto.signature
     try:
+        if function_template.has_attrs(signature):
+            return function_template.signature_of(signature)
         inputs = tuple(_arg_def(arg) for arg in signature.input_arg)
         outputs = tuple(_arg_def(arg) for arg in signature.output_arg)
+    except NotFoundError as error:  # calls that are not by its name can give the attrs
+        return replace(
+            _template(proto, None), message=_problem(proto, "", error).message
+        )
     except OpError as error:
         return replace(_problem(proto, "", error), has_signature=False)
     return OpDef(
@@ -140,14 +153,6 @@ def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef | FunctionPro
 
 
 def _arg_def(arg: Any) -> ArgDef:
-    attr = arg.type_attr or arg.number_attr or arg.type_list_attr
-    if attr:
-        raise NotFoundError(
-            None,
-            None,
-            f"the type of argument '{arg.name}' depends on the attr '{attr}'; only "
-            "functions of fixed types can be called",
-        )
     try:
         dtype = as_dtype(int(arg.type))
     except TypeError:
@@ -170,15 +175,19 @@ def from_proto(
     signature = signatures[proto.signature.name]
     if isinstance(signature, FunctionProblem):
         return _without_body(proto, None, signature, gradient)
+    if function_template.has_attrs(proto.signature):
+        return _without_body(proto, None, _template(proto, signature), gradient)
     reader = _BodyReader(proto, signature, signatures)
     try:
         function = _read(proto, signature, reader, gradient)
     except OpError as error:
         problem = _problem(proto, reader.place, error)
-        return _without_body(proto, signature, problem, gradient)
-    if reader.late is None:
-        return function
-    problem = replace(_problem(proto, *reader.late), is_late=True)
+    else:
+        if reader.late is None:
+            return function
+        problem = replace(_problem(proto, *reader.late), is_late=True)
+    if function_template.has_placeholders(proto):
+        problem = replace(_template(proto, None), has_signature=True)
     return _without_body(proto, signature, problem, gradient)
 
 
@@ -189,6 +198,21 @@ def _problem(proto: Any, place: str, error: OpError) -> FunctionProblem:
     kind = NotFoundError if isinstance(error, NotFoundError) else InvalidArgumentError
     where = f"Function '{proto.signature.name}'{place}"
     return FunctionProblem(kind, f"{where}: {error.message}", definition)
+
+
+def _template(proto: Any, signature: OpDef | None) -> FunctionProblem:
+    """What stands for the body of a function with attrs."""
+    definition = type(proto)()
+    definition.CopyFrom(proto)
+    names = ", ".join(sorted(function_template.attr_names(proto)))
+    return FunctionProblem(
+        NotFoundError,
+        f"Function '{proto.signature.name}': a call must give its attrs: {names}",
+        definition,
+        has_signature=False,
+        is_template=True,
+        signature=signature,
+    )
 
 
 def _without_body(
@@ -217,7 +241,7 @@ def _read(
     Raises:
         InvalidArgumentError: a name is not unique or unknown, an attr is malformed,
             dtypes do not fit, or the nodes form a cycle.
-        NotFoundError: an op or attr is not there, or an attr of the function is needed.
+        NotFoundError: an op or attr is not there.
     """
     _check_signature(proto, signature)
     nodes = reader.nodes()
@@ -262,13 +286,6 @@ def _check_signature(proto: Any, signature: OpDef) -> None:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise invalid_argument(f"duplicated {kind} name '{twice}'")
-    for attr in proto.signature.attr:
-        raise NotFoundError(
-            None,
-            None,
-            f"it has the attr '{attr.name}'; only functions without attrs can be "
-            "called",
-        )
 
 
 def _arg_shapes(
@@ -348,7 +365,7 @@ class _BodyReader:
             raise invalid_argument(
                 "Control dependencies must come after regular dependencies"
             )
-        inputs = tuple(self.resolve(text) for text in data)
+        inputs = tuple(edge for text in data for edge in self._edges(text))
         for name in controls:
             if name not in self._protos and name not in self._args:
                 raise invalid_argument(f"Unknown node '{name}'")
@@ -373,7 +390,7 @@ class _BodyReader:
             InvalidArgumentError, NotFoundError: they are not.
         """
         try:
-            takes, gives = node_def.types_alone(proto, op_def, len(inputs))
+            takes, gives = node_attrs.types_alone(proto, op_def, len(inputs))
         except OpError as cause:
             raise type(cause)(None, None, error.message) from None
         self.late = self.late or (self.place, error)
@@ -412,9 +429,16 @@ class _BodyReader:
         Raises:
             InvalidArgumentError: there is no such tensor.
         """
+        edges = self._edges(text)
+        if len(edges) != 1:
+            raise invalid_argument(f"'{text}' is {len(edges)} tensors, one is needed")
+        return edges[0]
+
+    def _edges(self, text: str) -> list[tuple[str, int]]:
+        """As `resolve`; `node:out` is all tensors of an argument that has several."""
         name, _, rest = text.partition(":")
         if name in self._args and rest in ("", "0"):
-            return name, 0
+            return [(name, 0)]
         arg_name, _, index = rest.partition(":")
         if name not in self._protos:
             raise invalid_argument(f"Unknown input '{text}'")
@@ -422,9 +446,11 @@ class _BodyReader:
         counts = self._counts_of(name)
         for arg, count in zip(self._op_defs[name].outputs, counts, strict=True):
             if arg.name == arg_name:
+                if arg.is_list and not index:
+                    return [(name, offset + i) for i in range(count)]
                 position = int(index) if index.isascii() and index.isdigit() else 0
                 if position < count:
-                    return name, offset + position
+                    return [(name, offset + position)]
             offset += count
         raise invalid_argument(
             f"'{text}' is not an output of node '{name}' (op {self._protos[name].op})"
@@ -437,7 +463,7 @@ class _BodyReader:
             outputs = self._op_defs[name].outputs
             counts = [1] * len(outputs)
             if any(arg.number_attr or arg.type_list_attr for arg in outputs):
-                attrs = node_def.type_attrs(self._protos[name], self._op_defs[name])
+                attrs = node_attrs.type_attrs(self._protos[name], self._op_defs[name])
                 counts = [len(arg_types(arg, attrs)) for arg in outputs]
             self._output_counts[name] = counts
         return counts

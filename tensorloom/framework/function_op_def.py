@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import ArgDef, OpDef
@@ -16,7 +17,8 @@ def signature_of(function: FunctionIR) -> OpDef | FunctionProblem:
     """The OpDef of calls to `function`, or why nobody can tell."""
     problem = function.problem
     if problem is not None and not problem.has_signature:
-        return problem
+        signature = problem.signature
+        return replace(signature, name=function.name) if signature else problem
     return op_def_of(function)
 
 

@@ -1,4 +1,4 @@
-"""Functions of a library that cannot be called, and what is wrong with them.
+"""Functions of a library that cannot be called as they are, and why.
 
 Graphs carry functions for other devices and other programs. As in TensorFlow, what
 nobody calls may be wrong, with ops that are not known here; it is kept as it came.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
+    from tensorloom.framework.op_registry import OpDef
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +27,10 @@ class FunctionProblem:
     is_late: bool = False
     #: Whether the dtypes of arguments and results are known.
     has_signature: bool = True
+    #: Whether it can be called with attrs: then a call means one of its instances.
+    is_template: bool = False
+    #: The definition of such calls, if arguments or results depend on the attrs.
+    signature: OpDef | None = None
 
     def error(self) -> InvalidArgumentError | NotFoundError:
         """What a call raises."""
@@ -62,6 +67,8 @@ def names_in(nodes: Any) -> Iterator[str]:
 def functions_in(node: Any) -> Iterator[Any]:
     """The `NameAttrList`s in the attrs of a message."""
     for value in node.attr.values():
-        for function in (value.func, *value.list.func):
+        # To change what is not there would add it to the message.
+        own = (value.func,) if value.HasField("func") else value.list.func
+        for function in own:
             yield function
             yield from functions_in(function)

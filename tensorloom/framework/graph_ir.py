@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tensorloom.framework.function_problem import FunctionProblem
     from tensorloom.framework.tensor_shape import TensorShape
 
+# An output of a node: (the node's name, the output's index).
+Edge = tuple[str, int]
+
 # The versions that TensorFlow 1.15 writes into a GraphDef.
 PRODUCER_VERSION = 134
 MIN_CONSUMER_VERSION = 0
@@ -28,6 +31,8 @@ GRAPH_NAMES = "_graph_names"
 # An attr of `If`, `While` and the like: TensorFlow runs them as Switch and Merge, which
 # take a scalar as predicate. Without it a tensor is true if it has elements.
 LOWERED = "_lower_using_switch_merge"
+# Beside it: the program did not say so, its client asks a master that may need asking.
+LOWERED_FOR_MASTER = "_lower_for_master"
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +41,7 @@ class Node:
 
     name: str  # unique in its graph
     op: str  # op type, or the name of a function
-    inputs: tuple[tuple[str, int], ...]  # (producer's name, output index)
+    inputs: tuple[Edge, ...]
     control_inputs: tuple[str, ...]  # names of the nodes that must run before
     device: str  # requested, or (after placement) full device name
     attrs: dict[str, Any]  # decoded, defaults filled in

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
 
 _VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
-_VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
+VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 
 # A device function sees the new operation and returns its device.
 DeviceFunction = Callable[["Operation"], Any]
@@ -122,7 +122,7 @@ class GraphScopes:
         if name:
             if not isinstance(name, str):
                 raise TypeError(f"Expected string for scope name, got {name!r}")
-            valid = _VALID_SCOPE_NAME if outer else _VALID_OP_NAME
+            valid = _VALID_SCOPE_NAME if outer else VALID_OP_NAME
             if not valid.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
             is_full = name.endswith("/")

@@ -1,4 +1,4 @@
-"""Reading the nodes of a `GraphDef` that are alike without decoding each."""
+"""`NodeDef` to `Node`: what nodes that are alike share is decoded once."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import attr_value
-from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.node_def import (
-    _at_node,
-    _check_attr,
-    _check_constant,
-    _check_input_count,
-    _read,
-)
+from tensorloom.framework.node_attrs import check_attr, check_constant, complete_attrs
+from tensorloom.framework.op_def_proto import summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
@@ -54,8 +49,12 @@ class NodeReader:
     ) -> tuple[Node, list[DType]]:
         """The node in a message, and the dtypes of its inputs.
 
+        Args:
+            inputs, control_inputs: those of the message, as `split_inputs` reads them.
+
         Raises:
-            InvalidArgumentError: as `from_proto`.
+            InvalidArgumentError: an attr is malformed, missing, unknown or not allowed,
+                or there are too few or too many inputs.
         """
         data = _attr_bytes(proto)
         known = None if data is None else self._by_bytes.get((op_def, data))
@@ -64,7 +63,7 @@ class NodeReader:
             key = _divide(proto, op_def, data is None, own)
             known = self._known.get(key)
             if known is None or (op_def.name == "Const" and "value" not in proto.attr):
-                node, input_types = _read(proto, op_def, inputs, control_inputs)
+                node, input_types = _decode(proto, op_def, inputs, control_inputs)
                 self._known[key] = _Common.of(node, input_types, own)
                 return node, input_types
             if data is not None and not own:
@@ -105,6 +104,35 @@ class _Common:
         attrs = {k: v for k, v in node.attrs.items() if k not in own}
         lists = tuple([k for k, v in attrs.items() if type(v) is list])
         return cls(attrs, lists, node.output_types, input_types)
+
+
+def _decode(
+    proto: node_def_pb2.NodeDef,
+    op_def: OpDef,
+    inputs: tuple[tuple[str, int], ...],
+    control_inputs: tuple[str, ...],
+) -> tuple[Node, list[DType]]:
+    """As `NodeReader.read`, of a node that is like none before."""
+    try:
+        attrs = attr_value.attrs_from_proto(proto.attr)
+        attrs = complete_attrs(op_def, attrs)
+        output_types = op_def.output_types(attrs)
+        input_types = op_def.input_types(attrs)
+        if op_def.name == "Const":
+            check_constant(attrs)
+    except InvalidArgumentError as error:
+        raise _at_node(error.message, proto, op_def) from None
+    _check_input_count(proto, op_def, input_types, inputs)
+    node = Node(
+        proto.name,
+        proto.op,
+        inputs,
+        control_inputs,
+        proto.device,
+        attrs,
+        tuple(output_types),
+    )
+    return node, input_types
 
 
 def _attr_bytes(proto: node_def_pb2.NodeDef) -> bytes | None:
@@ -155,7 +183,30 @@ def _add_own(
     try:
         attrs.update(attr_value.attrs_from_proto(own))
         if "value" in own:
-            _check_attr(op_def.attrs["value"], attrs["value"])
-            _check_constant(attrs)
+            check_attr(op_def.attrs["value"], attrs["value"])
+            check_constant(attrs)
     except InvalidArgumentError as error:
         raise _at_node(error.message, proto, op_def) from None
+
+
+def _check_input_count(
+    proto: node_def_pb2.NodeDef,
+    op_def: OpDef,
+    input_types: Sequence[DType],
+    inputs: Sequence[tuple[str, int]],
+) -> None:
+    if len(input_types) != len(inputs):
+        expected = ", ".join(dtype.name for dtype in input_types[:16])
+        expected += ", ..." if len(input_types) > 16 else ""
+        raise _at_node(
+            f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs "
+            "specified",
+            proto,
+            op_def,
+        )
+
+
+def _at_node(
+    message: str, proto: node_def_pb2.NodeDef, op_def: OpDef
+) -> InvalidArgumentError:
+    return invalid_argument(f"{message}; NodeDef: {proto.name}; {summarize(op_def)}")

@@ -81,8 +81,8 @@ def from_proto(proto: op_def_pb2.OpDef) -> OpDef:
     """
     return OpDef(
         name=proto.name,
-        inputs=tuple(_arg(arg) for arg in proto.input_arg),
-        outputs=tuple(_arg(arg) for arg in proto.output_arg),
+        inputs=tuple(arg_from_proto(arg) for arg in proto.input_arg),
+        outputs=tuple(arg_from_proto(arg) for arg in proto.output_arg),
         attrs={attr.name: _attr(attr) for attr in proto.attr},
         shape_fn=None,
         gradient=None,
@@ -101,7 +101,12 @@ def _deprecation(proto: op_def_pb2.OpDef) -> tuple[int, str] | None:
     return proto.deprecation.version, proto.deprecation.explanation
 
 
-def _arg(proto: Any) -> ArgDef:
+def arg_from_proto(proto: op_def_pb2.OpDef.ArgDef) -> ArgDef:
+    """An argument of a signature.
+
+    Raises:
+        InvalidArgumentError: its dtype is none.
+    """
     dtype: DType | None = None
     if proto.type:
         try:

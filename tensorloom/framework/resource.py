@@ -27,6 +27,8 @@ DEFAULT_CONTAINER = "localhost"
 HOST_VARIABLE_ELEMENTS = 1
 
 
+# What begins the names of resources that no user can name.
+_PRIVATE = "_private/"
 _CONTAINER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9.\-/]*")
 
 
@@ -156,7 +158,7 @@ class ResourceManager:
 
     def own_name(self, node: str) -> str:
         """The name of what belongs to one node alone; no user can give it."""
-        return f"_private/{node}"
+        return f"{_PRIVATE}{node}"
 
     def lookup(self, container: str, name: str, kind: type[R]) -> R:
         """The resource of that name.
@@ -171,6 +173,14 @@ class ResourceManager:
             raise _missing(container, name, kind)
         assert isinstance(found, kind)
         return found
+
+    def named(self, container: str, name: str) -> list[Resource]:
+        """The resources of that name, of whatever kinds; none that is a node's own."""
+        if name.startswith(_PRIVATE):
+            return []
+        with self._lock:
+            held = self._containers.get(container, {})
+            return [found for (_, other), found in held.items() if other == name]
 
     def delete(self, resource: Resource) -> None:
         """Removes and closes a resource.
@@ -219,7 +229,7 @@ class SessionResources(ResourceManager):
         """Makes the view of a session; `shared` holds the resources."""
         self._lock = shared._lock
         self._containers = shared._containers
-        self._prefix = f"_private/{session}/"
+        self._prefix = f"{_PRIVATE}{session}/"
         self._is_over = False
 
     def own_name(self, node: str) -> str:

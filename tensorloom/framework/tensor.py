@@ -57,7 +57,7 @@ class Tensor:
         self._consumers: list[Operation] = []
         self._handle_data: HandleData | None = None
         # What constant_value.py found out: unset until somebody asks.
-        self._constant_value: Any = _UNSET
+        self._constant_value: Any = UNSET
 
     @property
     def op(self) -> Operation:
@@ -231,7 +231,7 @@ class _Unset:
     """The mark of a constant value that nobody has asked for."""
 
 
-_UNSET = _Unset()
+UNSET = _Unset()
 
 # Types that convert to tensors in graph construction beside Tensor (variables).
 _dense_tensor_like: tuple[type, ...] = (Tensor,)

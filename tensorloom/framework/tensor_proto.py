@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes, varint
+from tensorloom.framework import dtypes
 from tensorloom.framework.array_conversion import (
     as_bytes,
     spread,
@@ -22,6 +22,7 @@ from tensorloom.framework.array_conversion import (
 )
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.export import export
+from tensorloom.framework.varint import decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -304,7 +305,7 @@ def _decode_string_content(content: bytes, count: int) -> np.ndarray[Any, Any]:
     lengths = []
     try:
         for _ in range(count):
-            length, position = varint.decode(content, position)
+            length, position = decode_varint(content, position)
             lengths.append(length)
     except ValueError:
         raise _invalid("A string's length in the content is cut off") from None

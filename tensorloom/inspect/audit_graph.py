@@ -154,7 +154,7 @@ def _of_functions(
     used = used_functions(graph_def)
     idle = []
     for name, function in functions.items():
-        if function.problem is None:
+        if function.problem is None or function.problem.is_template:
             continue
         if name not in used:
             idle.append(function.problem.message)

@@ -11,6 +11,7 @@ import ast
 import contextlib
 import difflib
 import inspect
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -45,21 +46,26 @@ _REPLACEMENTS: Final = {
     "contrib.layers.xavier_initializer": "tf.glorot_uniform_initializer",
     "contrib.layers.variance_scaling_initializer": "tf.variance_scaling_initializer",
     "contrib.layers.fully_connected": "tf.layers.dense",
-    "contrib.layers.conv2d": "tf.layers.conv2d",
-    "contrib.layers.max_pool2d": "tf.layers.max_pooling2d",
-    "contrib.layers.batch_norm": "tf.layers.batch_normalization",
+    "contrib.layers.conv2d": "tf.nn.conv2d",
+    "contrib.layers.max_pool2d": "tf.nn.max_pool",
+    "contrib.layers.batch_norm": "tf.nn.fused_batch_norm",
     "contrib.layers.dropout": "tf.layers.dropout",
     "contrib.layers.flatten": "tf.layers.flatten",
     "contrib.layers.l2_regularizer": "tf.nn.l2_loss",
+    "layers.conv2d": "tf.nn.conv2d",
+    "layers.max_pooling2d": "tf.nn.max_pool",
+    "layers.batch_normalization": "tf.nn.fused_batch_norm",
     "contrib.rnn": "tf.nn.rnn_cell",
     "contrib.lookup": "tf.lookup",
     "contrib.data": "tf.data.experimental",
     "contrib.summary": "tf.summary",
     "GradientTape": "tf.gradients",
     "Module": "tf.variable_scope",
+    "enable_eager_execution": "a graph and tf.Session",
+    "enable_v2_behavior": "a graph and tf.Session",
     "autograph": "tf.cond and tf.while_loop",
     "keras.layers.Dense": "tf.layers.dense",
-    "keras.layers.Conv2D": "tf.layers.conv2d",
+    "keras.layers.Conv2D": "tf.nn.conv2d",
     "keras.optimizers.Adam": "tf.train.AdamOptimizer",
     "optimizers.Adam": "tf.train.AdamOptimizer",
     "optimizers.SGD": "tf.train.GradientDescentOptimizer",
@@ -203,6 +209,16 @@ class _Auditor(ast.NodeVisitor):
         with self._guarded(how if answer is not False else ""):
             self._visit_all(orelse)
 
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """`hasattr(tf, "x") and tf.x`, and `or` with what runs if it is not there."""
+        goes_on = isinstance(node.op, ast.And)
+        self.visit(node.values[0])
+        with contextlib.ExitStack() as guards:
+            for test, value in itertools.pairwise(node.values):
+                how = _test_of_names(test) if self._answer(test) != goes_on else ""
+                guards.enter_context(self._guarded(how))
+                self.visit(value)
+
     def _answer(self, test: ast.AST) -> bool | None:
         """What a test says that is `hasattr` of TensorFlow and nothing else."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -215,13 +231,46 @@ class _Auditor(ast.NodeVisitor):
         """A function; its arguments are no modules, whatever they are called."""
         self._visit_all((*node.decorator_list, *_defaults(node.args)))
         self.findings += self._unconverted(node)
-        outer = self._aliases
-        own = {argument.arg for argument in _arguments(node.args)}
-        self._aliases = {k: v for k, v in outer.items() if k not in own}
-        self._visit_all(node.body)
-        self._aliases = outer
+        with self._hidden(argument.arg for argument in _arguments(node.args)):
+            self._visit_all(node.body)
 
     visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """The same as an expression."""
+        self._visit_all(_defaults(node.args))
+        with self._hidden(argument.arg for argument in _arguments(node.args)):
+            self.visit(node.body)
+
+    def _visit_comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    ) -> None:
+        """Names that a comprehension binds are its own; the first iterable is not."""
+        first, *others = node.generators
+        self.visit(first.iter)
+        with self._hidden(
+            name.id
+            for generator in node.generators
+            for name in ast.walk(generator.target)
+            if isinstance(name, ast.Name)
+        ):
+            self._visit_all(first.ifs)
+            self._visit_all(others)
+            if isinstance(node, ast.DictComp):
+                self._visit_all((node.key, node.value))
+            else:
+                self.visit(node.elt)
+
+    visit_ListComp = visit_SetComp = _visit_comprehension
+    visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
+    @contextlib.contextmanager
+    def _hidden(self, names: Iterable[str]) -> Iterator[None]:
+        """Within, these names are variables of the program."""
+        outer, own = self._aliases, set(names)
+        self._aliases = {k: v for k, v in outer.items() if k not in own}
+        yield
+        self._aliases = outer
 
     def _unconverted(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef

@@ -121,7 +121,7 @@ def _pad(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, paddings: Any) -> torch.Tensor:
         rows = checks.paddings_of(paddings, value.dim())
         check_shape(host.padded_shape(value.shape, rows), dtype, device)
-        return _pad_tensor(value, rows, 0)
+        return pad_tensor(value, rows, 0)
 
     return compute
 
@@ -134,14 +134,13 @@ def _pad_v2(c: OpKernelConstruction) -> Compute:
         host.check_filler(filler)
         rows = checks.paddings_of(paddings, value.dim())
         check_shape(host.padded_shape(value.shape, rows), dtype, device)
-        return _pad_tensor(value, rows, filler.item())
+        return pad_tensor(value, rows, filler.item())
 
     return compute
 
 
-def _pad_tensor(
-    value: torch.Tensor, rows: list[list[int]], filler: Any
-) -> torch.Tensor:
+def pad_tensor(value: torch.Tensor, rows: list[list[int]], filler: Any) -> torch.Tensor:
+    """The tensor with `filler` around it: (before, after) by dimension."""
     flat = [number for row in reversed(rows) for number in row]
     if not flat:
         return value.clone()

@@ -9,7 +9,7 @@ import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.array_ops_bits import move_bits
-from tensorloom.kernels.array_ops_concat import _pad_tensor
+from tensorloom.kernels.array_ops_concat import pad_tensor
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host import array_ops_permute as host
 from tensorloom.kernels.host import array_ops_space as space
@@ -108,7 +108,7 @@ def _space_to_batch(c: OpKernelConstruction) -> Compute:
         blocks, rows = space.batch_blocks(value.shape, block, paddings, True)
         whole = [[0, 0], *rows, *[[0, 0]] * (value.dim() - len(rows) - 1)]
         check_shape(padded_shape(value.shape, whole), dtype, device)
-        padded = _pad_tensor(value, whole, 0)
+        padded = pad_tensor(value, whole, 0)
         return _rearrange(padded, space.space_to_batch_steps(padded.shape, blocks))
 
     return compute

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
@@ -65,17 +66,40 @@ def _counts(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
 # torch scatters rows of at least so many elements faster than it reduces segments.
 _WIDE: Final = 16
 _REDUCED: Final = (torch.float32, torch.float64)
+# NumPy reduces the rows of one segment after the other, in vectors if there are many:
+# of integers, in a fourth of the time of torch's scattering, and of narrow floats.
+_LONG: Final = 12
+_ON_HOST: Final = {"amax": np.maximum, "amin": np.minimum, "prod": np.multiply}
+_INTEGERS: Final = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def _combine_sorted(
     data: torch.Tensor, ids: torch.Tensor, counts: torch.Tensor, how: str, first: Any
 ) -> torch.Tensor:
     """As `_combine`, of sorted ids; what stands for empty segments is not defined."""
-    narrow = data.is_cpu and 0 < math.prod(data.shape[1:]) < _WIDE and len(ids) > 0
-    if not narrow or data.dtype not in _REDUCED:
+    width = math.prod(data.shape[1:])
+    if not data.is_cpu or not width or not len(ids):
         return _combine(data, ids, len(counts), how, first)
+    reduced = data.dtype in _REDUCED and width < _WIDE
     lengths, name = counts.reshape(-1), how.removeprefix("a")
+    if (reduced or data.dtype in _INTEGERS) and len(ids) >= _LONG * len(counts):
+        rows = _reduced(to_host(data), lengths.numpy(), _ON_HOST[how])
+        return torch.from_numpy(rows)
+    if not reduced:
+        return _combine(data, ids, len(counts), how, first)
     return torch.segment_reduce(data, name, lengths=lengths, axis=0, unsafe=True)
+
+
+def _reduced(data: Any, counts: Any, ufunc: np.ufunc) -> Any:
+    """The rows of each segment of so many, which follow each other."""
+    starts = counts.cumsum() - counts
+    is_there = counts > 0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if is_there.all():
+            return ufunc.reduceat(data, starts, 0)
+        out = np.zeros((len(counts), *data.shape[1:]), data.dtype)
+        out[is_there] = ufunc.reduceat(data, starts[is_there], 0)
+    return out
 
 
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
@@ -84,22 +108,15 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
         first = start(c["T"])
 
         def compute(data: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-            check_sorted(data.shape, ids, ids.shape)
-            rows = int(ids[-1]) + 1 if ids.numel() else 0
+            # NumPy compares in a third of the time.
+            checked = to_host(ids) if ids.is_cpu else ids
+            check_sorted(data.shape, checked, checked.shape)
+            rows = int(checked[-1]) + 1 if ids.numel() else 0
             if op == "SegmentSum":
                 return sum_segments(data, ids, rows)
             counts = _counts(ids, rows, data.dim())
             if op == "SegmentMean":
-                out = sum_segments(data, ids, rows)
-                return (
-                    out.div_(counts.clamp_(min=1))
-                    if out.is_floating_point() or out.is_complex()
-                    else (
-                        torch.div(out, counts.clamp_(min=1), rounding_mode="trunc").to(
-                            data.dtype
-                        )
-                    )
-                )
+                return _mean(sum_segments(data, ids, rows), counts, data.dtype)
             out = _combine_sorted(data, ids, counts, how, first)
             if how in _EXTREMA and _has_nan(out):
                 # TensorFlow's passes over those.
@@ -108,6 +125,13 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
             return out.masked_fill_(counts == 0, gap)
 
         return compute
+
+
+def _mean(sums: torch.Tensor, counts: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    counts = counts.clamp_(min=1)
+    if sums.is_floating_point() or sums.is_complex():
+        return sums.div_(counts)
+    return torch.div(sums, counts, rounding_mode="trunc").to(dtype)
 
 
 _sorted_segments("SegmentSum", _SUM, lambda dtype: 0, 0)

@@ -12,7 +12,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import broadcasting, shape_text
-from tensorloom.kernels.host.sparse_ops import check_dense_side
+from tensorloom.kernels.host.sparse_indices import check_dense_side
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
 
 _TYPES = {"T": {dtypes.float32, dtypes.float64}}

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes, varint
+from tensorloom.framework import dtypes
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.framework.variant_codec import VariantCodec, register_variant
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.kernels.tensor_list import UNSET, TensorList
 from tensorloom.kernels.variable_value import to_host
 
@@ -31,7 +32,7 @@ def encode_list(value: TensorList) -> tuple[bytes, Sequence[Any]]:
     ]
     dims = value.element_shape
     shape = TensorShape.of(None if dims is None else tuple(dims)).as_proto()
-    metadata = b"".join(map(varint.encode, numbers)) + shape.SerializeToString()
+    metadata = b"".join(map(encode_varint, numbers)) + shape.SerializeToString()
     dtype = value.element_dtype
     elements = [_host(item) for item in items if item is not UNSET]
     return metadata, [dtypes.named_view(element, dtype) for element in elements]
@@ -51,12 +52,12 @@ def decode_list(metadata: bytes, tensors: Sequence[Any]) -> TensorList:
 
     from tensorloom.protos.tensor_shape_pb2 import TensorShapeProto
 
-    count, position = varint.decode(metadata, 0)
+    count, position = decode_varint(metadata, 0)
     if count > len(metadata):
         raise ValueError(f"a list with {count} unset elements")
     numbers = []
     for _ in range(count + 2):
-        number, position = varint.decode(metadata, position)
+        number, position = decode_varint(metadata, position)
         numbers.append(number)
     *indices, number, most = numbers
     unset, dtype = set(indices), dtypes.as_dtype(number)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
+
+_Array = NDArray[Any]
 
 _PARAMETERS = ("scales", "zero_points")
 _OPERANDS = tuple(
@@ -36,11 +40,14 @@ class _Attrs:
         names = ("quantization_axis", "quantization_min_val", "quantization_max_val")
         return cls(*[c[prefix + name] for name in names])
 
-    def check(self, shape: tuple[int, ...], scales: Any, zero_points: Any) -> None:
-        """Checks scales and zero points of a tensor of that shape.
+    def checked(
+        self, shape: Sequence[int], scales: _Array, zero_points: _Array
+    ) -> _Scheme:
+        """How a tensor of that shape is quantized.
 
         Raises:
-          InvalidArgumentError: they are no scalars, or no vectors of its size.
+          InvalidArgumentError: scales and zero points are no scalars, or no vectors of
+            its size.
         """
         if not -1 <= self.axis < len(shape):
             raise invalid_argument(
@@ -53,17 +60,35 @@ class _Attrs:
                 f"quantization_axis {self.axis}, got {shape_text(scales.shape)} and "
                 f"{shape_text(zero_points.shape)}"
             )
+        return _Scheme(self.axis, scales, zero_points)
 
     def clamp(self, value: torch.Tensor) -> torch.Tensor:
         """Integers kept in the range; the least one wins over the greatest."""
         return value.clamp(max=self.greatest).clamp(min=self.least)
 
-    def spread(self, parameter: Any, value: torch.Tensor) -> torch.Tensor:
-        """Scales or zero points, so that they broadcast with the tensor."""
-        return _spread(parameter, self.axis, value)
+
+@dataclass(frozen=True)
+class _Scheme:
+    """What the integers of a tensor stand for: (integer - zero point) * scale."""
+
+    axis: int  # that the parameters are along; -1: they are scalars
+    scales: _Array  # float32
+    zero_points: _Array  # int32, of the shape of the scales
+
+    def scales_for(self, value: torch.Tensor) -> torch.Tensor:
+        """The scales, so that they broadcast with the tensor."""
+        return _spread(self.scales, self.axis, value)
+
+    def points_for(self, value: torch.Tensor) -> torch.Tensor:
+        """The zero points, so that they broadcast with the tensor."""
+        return _spread(self.zero_points, self.axis, value)
+
+    def centered(self, value: torch.Tensor) -> torch.Tensor:
+        """Integers less their zero points, int32."""
+        return value.to(torch.int32) - self.points_for(value)
 
 
-def _spread(parameter: Any, axis: int, value: torch.Tensor) -> torch.Tensor:
+def _spread(parameter: _Array, axis: int, value: torch.Tensor) -> torch.Tensor:
     tensor = torch.from_numpy(np.array(parameter)).to(value.device)
     if not tensor.dim():
         return tensor
@@ -84,10 +109,12 @@ def uniform_quantize(c: OpKernelConstruction) -> Compute:
     """Floats as integers."""
     attrs, dtype = _Attrs.of(c), TORCH_DTYPES[c["Tout"]]
 
-    def compute(value: torch.Tensor, scales: Any, zero_points: Any) -> torch.Tensor:
-        attrs.check(value.shape, scales, zero_points)
-        inverse = 1 / attrs.spread(scales, value)
-        found = _integers(value, inverse, attrs.spread(zero_points, value))
+    def compute(
+        value: torch.Tensor, scales: _Array, zero_points: _Array
+    ) -> torch.Tensor:
+        scheme = attrs.checked(value.shape, scales, zero_points)
+        inverse = 1 / scheme.scales_for(value)
+        found = _integers(value, inverse, scheme.points_for(value))
         return attrs.clamp(found).to(dtype)
 
     return compute
@@ -98,10 +125,11 @@ def uniform_dequantize(c: OpKernelConstruction) -> Compute:
     """The floats that integers stand for."""
     attrs = _Attrs.of(c)
 
-    def compute(value: torch.Tensor, scales: Any, zero_points: Any) -> torch.Tensor:
-        attrs.check(value.shape, scales, zero_points)
-        centered = value.to(torch.int32) - attrs.spread(zero_points, value)
-        return centered.float() * attrs.spread(scales, value)
+    def compute(
+        value: torch.Tensor, scales: _Array, zero_points: _Array
+    ) -> torch.Tensor:
+        scheme = attrs.checked(value.shape, scales, zero_points)
+        return scheme.centered(value).float() * scheme.scales_for(value)
 
     return compute
 
@@ -125,7 +153,7 @@ def _multiplier(factor: float) -> tuple[int, int]:
     return multiplier, 31 - exponent
 
 
-def _rescaled(value: torch.Tensor, factors: Any, axis: int) -> torch.Tensor:
+def _rescaled(value: torch.Tensor, factors: _Array, axis: int) -> torch.Tensor:
     """Integers times factors, halves rounded up, as int32.
 
     Args:
@@ -140,16 +168,11 @@ def _rescaled(value: torch.Tensor, factors: Any, axis: int) -> torch.Tensor:
     return ((value.to(torch.int64) * by + half) >> shift).to(torch.int32)
 
 
-def _requantized(
-    value: torch.Tensor, given: tuple[_Attrs, Any, Any], wanted: tuple[_Attrs, Any, Any]
-) -> torch.Tensor:
+def _requantized(value: torch.Tensor, given: _Scheme, wanted: _Scheme) -> torch.Tensor:
     """Integers over the wanted scales and zero points, int32 and not clamped."""
-    attrs, scales, zero_points = given
-    other, other_scales, other_points = wanted
-    centered = value.to(torch.int32) - attrs.spread(zero_points, value)
-    axis = other.axis if attrs.axis == -1 else attrs.axis
-    factors = scales.astype(np.float64) / other_scales
-    return _rescaled(centered, factors, axis) + other.spread(other_points, value)
+    axis = wanted.axis if given.axis == -1 else given.axis
+    factors = given.scales.astype(np.float64) / wanted.scales
+    return _rescaled(given.centered(value), factors, axis) + wanted.points_for(value)
 
 
 @kernel(
@@ -170,16 +193,14 @@ def uniform_requantize(c: OpKernelConstruction) -> Compute:
 
     def compute(
         value: torch.Tensor,
-        scales: Any,
-        zero_points: Any,
-        other_scales: Any,
-        other_points: Any,
+        scales: _Array,
+        zero_points: _Array,
+        other_scales: _Array,
+        other_points: _Array,
     ) -> torch.Tensor:
-        before.check(value.shape, scales, zero_points)
-        after.check(value.shape, other_scales, other_points)
-        given = before, scales, zero_points
-        found = _requantized(value, given, (after, other_scales, other_points))
-        return after.clamp(found).to(dtype)
+        given = before.checked(value.shape, scales, zero_points)
+        wanted = after.checked(value.shape, other_scales, other_points)
+        return after.clamp(_requantized(value, given, wanted)).to(dtype)
 
     return compute
 
@@ -187,39 +208,58 @@ def uniform_requantize(c: OpKernelConstruction) -> Compute:
 # --- arithmetic ----------------------------------------------------------------------
 
 
+class _TwoOperands:
+    """How the operands and the result of a node are quantized."""
+
+    def __init__(self, c: OpKernelConstruction) -> None:
+        self._left, self._right = _Attrs.of(c, "lhs_"), _Attrs.of(c, "rhs_")
+        self.out = _Attrs.of(c, "output_")
+
+    def checked(
+        self, a: torch.Tensor, b: torch.Tensor, parameters: Sequence[_Array]
+    ) -> tuple[_Scheme, _Scheme, tuple[_Array, _Array]]:
+        """The schemes of both; of the result, whose shape they tell, the parameters.
+
+        Args:
+          parameters: the inputs `_OPERANDS`.
+
+        Raises:
+          InvalidArgumentError: those of an operand do not fit it.
+        """
+        first, second, third = zip(parameters[::2], parameters[1::2], strict=True)
+        left = self._left.checked(a.shape, *first)
+        return left, self._right.checked(b.shape, *second), third
+
+
 @kernel("UniformQuantizedAdd", host_inputs=_OPERANDS)
 def uniform_quantized_add(c: OpKernelConstruction) -> Compute:
     """lhs + rhs, both brought to the scale of the sum first."""
-    left, right, out = (_Attrs.of(c, side) for side in ("lhs_", "rhs_", "output_"))
+    attrs = _TwoOperands(c)
 
-    def compute(a: torch.Tensor, b: torch.Tensor, *parameters: Any) -> torch.Tensor:
-        first, second, third = zip(parameters[::2], parameters[1::2], strict=True)
-        left.check(a.shape, *first)
-        right.check(b.shape, *second)
+    def compute(a: torch.Tensor, b: torch.Tensor, *parameters: _Array) -> torch.Tensor:
+        left, right, of_sum = attrs.checked(a, b, parameters)
         try:
             shape = np.broadcast_shapes(a.shape, b.shape)
         except ValueError:
             raise invalid_argument(
                 f"Incompatible shapes: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
             ) from None
-        out.check(shape, *third)
-        # Of the rank of the sum, where its axis is.
-        wide = [x.reshape((1,) * (len(shape) - x.dim()) + x.shape) for x in (a, b)]
-        terms = [
-            _requantized(x, (_moved(attrs, len(shape) - rank), *given), (out, *third))
-            for x, attrs, rank, given in zip(
-                wide, (left, right), (a.dim(), b.dim()), (first, second), strict=True
-            )
-        ]
-        return out.clamp(terms[0] + terms[1] - out.spread(third[1], terms[0]))
+        wanted = attrs.out.checked(shape, *of_sum)
+        first = _widened(a, left, len(shape), wanted)
+        found = first + _widened(b, right, len(shape), wanted)
+        return attrs.out.clamp(found - wanted.points_for(found))
 
     return compute
 
 
-def _moved(attrs: _Attrs, by: int) -> _Attrs:
-    if attrs.axis == -1:
-        return attrs
-    return _Attrs(attrs.axis + by, attrs.least, attrs.greatest)
+def _widened(
+    value: torch.Tensor, given: _Scheme, rank: int, wanted: _Scheme
+) -> torch.Tensor:
+    """`_requantized` of a tensor that gets the rank of the sum, where its axis is."""
+    added = rank - value.dim()
+    axis = given.axis if given.axis == -1 else given.axis + added
+    wide = value.reshape((1,) * added + value.shape)
+    return _requantized(wide, replace(given, axis=axis), wanted)
 
 
 @kernel("UniformQuantizedClipByValue", host_inputs=_PARAMETERS)
@@ -231,10 +271,10 @@ def uniform_quantized_clip_by_value(c: OpKernelConstruction) -> Compute:
         value: torch.Tensor,
         least: torch.Tensor,
         greatest: torch.Tensor,
-        scales: Any,
-        zero_points: Any,
+        scales: _Array,
+        zero_points: _Array,
     ) -> torch.Tensor:
-        attrs.check(value.shape, scales, zero_points)
+        attrs.checked(value.shape, scales, zero_points)
         bounds = []
         for name, bound in (("min", least), ("max", greatest)):
             if bound.shape != scales.shape:
@@ -264,20 +304,15 @@ def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 @kernel("UniformQuantizedDot", host_inputs=_OPERANDS)
 def uniform_quantized_dot(c: OpKernelConstruction) -> Compute:
     """The product of two matrices."""
-    left, right, out = (_Attrs.of(c, side) for side in ("lhs_", "rhs_", "output_"))
+    attrs = _TwoOperands(c)
 
-    def compute(a: torch.Tensor, b: torch.Tensor, *parameters: Any) -> torch.Tensor:
-        first, second, third = zip(parameters[::2], parameters[1::2], strict=True)
-        left.check(a.shape, *first)
-        right.check(b.shape, *second)
-        found = _product(
-            a.to(torch.int32) - left.spread(first[1], a),
-            b.to(torch.int32) - right.spread(second[1], b),
-        )
-        out.check(found.shape, *third)
-        factors = first[0].astype(np.float64) * second[0] / third[0]
+    def compute(a: torch.Tensor, b: torch.Tensor, *parameters: _Array) -> torch.Tensor:
+        left, right, of_product = attrs.checked(a, b, parameters)
+        found = _product(left.centered(a), right.centered(b))
+        wanted = attrs.out.checked(found.shape, *of_product)
+        factors = left.scales.astype(np.float64) * right.scales / wanted.scales
         rescaled = _rescaled(found, factors, 1)
-        return out.clamp(rescaled + out.spread(third[1], found))
+        return attrs.out.clamp(rescaled + wanted.points_for(found))
 
     return compute
 
@@ -288,12 +323,12 @@ def uniform_quantized_dot_hybrid(c: OpKernelConstruction) -> Compute:
     right = _Attrs.of(c, "rhs_")
 
     def compute(
-        a: torch.Tensor, b: torch.Tensor, scales: Any, zero_points: Any
+        a: torch.Tensor, b: torch.Tensor, scales: _Array, zero_points: _Array
     ) -> torch.Tensor:
-        right.check(b.shape, scales, zero_points)
-        centered, steps = _quantized_rows(a)
-        found = _product(centered, b.to(torch.int32) - right.spread(zero_points, b))
-        return found.float() * steps * right.spread(scales, b)
+        scheme = right.checked(b.shape, scales, zero_points)
+        rows, steps = _quantized_rows(a)
+        found = _product(rows, scheme.centered(b))
+        return found.float() * steps * scheme.scales_for(b)
 
     return compute
 

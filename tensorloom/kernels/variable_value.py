@@ -56,6 +56,15 @@ def uninitialized_resource(variable: Variable) -> errors.NotFoundError:
     return errors.NotFoundError(None, None, _does_not_exist(variable))
 
 
+def uninitialized(
+    variable: Variable, is_resource: bool
+) -> errors.NotFoundError | errors.FailedPreconditionError:
+    """The error of updating a variable of either kind before its first assignment."""
+    if is_resource:
+        return uninitialized_resource(variable)
+    return uninitialized_reference(variable)
+
+
 def _does_not_exist(variable: Variable) -> str:
     return f"Resource {variable.container}/{variable.name}/Variable does not exist."
 

@@ -16,8 +16,8 @@ from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN
 from tensorloom.master.task_spans import skipped_inputs
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import FunctionIR
-    from tensorloom.master.lower_functional import Edge, Inlined, Lowering
+    from tensorloom.framework.graph_ir import Edge, FunctionIR
+    from tensorloom.master.lower_functional import Inlined, Lowering
 
 
 def lower_branches(

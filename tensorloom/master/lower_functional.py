@@ -34,11 +34,9 @@ from tensorloom.master.task_spans import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.graph_ir import FunctionIR
+    from tensorloom.framework.graph_ir import Edge, FunctionIR
     from tensorloom.framework.tensor_shape import TensorShape
     from tensorloom.master.placer import Placer
-
-Edge = tuple[str, int]
 
 
 def lower_functional(graph: GraphIR, placer: Placer) -> GraphIR:

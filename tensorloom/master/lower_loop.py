@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import FunctionIR, Node
-    from tensorloom.master.lower_functional import Edge, Lowering
+    from tensorloom.framework.graph_ir import Edge, FunctionIR, Node
+    from tensorloom.master.lower_functional import Lowering
 
 
 def lower_loop(

@@ -15,6 +15,7 @@ from tensorloom.framework import errors, graph_def, run_metadata, session_config
 from tensorloom.framework.cancellation import CancellationManager
 from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
 from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
+from tensorloom.master.asked_lowering import forget_asking
 from tensorloom.master.prune import parse_tensor_name
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
@@ -109,6 +110,7 @@ class MasterService:
             )
         config = session_config.from_proto(request.config)
         graph = graph_def.from_proto(request.graph_def)
+        forget_asking(graph)
         self._policy.check(graph)
         handle = self._master.create_session(graph, config)
         self._sessions[handle] = _ClientSession(config)
@@ -129,6 +131,7 @@ class MasterService:
             addition = graph_def.from_proto(
                 request.graph_def, known.functions, existing=known.nodes
             )
+            forget_asking(addition)
             self._policy.check(addition)
             self._master.extend_session(handle, addition)
             session.version += 1

@@ -12,10 +12,9 @@ from typing import Any
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.interfaces import PreparedStep, StepSignature
 
-_Edge = tuple[str, int]
 # (a part of the graph with `_Arg` and `_Retval` nodes, its signature) -> its step
 PreparePart = Callable[[GraphIR, StepSignature], PreparedStep]
 
@@ -37,7 +36,7 @@ class PartialRun:
         self._fed: set[str] = set()
         self._fetched: set[str] = set()
         self._done: set[str] = set()  # names of nodes that have run
-        self._values: dict[_Edge, Any] = {}  # what later parts need of them
+        self._values: dict[Edge, Any] = {}  # what later parts need of them
 
     @property
     def is_complete(self) -> bool:
@@ -119,10 +118,10 @@ class PartialRun:
                 part.append(node)
         return part
 
-    def _wanted(self, part: Sequence[Node], fetches: Sequence[str]) -> list[_Edge]:
+    def _wanted(self, part: Sequence[Node], fetches: Sequence[str]) -> list[Edge]:
         """The outputs of the part that are fetched, or that later nodes take."""
         inside = {node.name for node in part}
-        wanted: dict[_Edge, None] = {}
+        wanted: dict[Edge, None] = {}
         for node in self._graph.nodes.values():
             if node.name in inside or node.name in self._done:
                 continue
@@ -133,7 +132,7 @@ class PartialRun:
                     wanted[edge] = None
         return list(wanted)
 
-    def _is_handle(self, edge: _Edge) -> bool:
+    def _is_handle(self, edge: Edge) -> bool:
         """References and resources stay with their node, which later parts repeat.
 
         So does the `read` of a variable: it shares the variable's memory, and who takes
@@ -146,7 +145,7 @@ class PartialRun:
             dtype = self._graph.nodes[producer].output_types[index]
         return dtype is dtypes.resource or dtype._is_ref_dtype
 
-    def _run(self, part: Sequence[Node], wanted: Sequence[_Edge]) -> None:
+    def _run(self, part: Sequence[Node], wanted: Sequence[Edge]) -> None:
         if not part:
             return
         graph, signature, given = self._cut(part, wanted)
@@ -156,14 +155,14 @@ class PartialRun:
         self._done |= {node.name for node in part}
 
     def _cut(
-        self, part: Sequence[Node], wanted: Sequence[_Edge]
-    ) -> tuple[GraphIR, StepSignature, list[_Edge]]:
+        self, part: Sequence[Node], wanted: Sequence[Edge]
+    ) -> tuple[GraphIR, StepSignature, list[Edge]]:
         """The part as a graph of its own; also which known values it takes."""
         device = next(iter(self._arguments.values()), part[0]).device
         nodes = self._graph.nodes
         inside = {node.name for node in part}
         body: list[Node] = []
-        arguments: dict[_Edge, Node] = {}
+        arguments: dict[Edge, Node] = {}
         repeated: dict[str, Node] = {}
         for node in part:
             inputs = []
@@ -193,7 +192,7 @@ class PartialRun:
         )
         return graph, signature, list(arguments)
 
-    def _holder(self, edge: _Edge) -> _Edge:
+    def _holder(self, edge: Edge) -> Edge:
         """The variable that an update returned: an update must not be repeated."""
         while True:
             node = self._graph.nodes[edge[0]]
@@ -213,7 +212,7 @@ class PartialRun:
         repeated[name] = node.replace(inputs=inputs, control_inputs=())
 
 
-def _argument(edge: _Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:
+def _argument(edge: Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:
     producer = nodes[edge[0]]
     dtype = producer.output_types[edge[1]].base_dtype
     shapes = producer.output_shapes
@@ -230,7 +229,7 @@ def _argument(edge: _Edge, nodes: Mapping[str, Node], index: int, device: str) -
     )
 
 
-def _result(edge: _Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:
+def _result(edge: Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:
     dtype = nodes[edge[0]].output_types[edge[1]].base_dtype
     return Node(
         f"_retval_{edge[0]}_{edge[1]}_{index}",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tensorloom.framework import errors
 from tensorloom.framework.device_name import DeviceName, parse_full
 from tensorloom.framework.graph_ir import PRODUCER_VERSION, GraphIR, Node
-from tensorloom.master.colocation import ColocationGroups, Group, parse_device
+from tensorloom.master.colocation import ColocationGroups, parse_device
 from tensorloom.master.placed_bodies import placed_bodies
 
 if TYPE_CHECKING:
@@ -133,7 +133,12 @@ class Placer:
         Raises:
           errors.InvalidArgumentError: no device fits.
         """
-        return self._device_of(node)
+        group = self._groups.group_of(node.name)
+        if group is None:
+            return self._choose(node, parse_device(node.device, node.name), (node,))
+        if group.device is None:
+            group.device = self._choose(node, group.requested, group.members)
+        return group.device
 
     def first_device(self, requested: DeviceName) -> str | None:
         """The device that a node without kernels to care for would get, if any."""
@@ -200,7 +205,7 @@ class Placer:
                 neighbours = {found.get(name, "") for name, _ in node.inputs}
                 found[node.name] = self._beside(node, neighbours)
             else:
-                found[node.name] = self._device_of(node)
+                found[node.name] = self.device_of(node)
         for node in graph.nodes.values():
             for name in node.producers:
                 if name in constants and node.op not in ("Const", "_Retval"):
@@ -211,7 +216,7 @@ class Placer:
 
     def _beside(self, node: Node, neighbours: set[str]) -> str:
         """The one device of the neighbours, if the node may be there."""
-        chosen = self._device_of(node)
+        chosen = self.device_of(node)
         if len(neighbours) == 1 and self._groups.group_of(node.name) is None:
             (name,) = neighbours
             device = next((d for d in self._devices if d.name == name), None)
@@ -223,17 +228,6 @@ class Placer:
             ):
                 return name
         return chosen
-
-    def _device_of(self, node: Node) -> str:
-        group = self._groups.group_of(node.name)
-        if group is None:
-            return self._choose(node, parse_device(node.device, node.name), (node,))
-        if group.device is None:
-            group.device = self._place_group(node, group)
-        return group.device
-
-    def _place_group(self, node: Node, group: Group) -> str:
-        return self._choose(node, group.requested, group.members)
 
     # --- choosing --------------------------------------------------------------------
 

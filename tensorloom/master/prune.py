@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.unreadable_tensor import UnreadableTensor
 from tensorloom.master.colocation import takes_reference
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepSignature
-
-_Edge = tuple[str, int]
 
 # A fed placeholder itself does not run, so nothing waits for it.
 _PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -60,7 +58,7 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
     return graph.with_nodes([*arguments, *body, *results])
 
 
-def parse_tensor_name(name: str) -> _Edge:
+def parse_tensor_name(name: str) -> Edge:
     """`x:1` as (x, 1); a missing index is 0."""
     node, colon, index = name.rpartition(":")
     if not colon:
@@ -71,9 +69,9 @@ def parse_tensor_name(name: str) -> _Edge:
 # --- the ends of the graph -----------------------------------------------------------
 
 
-def _find_fetches(nodes: Mapping[str, Node], signature: StepSignature) -> list[_Edge]:
+def _find_fetches(nodes: Mapping[str, Node], signature: StepSignature) -> list[Edge]:
     fed = {parse_tensor_name(name) for name in signature.feeds}
-    found: dict[_Edge, None] = {}
+    found: dict[Edge, None] = {}
     for name in signature.fetches:
         edge = parse_tensor_name(name)
         node = nodes.get(edge[0])
@@ -111,8 +109,8 @@ def _find_targets(nodes: Mapping[str, Node], targets: Sequence[str]) -> list[str
 
 def _make_arguments(
     nodes: Mapping[str, Node], signature: StepSignature, device: str
-) -> tuple[dict[_Edge, Node], list[Node]]:
-    feeds: dict[_Edge, Node] = {}
+) -> tuple[dict[Edge, Node], list[Node]]:
+    feeds: dict[Edge, Node] = {}
     for index, name in enumerate(signature.feeds):
         edge = parse_tensor_name(name)
         node = nodes.get(edge[0])
@@ -146,7 +144,7 @@ def _make_arguments(
 
 
 def _make_results(
-    nodes: Mapping[str, Node], fetches: Sequence[_Edge], device: str
+    nodes: Mapping[str, Node], fetches: Sequence[Edge], device: str
 ) -> list[Node]:
     return [
         Node(
@@ -174,7 +172,7 @@ def _twice(name: str, what: str) -> errors.OpError:
 
 
 def _reach(
-    nodes: Mapping[str, Node], roots: Sequence[str], feeds: Mapping[_Edge, Node]
+    nodes: Mapping[str, Node], roots: Sequence[str], feeds: Mapping[Edge, Node]
 ) -> set[str]:
     """Names of the nodes that must run for the roots."""
     fed_names = {name for name, _ in feeds}
@@ -219,7 +217,7 @@ def _check_constants(body: Sequence[Node]) -> None:
 
 
 def _connect_feeds(
-    body: Sequence[Node], nodes: Mapping[str, Node], feeds: Mapping[_Edge, Node]
+    body: Sequence[Node], nodes: Mapping[str, Node], feeds: Mapping[Edge, Node]
 ) -> list[Node]:
     """The nodes with fed inputs replaced by arguments.
 
@@ -244,7 +242,7 @@ def _connect_feeds(
 
 
 def _check_references(
-    node: Node, nodes: Mapping[str, Node], feeds: Mapping[_Edge, Node]
+    node: Node, nodes: Mapping[str, Node], feeds: Mapping[Edge, Node]
 ) -> None:
     for index, edge in enumerate(node.inputs):
         if edge not in feeds:

@@ -8,20 +8,26 @@ from collections.abc import Iterable, Mapping
 from tensorloom.framework import errors, op_registry
 from tensorloom.framework.called_functions import called_functions
 from tensorloom.framework.classic_op_types import MERGES
+from tensorloom.framework.function_instances import with_instances
 from tensorloom.framework.graph_def import check_available
 from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
+from tensorloom.framework.message_tensor import with_message_constants
 
 
 def extend(graph: GraphIR, addition: GraphIR) -> GraphIR:
     """The graph with new nodes and functions, in topological order.
 
+    What calls functions with attrs comes to call instances of them.
+
     Raises:
-      errors.InvalidArgumentError: a node exists already, an input does not exist, or
-        there is a cycle.
+      errors.InvalidArgumentError: a node exists already, an input does not exist, there
+        is a cycle, or a function is called with ever other attrs.
       errors.NotFoundError: an op is not registered.
       errors.FailedPreconditionError: the graph needs a newer consumer.
     """
     functions = {**graph.functions, **addition.functions}
+    addition = with_message_constants(with_instances(addition, functions))
+    functions.update(addition.functions)
     check_ops(addition.nodes.values(), functions)
     nodes = dict(graph.nodes)
     is_changed = False

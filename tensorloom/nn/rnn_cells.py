@@ -16,11 +16,11 @@ from tensorloom.ops.constant_op import constant
 if TYPE_CHECKING:
     from tensorloom.framework.tensor_shape import TensorShape
 
-_KERNEL = "kernel"
-_BIAS = "bias"
+KERNEL = "kernel"
+BIAS = "bias"
 
 
-def _input_depth(shape: TensorShape) -> int:
+def input_depth(shape: TensorShape) -> int:
     """The last dimension of the inputs' shape. Raises ValueError when unknown."""
     depth = shape.as_list()[-1]
     if depth is None:
@@ -31,18 +31,19 @@ def _input_depth(shape: TensorShape) -> int:
     return depth
 
 
-def _check_inputs(*values: Any) -> None:
+def check_inputs(*values: Any) -> None:
+    """Raises ValueError unless cells can compute in the dtypes of these tensors."""
     for tensor in nest.flatten(list(values)):
         check_cell_dtype(tensor.dtype)
 
 
-def _dense(inputs: Any, state: Any, kernel: Any, bias: Any) -> Any:
+def dense(inputs: Any, state: Any, kernel: Any, bias: Any) -> Any:
     """[inputs, state] * kernel + bias."""
     product = math_ops.matmul(array_ops.concat([inputs, state], 1), kernel)
     return nn_ops.bias_add(product, bias)
 
 
-class _UnitsCell(LayerRNNCell):
+class UnitsCell(LayerRNNCell):
     """A cell of `num_units` with an activation, tanh by default."""
 
     def __init__(
@@ -76,7 +77,7 @@ class _UnitsCell(LayerRNNCell):
 
 
 @export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
-class BasicRNNCell(_UnitsCell):
+class BasicRNNCell(UnitsCell):
     """output = new state = activation([inputs, state] * kernel + bias).
 
     Args:
@@ -99,21 +100,21 @@ class BasicRNNCell(_UnitsCell):
 
     def build(self, input_shape: Any) -> None:
         """Makes kernel [depth + units, units] and bias."""
-        depth, units = _input_depth(input_shape), self._num_units
+        depth, units = input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
-        self._kernel = self.add_weight(_KERNEL, shape=[depth + units, units])
-        self._bias = self.add_weight(_BIAS, shape=[units], initializer=self._zeros())
+        self._kernel = self.add_weight(KERNEL, shape=[depth + units, units])
+        self._bias = self.add_weight(BIAS, shape=[units], initializer=self._zeros())
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output, new state), both [batch, units]."""
-        _check_inputs(inputs, state)
-        output = self._activation(_dense(inputs, state, self._kernel, self._bias))
+        check_inputs(inputs, state)
+        output = self._activation(dense(inputs, state, self._kernel, self._bias))
         return output, output
 
 
 @export("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
-class GRUCell(_UnitsCell):
+class GRUCell(UnitsCell):
     """Gated recurrent unit (Cho et al. 2014, arXiv:1406.1078).
 
     Args:
@@ -142,7 +143,7 @@ class GRUCell(_UnitsCell):
 
     def build(self, input_shape: Any) -> None:
         """Makes kernels and biases of the gates and the candidate."""
-        depth, units = _input_depth(input_shape), self._num_units
+        depth, units = input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         ones = init_ops.Constant(1.0, dtype=self.dtype)
         self._gate_kernel, self._gate_bias = self._pair("gates", depth, 2 * units, ones)
@@ -153,26 +154,24 @@ class GRUCell(_UnitsCell):
 
     def _pair(self, part: str, depth: int, outputs: int, bias: Any) -> tuple[Any, Any]:
         kernel = self.add_weight(
-            f"{part}/{_KERNEL}",
+            f"{part}/{KERNEL}",
             shape=[depth + self._num_units, outputs],
             initializer=self._kernel_initializer,
         )
         if self._bias_initializer is not None:
             bias = self._bias_initializer
         return kernel, self.add_weight(
-            f"{part}/{_BIAS}", shape=[outputs], initializer=bias
+            f"{part}/{BIAS}", shape=[outputs], initializer=bias
         )
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output, new state), both [batch, units]."""
-        _check_inputs(inputs, state)
-        gates = _dense(inputs, state, self._gate_kernel, self._gate_bias)
+        check_inputs(inputs, state)
+        gates = dense(inputs, state, self._gate_kernel, self._gate_bias)
         value = math_ops.sigmoid(gates)
         r, u = array_ops.split(value=value, num_or_size_splits=2, axis=1)
         r_state = r * state
-        candidate = _dense(
-            inputs, r_state, self._candidate_kernel, self._candidate_bias
-        )
+        candidate = dense(inputs, r_state, self._candidate_kernel, self._candidate_bias)
         c = self._activation(candidate)
         new_h = u * state + (1 - u) * c
         return new_h, new_h
@@ -202,7 +201,7 @@ class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
 
 
 @export("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
-class BasicLSTMCell(_UnitsCell):
+class BasicLSTMCell(UnitsCell):
     """Long short-term memory without peepholes, clipping or projection.
 
     Args:
@@ -238,24 +237,22 @@ class BasicLSTMCell(_UnitsCell):
 
     def build(self, input_shape: Any) -> None:
         """Makes kernel [depth + units, 4 * units] and bias."""
-        depth, units = _input_depth(input_shape), self._num_units
+        depth, units = input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
-        self._kernel = self.add_weight(_KERNEL, shape=[depth + units, 4 * units])
-        self._bias = self.add_weight(
-            _BIAS, shape=[4 * units], initializer=self._zeros()
-        )
+        self._kernel = self.add_weight(KERNEL, shape=[depth + units, 4 * units])
+        self._bias = self.add_weight(BIAS, shape=[4 * units], initializer=self._zeros())
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step: (output [batch, units], new state)."""
-        _check_inputs(inputs, state)
+        check_inputs(inputs, state)
         sigmoid, add, multiply = math_ops.sigmoid, math_ops.add, math_ops.multiply
         one = constant(1, dtype=dtypes.int32)
         if self._state_is_tuple:
             c, h = state
         else:
             c, h = array_ops.split(value=state, num_or_size_splits=2, axis=one)
-        gates = _dense(inputs, h, self._kernel, self._bias)
+        gates = dense(inputs, h, self._kernel, self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=one)
         forget_bias = constant(self._forget_bias, dtype=f.dtype)
         new_c = add(

@@ -9,19 +9,19 @@ from tensorloom.framework.export import export
 from tensorloom.layers import lookup
 from tensorloom.nn.rnn_cell import check_cell_dtype
 from tensorloom.nn.rnn_cells import (
-    _BIAS,
-    _KERNEL,
+    BIAS,
+    KERNEL,
     LSTMStateTuple,
-    _check_inputs,
-    _dense,
-    _input_depth,
-    _UnitsCell,
+    UnitsCell,
+    check_inputs,
+    dense,
+    input_depth,
 )
 from tensorloom.ops import array_ops, clip_ops, math_ops
 
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
-class LSTMCell(_UnitsCell):
+class LSTMCell(UnitsCell):
     """Long short-term memory (Sak et al. 2014, arXiv:1402.1128).
 
     Args:
@@ -82,15 +82,13 @@ class LSTMCell(_UnitsCell):
 
     def build(self, input_shape: Any) -> None:
         """Makes kernel, bias, peepholes and projection."""
-        depth, units = _input_depth(input_shape), self._num_units
+        depth, units = input_depth(input_shape), self._num_units
         check_cell_dtype(self.dtype)
         outputs = units if self._num_proj is None else self._num_proj
         self._kernel = self._matrix(
-            _KERNEL, [depth + outputs, 4 * units], self._num_unit_shards
+            KERNEL, [depth + outputs, 4 * units], self._num_unit_shards
         )
-        self._bias = self.add_weight(
-            _BIAS, shape=[4 * units], initializer=self._zeros()
-        )
+        self._bias = self.add_weight(BIAS, shape=[4 * units], initializer=self._zeros())
         if self._use_peepholes:
             self._w_f_diag, self._w_i_diag, self._w_o_diag = (
                 self.add_weight(name, shape=[units], initializer=self._initializer)
@@ -98,7 +96,7 @@ class LSTMCell(_UnitsCell):
             )
         if self._num_proj is not None:
             self._proj_kernel = self._matrix(
-                f"projection/{_KERNEL}", [units, self._num_proj], self._num_proj_shards
+                f"projection/{KERNEL}", [units, self._num_proj], self._num_proj_shards
             )
         self.built = True
 
@@ -124,11 +122,11 @@ class LSTMCell(_UnitsCell):
         Raises:
           ValueError: the depth of the inputs is not known, or not a float dtype.
         """
-        _check_inputs(inputs, state)
+        check_inputs(inputs, state)
         c_prev, m_prev = self._parts(state)
         if inputs.shape.with_rank(2).as_list()[1] is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
-        gates = _dense(inputs, m_prev, self._kernel, self._bias)
+        gates = dense(inputs, m_prev, self._kernel, self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=1)
         c = self._memory(i, j, f, c_prev)
         m = self._output(o, c)

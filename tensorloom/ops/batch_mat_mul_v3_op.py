@@ -6,8 +6,8 @@ from typing import Final
 
 from tensorloom.framework.op_registry import register_op
 from tensorloom.ops.math_ops_matmul import (
-    _batch_mat_mul_v2_grad,
-    _batch_mat_mul_v2_shape,
+    batch_mat_mul_v2_grad,
+    batch_mat_mul_v2_shape,
 )
 
 _REST: Final = "int16, int32, int64, complex64, complex128"
@@ -26,7 +26,7 @@ register_op(
         "grad_x: bool = false",
         "grad_y: bool = false",
     ],
-    shape_fn=_batch_mat_mul_v2_shape,
-    gradient=_batch_mat_mul_v2_grad,
+    shape_fn=batch_mat_mul_v2_shape,
+    gradient=batch_mat_mul_v2_grad,
     doc="Products of matrices in batches that broadcast, in the dtype `Tout`.",
 )

@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 
 
 def _concat_v2_shape(c: InferenceContext) -> TensorShape:
-    return _concat_shape(c, range(c.num_inputs - 1), c.num_inputs - 1)
+    return concat_shape(c, range(c.num_inputs - 1), c.num_inputs - 1)
 
 
 def _concat_v1_shape(c: InferenceContext) -> TensorShape:
-    return _concat_shape(c, range(1, c.num_inputs), 0)
+    return concat_shape(c, range(1, c.num_inputs), 0)
 
 
-def _concat_shape(c: InferenceContext, parts: range, axis_index: int) -> TensorShape:
+def concat_shape(c: InferenceContext, parts: range, axis_index: int) -> TensorShape:
+    """The shape of a concatenation.
+
+    Args:
+      parts: which inputs are put together.
+      axis_index: which input is the axis.
+    """
     c.with_rank(axis_index, 0)
     value = c.input_value(axis_index)
     if value is None:

@@ -10,6 +10,7 @@ from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.dimension import Dimension
 from tensorloom.framework.dtypes import DType, as_dtype
 from tensorloom.framework.export import export
+from tensorloom.framework.message_tensor import MESSAGE_CONST
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
 from tensorloom.framework.tensor_conversion import register_tensor_conversion_function
 from tensorloom.framework.tensor_shape import TensorShape
@@ -32,6 +33,15 @@ op_registry.register_op(
     shape_fn=_const_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="A value that stands in the graph.",
+)
+
+op_registry.register_op(
+    MESSAGE_CONST,
+    outputs=["output: dtype"],
+    attrs=["value: tensor", "dtype: type"],
+    shape_fn=_const_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A Const of resource handles or variants, as the runtime has it.",
 )
 
 op_registry.register_op(

@@ -20,7 +20,8 @@ _INTS: Final = "{int32, int64, uint32, uint64}"
 _COUNTER: Final = ("key: uint64", "counter: uint64", "alg: int32")
 
 
-def _counter_shape(c: InferenceContext) -> TensorShape:
+def counter_shape(c: InferenceContext) -> TensorShape:
+    """The shape that is the first input; key, counter and algorithm follow it."""
     c.with_rank(0, 1)
     c.with_rank(1, 1)
     c.with_rank(2, 1)
@@ -78,7 +79,7 @@ for _op, _bounds, _dtype, _doc in _V2:
         inputs=["shape: Tshape", *_COUNTER, *_bounds],
         outputs=["output: dtype"],
         attrs=[_dtype, "Tshape: {int32, int64} = DT_INT32"],
-        shape_fn=_counter_shape,
+        shape_fn=counter_shape,
         gradient=NOT_DIFFERENTIABLE,
         doc=f"{_doc} A function of key and counter.",
     )

@@ -165,7 +165,7 @@ class _Normal(Initializer):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
-        self.dtype = _float_dtype(dtype)
+        self.dtype = float_dtype(dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -214,7 +214,7 @@ class UniformUnitScaling(Initializer):
     ) -> None:
         self.factor = factor
         self.seed = seed
-        self.dtype = _float_dtype(dtype)
+        self.dtype = float_dtype(dtype)
 
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None
@@ -257,7 +257,7 @@ class VarianceScaling(Initializer):
         self.mode = mode
         self.distribution = distribution
         self.seed = seed
-        self.dtype = _float_dtype(dtype)
+        self.dtype = float_dtype(dtype)
 
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None
@@ -361,7 +361,8 @@ def _compute_fans(shape: Sequence[Any] | TensorShape) -> tuple[int, int]:
     return int(shape[-2]) * receptive_field, int(shape[-1]) * receptive_field
 
 
-def _float_dtype(dtype: Any) -> DType:
+def float_dtype(dtype: Any) -> DType:
+    """The dtype. Raises ValueError unless it is floating point."""
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")

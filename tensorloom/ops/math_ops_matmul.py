@@ -87,7 +87,8 @@ def _matrix_dims(
     return (dims[-1], dims[-2]) if adjoint else (dims[-2], dims[-1])
 
 
-def _batch_mat_mul_v2_shape(c: InferenceContext) -> TensorShape:
+def batch_mat_mul_v2_shape(c: InferenceContext) -> TensorShape:
+    """[..., rows, columns]: the batch dimensions are broadcast."""
     x, y = c.with_rank_at_least(0, 2), c.with_rank_at_least(1, 2)
     rows, inner_x = _matrix_dims(c, x, c.attrs["adj_x"])
     inner_y, columns = _matrix_dims(c, y, c.attrs["adj_y"])
@@ -124,7 +125,8 @@ def _batch_mat_mul_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     return [grad_x, grad_y]
 
 
-def _batch_mat_mul_v2_grad(op: Operation, grad: Tensor) -> list[Tensor]:
+def batch_mat_mul_v2_grad(op: Operation, grad: Tensor) -> list[Tensor]:
+    """The gradients of both, added up along broadcast batch dimensions."""
     x, y = op.inputs
     grad_x, grad_y = _batch_mat_mul_grad(op, grad)
     if (
@@ -166,8 +168,8 @@ register_op(
         "adj_x: bool = false",
         "adj_y: bool = false",
     ],
-    shape_fn=_batch_mat_mul_v2_shape,
-    gradient=_batch_mat_mul_v2_grad,
+    shape_fn=batch_mat_mul_v2_shape,
+    gradient=batch_mat_mul_v2_grad,
     doc="Products of matrices in batches that broadcast.",
 )
 

@@ -16,11 +16,11 @@ from tensorloom.ops import math_ops_segment_grad as grads
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
 
-_REALS: Final = (
+REALS: Final = (
     "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
     "uint64"
 )
-_NUMBERS: Final = (
+NUMBERS: Final = (
     "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, "
     "qint32, bfloat16, uint16, complex128, half, uint32, uint64, qint16, quint16"
 )
@@ -124,17 +124,17 @@ def _sorted(
 
 
 segment_sum = _sorted(
-    "SegmentSum", "segment_sum", _NUMBERS, grads.segment_sum_grad, "The sum"
+    "SegmentSum", "segment_sum", NUMBERS, grads.segment_sum_grad, "The sum"
 )
 segment_mean = _sorted(
-    "SegmentMean", "segment_mean", _NUMBERS, grads.segment_mean_grad, "The mean"
+    "SegmentMean", "segment_mean", NUMBERS, grads.segment_mean_grad, "The mean"
 )
-segment_prod = _sorted("SegmentProd", "segment_prod", _NUMBERS, None, "The product")
+segment_prod = _sorted("SegmentProd", "segment_prod", NUMBERS, None, "The product")
 segment_max = _sorted(
-    "SegmentMax", "segment_max", _REALS, grads.segment_extreme_grad, "The maximum"
+    "SegmentMax", "segment_max", REALS, grads.segment_extreme_grad, "The maximum"
 )
 segment_min = _sorted(
-    "SegmentMin", "segment_min", _REALS, grads.segment_extreme_grad, "The minimum"
+    "SegmentMin", "segment_min", REALS, grads.segment_extreme_grad, "The minimum"
 )
 
 # --- unsorted segments -------------------------------------------------------
@@ -186,7 +186,7 @@ def _unsorted(
 unsorted_segment_sum = _unsorted(
     "UnsortedSegmentSum",
     "unsorted_segment_sum",
-    _NUMBERS,
+    NUMBERS,
     grads.unsorted_sum_grad,
     "The sum",
     "int32, int64, int16",
@@ -194,21 +194,21 @@ unsorted_segment_sum = _unsorted(
 unsorted_segment_prod = _unsorted(
     "UnsortedSegmentProd",
     "unsorted_segment_prod",
-    _NUMBERS,
+    NUMBERS,
     grads.unsorted_prod_grad,
     "The product",
 )
 unsorted_segment_max = _unsorted(
     "UnsortedSegmentMax",
     "unsorted_segment_max",
-    _REALS,
+    REALS,
     grads.unsorted_extreme_grad,
     "The maximum",
 )
 unsorted_segment_min = _unsorted(
     "UnsortedSegmentMin",
     "unsorted_segment_min",
-    _REALS,
+    REALS,
     grads.unsorted_extreme_grad,
     "The minimum",
 )
@@ -321,7 +321,7 @@ def _sparse(
 sparse_segment_sum = _sparse(
     "SparseSegmentSum",
     "segment_sum",
-    _REALS,
+    REALS,
     grads.sparse_sum_grad,
     grads.sparse_sum_counted_grad,
     "The sum",

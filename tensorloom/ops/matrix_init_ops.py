@@ -9,7 +9,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, linalg_ops, math_ops, random_ops
-from tensorloom.ops.init_ops import Initializer, _float_dtype
+from tensorloom.ops.init_ops import Initializer, float_dtype
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Tensor
@@ -30,7 +30,7 @@ class Orthogonal(Initializer):
         dtype: Any = dtypes.float32,
     ) -> None:
         self.gain = gain
-        self.dtype = _float_dtype(dtype)
+        self.dtype = float_dtype(dtype)
         self.seed = seed
 
     def __call__(
@@ -63,7 +63,7 @@ class Identity(Initializer):
 
     def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
         self.gain = gain
-        self.dtype = _float_dtype(dtype)
+        self.dtype = float_dtype(dtype)
 
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None

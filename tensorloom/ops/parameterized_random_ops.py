@@ -11,12 +11,12 @@ from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import broadcast_shapes, unchanged_shape
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.counter_random_ops import _counter_shape
+from tensorloom.ops.counter_random_ops import counter_shape
 from tensorloom.ops.random_ops import (
-    _SEEDS,
-    _seed_attrs,
-    _shape_from_input,
-    _shape_tensor,
+    SEEDS,
+    seed_attrs,
+    shape_argument,
+    shape_from_input,
 )
 from tensorloom.ops.stateless_random_ops import seeded_shape
 
@@ -31,7 +31,7 @@ _NUMBERS: Final = "{half, float, double, int32, int64}"
 def _truncated_shape(c: InferenceContext) -> TensorShape:
     for index in range(1, 5):
         c.with_rank_at_most(index, 1)
-    return _shape_from_input(c)
+    return shape_from_input(c)
 
 
 def _stateful_binomial_shape(c: InferenceContext) -> TensorShape:
@@ -70,7 +70,7 @@ register_op(
         "maxvals: dtype",
     ],
     outputs=["output: dtype"],
-    attrs=[*_SEEDS, "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"],
+    attrs=[*SEEDS, "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"],
     shape_fn=_truncated_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
@@ -155,7 +155,7 @@ register_op(
         "dtype: {half, bfloat16, float, double}",
         "shape_dtype: {int32, int64} = DT_INT32",
     ],
-    shape_fn=_counter_shape,
+    shape_fn=counter_shape,
     gradient=_gamma_grad,
     doc="Gamma(alpha, 1) samples, a function of key and counter.",
 )
@@ -187,7 +187,7 @@ def parameterized_truncated_normal(
     """
     given = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
     with name_scope(name, "parameterized_truncated_normal", [shape, *given.values()]):
-        shape_tensor = _shape_tensor(shape)
+        shape_tensor = shape_argument(shape)
         values = [
             convert_to_tensor(value, dtype=dtype, name=key)
             for key, value in given.items()
@@ -200,6 +200,6 @@ def parameterized_truncated_normal(
             stdevs=stdevs,
             minvals=minvals,
             maxvals=maxvals,
-            **_seed_attrs(seed),
+            **seed_attrs(seed),
         )
         return result

@@ -10,9 +10,9 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import broadcast_binary_shape
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
-from tensorloom.ops.concat_ops import _concat_shape as _concat_shape_of
+from tensorloom.ops.concat_ops import concat_shape
 from tensorloom.ops.quantize_ops import QUANTIZED, with_scalar_range
-from tensorloom.ops.reshape_ops import _reshape_shape as _reshape_shape_of
+from tensorloom.ops.reshape_ops import reshape_shape
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -63,17 +63,17 @@ def _bias_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _concat_shape(c: InferenceContext) -> list[TensorShape]:
-    return [_concat_shape_of(c, range(1, c.attrs["N"] + 1), 0), SCALAR, SCALAR]
+    return [concat_shape(c, range(1, c.attrs["N"] + 1), 0), SCALAR, SCALAR]
 
 
 def _concat_v2_shape(c: InferenceContext) -> list[TensorShape]:
     count = c.attrs["N"]
-    return [_concat_shape_of(c, range(count), count), SCALAR, SCALAR]
+    return [concat_shape(c, range(count), count), SCALAR, SCALAR]
 
 
 def _reshape_shape(c: InferenceContext) -> list[TensorShape]:
     _scalars(c, 2, 3)
-    return [_reshape_shape_of(c), SCALAR, SCALAR]
+    return [reshape_shape(c), SCALAR, SCALAR]
 
 
 def _resize_shape(c: InferenceContext) -> list[TensorShape]:

@@ -18,7 +18,7 @@ from tensorloom.framework.tensor_conversion import (
     convert_to_tensor,
     internal_convert_to_tensor,
 )
-from tensorloom.ops import (  # they declare the names that are wrapped here
+from tensorloom.ops import (
     array_ops,
     batch_gather_ops,
     clip_ops,
@@ -55,11 +55,12 @@ from tensorloom.ops.ragged_tensor import (
 _Function = Callable[..., Any]
 _MISSING: Final = object()
 
-_DECLARING = (
-    (array_ops, batch_gather_ops, clip_ops, concat_ops, gather_ops, math_ops),
-    (math_ops_aggregate, math_ops_elementwise, math_ops_segment, one_hot_ops),
-    (parsing_ops, partition_ops, selection_ops, shape_ops, stack_ops),
-    (string_codec_ops, string_ops, string_transform_ops),
+# Importing these declares the names that are wrapped here.
+_ = (
+    *(array_ops, batch_gather_ops, clip_ops, concat_ops, gather_ops, math_ops),
+    *(math_ops_aggregate, math_ops_elementwise, math_ops_segment, one_hot_ops),
+    *(parsing_ops, partition_ops, selection_ops, shape_ops, stack_ops),
+    *(string_codec_ops, string_ops, string_transform_ops),
 )
 
 UNARY: Final = [

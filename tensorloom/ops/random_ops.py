@@ -31,16 +31,17 @@ from tensorloom.ops import array_ops, math_ops
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
-_NUMBERS = (
+NUMBERS = (
     "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, "
     "uint32, uint64}"
 )
-_SEEDS = ("seed: int = 0", "seed2: int = 0")
+SEEDS = ("seed: int = 0", "seed2: int = 0")
 
 # --- ops ---------------------------------------------------------------------
 
 
-def _shape_from_input(c: InferenceContext) -> TensorShape:
+def shape_from_input(c: InferenceContext) -> TensorShape:
+    """The shape that is the first input."""
     c.with_rank(0, 1)
     return c.input_value_as_shape(0)
 
@@ -48,7 +49,7 @@ def _shape_from_input(c: InferenceContext) -> TensorShape:
 def _random_uniform_int_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     c.with_rank(2, 0)
-    return _shape_from_input(c)
+    return shape_from_input(c)
 
 
 def _multinomial_shape(c: InferenceContext) -> TensorShape:
@@ -68,7 +69,7 @@ def _multinomial_shape(c: InferenceContext) -> TensorShape:
 
 def _shape_then_parameter(c: InferenceContext) -> TensorShape:
     """The sample shape, followed by the shape of the distribution's parameter."""
-    return _shape_from_input(c).concatenate(c.input_shape(1))
+    return shape_from_input(c).concatenate(c.input_shape(1))
 
 
 for _op, _doc in (
@@ -81,11 +82,11 @@ for _op, _doc in (
         inputs=["shape: T"],
         outputs=["output: dtype"],
         attrs=[
-            *_SEEDS,
+            *SEEDS,
             "dtype: {half, bfloat16, float, double}",
             "T: {int32, int64}",
         ],
-        shape_fn=_shape_from_input,
+        shape_fn=shape_from_input,
         gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         doc=_doc,
@@ -95,7 +96,7 @@ register_op(
     "RandomUniformInt",
     inputs=["shape: T", "minval: Tout", "maxval: Tout"],
     outputs=["output: Tout"],
-    attrs=[*_SEEDS, "Tout: {int32, int64}", "T: {int32, int64}"],
+    attrs=[*SEEDS, "Tout: {int32, int64}", "T: {int32, int64}"],
     shape_fn=_random_uniform_int_shape,
     stateful=True,
     doc="Integers in [minval, maxval), in the given shape.",
@@ -105,7 +106,7 @@ register_op(
     "RandomShuffle",
     inputs=["value: T"],
     outputs=["output: T"],
-    attrs=[*_SEEDS, "T: type"],
+    attrs=[*SEEDS, "T: type"],
     shape_fn=unchanged_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
@@ -116,7 +117,7 @@ register_op(
     "Multinomial",
     inputs=["logits: T", "num_samples: int32"],
     outputs=["output: output_dtype"],
-    attrs=[*_SEEDS, f"T: {_NUMBERS}", "output_dtype: {int32, int64} = DT_INT64"],
+    attrs=[*SEEDS, f"T: {NUMBERS}", "output_dtype: {int32, int64} = DT_INT64"],
     shape_fn=_multinomial_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
@@ -155,7 +156,7 @@ register_op(
     "RandomGamma",
     inputs=["shape: S", "alpha: T"],
     outputs=["output: T"],
-    attrs=[*_SEEDS, "S: {int32, int64}", "T: {half, float, double}"],
+    attrs=[*SEEDS, "S: {int32, int64}", "T: {half, float, double}"],
     shape_fn=_shape_then_parameter,
     gradient=_random_gamma_grad,
     stateful=True,
@@ -167,7 +168,7 @@ register_op(
     inputs=["shape: S", "rate: R"],
     outputs=["output: dtype"],
     attrs=[
-        *_SEEDS,
+        *SEEDS,
         "S: {int32, int64}",
         "R: {half, float, double, int32, int64} = DT_DOUBLE",
         "dtype: {half, float, double, int32, int64} = DT_INT64",
@@ -181,7 +182,7 @@ register_op(
     "RandomPoisson",
     inputs=["shape: S", "rate: dtype"],
     outputs=["output: dtype"],
-    attrs=[*_SEEDS, "S: {int32, int64}", "dtype: {half, float, double}"],
+    attrs=[*SEEDS, "S: {int32, int64}", "dtype: {half, float, double}"],
     shape_fn=_shape_then_parameter,
     stateful=True,
     deprecated=(25, "Replaced by RandomPoissonV2"),
@@ -191,12 +192,13 @@ register_op(
 # --- builders ----------------------------------------------------------------
 
 
-def _seed_attrs(seed: int | None) -> dict[str, Any]:
+def seed_attrs(seed: int | None) -> dict[str, Any]:
+    """The attrs `seed` and `seed2` of the next op with this op seed."""
     seed1, seed2 = get_seed(seed)
     return {"seed": seed1 or 0, "seed2": seed2 or 0}
 
 
-def _shape_tensor(shape: Any) -> Tensor:
+def shape_argument(shape: Any) -> Tensor:
     """A shape as a tensor; an empty list is int32, and Dimensions are unwrapped."""
     dtype = None
     if isinstance(shape, (tuple, list)):
@@ -248,10 +250,10 @@ def _scaled_normal(
     name: str | None,
 ) -> Tensor:
     with name_scope(name, scope, [shape, mean, stddev]) as name:
-        shape_tensor = _shape_tensor(shape)
+        shape_tensor = shape_argument(shape)
         mean_tensor = convert_to_tensor(mean, dtype=dtype, name="mean")
         stddev_tensor = convert_to_tensor(stddev, dtype=dtype, name="stddev")
-        seeds = _seed_attrs(seed)
+        seeds = seed_attrs(seed)
         values = apply_op(op, shape=shape_tensor, dtype=dtype, **seeds)
         scaled = math_ops.add(values * stddev_tensor, mean_tensor, name=name)
         return with_told_shape(scaled, shape_tensor)
@@ -292,10 +294,10 @@ def random_uniform(
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
-        shape_tensor = _shape_tensor(shape)
+        shape_tensor = shape_argument(shape)
         low = convert_to_tensor(minval, dtype=dtype, name="min")
         high = convert_to_tensor(maxval, dtype=dtype, name="max")
-        seeds = _seed_attrs(seed)
+        seeds = seed_attrs(seed)
         if dtype.is_integer:
             result = apply_op(
                 "RandomUniformInt",
@@ -316,7 +318,7 @@ def random_shuffle(
     value: Any, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """The value with its rows (first dimension) in a random order."""
-    return apply_op("RandomShuffle", value=value, name=name, **_seed_attrs(seed))  # type: ignore[no-any-return]
+    return apply_op("RandomShuffle", value=value, name=name, **seed_attrs(seed))  # type: ignore[no-any-return]
 
 
 @export("image.random_crop", "random_crop")
@@ -385,7 +387,7 @@ def _categorical(logits: Any, num_samples: Any, dtype: Any, seed: int | None) ->
         logits=logits,
         num_samples=num_samples,
         output_dtype=dtypes.int64 if dtype is None else dtype,
-        **_seed_attrs(seed),
+        **seed_attrs(seed),
     )
 
 
@@ -404,9 +406,10 @@ def random_gamma(
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
         beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
         broadcast = alpha + array_ops.zeros_like(beta)
-        seeds = _seed_attrs(seed)
+        seeds = seed_attrs(seed)
         samples = apply_op("RandomGamma", shape=shape, alpha=broadcast, **seeds)
-        return math_ops.maximum(_smallest_normal(alpha.dtype), samples / beta)
+        result = math_ops.maximum(_smallest_normal(alpha.dtype), samples / beta)
+        return with_told_shape(result, shape, broadcast)
 
 
 def _smallest_normal(dtype: DType) -> Any:
@@ -424,10 +427,11 @@ def random_poisson(
     """Poisson samples of shape `shape + lam.shape`."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return apply_op(  # type: ignore[no-any-return]
+        samples = apply_op(
             "RandomPoissonV2",
             shape=shape,
             rate=lam,
             dtype=dtype,
-            **_seed_attrs(seed),
+            **seed_attrs(seed),
         )
+        return with_told_shape(samples, shape, samples.op.inputs[1])

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # --- shape functions ----------------------------------------------------------------
 
 
-def _reshape_shape(c: InferenceContext) -> TensorShape:
+def reshape_shape(c: InferenceContext) -> TensorShape:
+    """The shape that is the second input, with what the first tells of a -1."""
     c.with_rank(1, 1)
     old, new = c.input_shape(0).dims_tuple, c.input_value_as_shape(1).dims_tuple
     if new is None or old is None:
@@ -168,7 +169,7 @@ register_op(
     inputs=["tensor: T", "shape: Tshape"],
     outputs=["output: T"],
     attrs=["T: type", "Tshape: {int32, int64} = DT_INT32"],
-    shape_fn=_reshape_shape,
+    shape_fn=reshape_shape,
     gradient=_reshape_grad,
     doc="The same elements in row-major order with another shape; -1 is computed.",
 )

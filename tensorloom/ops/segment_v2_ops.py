@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.math_ops_segment import _NUMBERS, _REALS
+from tensorloom.ops.math_ops_segment import NUMBERS, REALS
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -29,10 +29,10 @@ def _counted_shape(c: InferenceContext) -> TensorShape:
 
 
 _KINDS: Final = (
-    ("Sum", _NUMBERS, "The sum"),
-    ("Prod", _NUMBERS, "The product"),
-    ("Max", _REALS, "The maximum"),
-    ("Min", _REALS, "The minimum"),
+    ("Sum", NUMBERS, "The sum"),
+    ("Prod", NUMBERS, "The product"),
+    ("Max", REALS, "The maximum"),
+    ("Min", REALS, "The minimum"),
 )
 for _kind, _types, _what in _KINDS:
     register_op(

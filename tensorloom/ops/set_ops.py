@@ -13,7 +13,7 @@ from tensorloom.framework.sparse_tensor import (
     convert_to_tensor_or_sparse_tensor,
 )
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops.sparse_shape_functions import new_sparse, rank_of
+from tensorloom.ops.sparse_shape_functions import check_sparse, new_sparse, rank_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Tensor
@@ -29,17 +29,43 @@ _VALID: Final = frozenset(
 
 
 def _dense_shape(c: InferenceContext) -> list[TensorShape]:
-    ranks = [c.input_shape(i).rank for i in range(2)]
-    return new_sparse(ranks[0] if ranks[0] is not None else ranks[1])
+    first, second = (c.with_rank_at_least(i, 2) for i in range(2))
+    if first.rank is None:
+        return new_sparse(second.rank)
+    if second.rank is not None:
+        c.merge(first[:-1], c.with_rank(1, first.rank)[:-1])
+    return new_sparse(first.rank)
 
 
 def _mixed_shape(c: InferenceContext) -> list[TensorShape]:
-    rank = c.input_shape(0).rank
+    _check_set(c, 1)
+    rank = c.with_rank_at_least(0, 2).rank
     return new_sparse(rank if rank is not None else rank_of(c, 3))
 
 
 def _sparse_shape(c: InferenceContext) -> list[TensorShape]:
+    _check_set(c, 0)
+    _check_set(c, 3)
     return new_sparse(c.merge_dim(rank_of(c, 2), rank_of(c, 5)))
+
+
+def _check_set(c: InferenceContext, first: int) -> None:
+    """Indices, values and the shape of one sparse tensor, from input `first` on."""
+    check_sparse(c, first)
+    indices, values, shape = (c.input_shape(first + i).dims_tuple for i in range(3))
+    if indices is None:
+        return
+    if values is not None and _differ(indices[0], values[0]):
+        c.fail(
+            f"Number of elements in index ({indices[0]}) and values ({values[0]}) do "
+            "not match."
+        )
+    if shape is not None and _differ(indices[1], shape[0]):
+        c.fail(f"Index rank ({indices[1]}) and shape rank ({shape[0]}) do not match.")
+
+
+def _differ(a: int | None, b: int | None) -> bool:
+    return a is not None and b is not None and a != b
 
 
 def _size_shape(c: InferenceContext) -> TensorShape:

@@ -13,7 +13,7 @@ from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import math_ops
-from tensorloom.ops.random_ops import _NUMBERS
+from tensorloom.ops.random_ops import NUMBERS
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -85,7 +85,7 @@ register_op(
     "StatelessMultinomial",
     inputs=["logits: T", "num_samples: int32", "seed: Tseed"],
     outputs=["output: output_dtype"],
-    attrs=[f"T: {_NUMBERS}", _SEED, "output_dtype: {int32, int64} = DT_INT64"],
+    attrs=[f"T: {NUMBERS}", _SEED, "output_dtype: {int32, int64} = DT_INT64"],
     shape_fn=_multinomial_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="Class indices [batch, num_samples] from unnormalized log probabilities.",

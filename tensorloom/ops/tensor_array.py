@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import constant_value, dtypes
@@ -355,6 +356,22 @@ def _check_arguments(
             )
     if flow is None:
         raise ValueError("flow must not be None if handle is not None.")
+
+
+def one_of(arrays: Sequence[TensorArray], handle: Tensor, flow: Tensor) -> TensorArray:
+    """The array of a handle, which is that of one of these arrays."""
+    new = TensorArray(
+        dtype=arrays[0].dtype,
+        handle=handle,
+        flow=flow,
+        infer_shape=all(array._infer_shape for array in arrays),
+        colocate_with_first_write_call=arrays[0]._colocate_with_first_write_call,
+    )
+    new._dynamic_size = arrays[0]._dynamic_size
+    shapes = [array.element_shape for array in arrays]
+    common = reduce(TensorShape.most_specific_compatible_shape, shapes)
+    new._element_shape[0] = common
+    return new
 
 
 def build_ta_with_new_flow(old: TensorArray, flow: Tensor) -> TensorArray:

@@ -8,7 +8,6 @@ from tensorloom.framework.export import export_value
 
 ASSETS_DIRECTORY: Final = "assets"
 ASSETS_KEY: Final = "saved_model_assets"
-DEBUG_DIRECTORY: Final = "debug"
 LEGACY_INIT_OP_KEY: Final = "legacy_init_op"
 MAIN_OP_KEY: Final = "saved_model_main_op"
 SAVED_MODEL_FILENAME_PB: Final = "saved_model.pb"
@@ -33,8 +32,6 @@ PREDICT_OUTPUTS: Final = "outputs"
 REGRESS_INPUTS: Final = "inputs"
 REGRESS_METHOD_NAME: Final = "tensorflow/serving/regress"
 REGRESS_OUTPUTS: Final = "outputs"
-SUPERVISED_TRAIN_METHOD_NAME: Final = "tensorflow/supervised/training"
-SUPERVISED_EVAL_METHOD_NAME: Final = "tensorflow/supervised/eval"
 
 # Tags of MetaGraphs.
 SERVING: Final = "serve"

@@ -15,6 +15,7 @@ from tensorloom.saved_model.export_directory import (
     parse_saved_model,
     variables_path,
 )
+from tensorloom.saved_model.object_variables import restore_left_out
 from tensorloom.saved_model.signature_defs import load_op_from_signature_def
 from tensorloom.storage import filesystem, mirror
 from tensorloom.train import large_graph
@@ -154,6 +155,12 @@ class SavedModelLoader:
                     "restored."
                 )
             elif isinstance(saver, Saver):
+                if saver.saver_def is not None:  # that of nothing has none
+                    with self._errors_name_the_file():
+                        sess.graph.get_tensor_by_name(
+                            saver.saver_def.filename_tensor_name
+                        )
+                        sess.graph.as_graph_element(saver.saver_def.restore_op_name)
                 saver.restore(sess, self.variables_path)
             else:
                 raise ValueError(
@@ -187,8 +194,10 @@ class SavedModelLoader:
         with sess.graph.as_default():
             saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
             self.restore_variables(sess, saver, import_scope)
+            meta_graph_def = self.get_meta_graph_def_from_tags(tags)
+            restore_left_out(sess, meta_graph_def, self.variables_path, import_scope)
             self.run_init_ops(sess, tags, import_scope)
-        return self.get_meta_graph_def_from_tags(tags)
+        return meta_graph_def
 
     def _errors_name_the_file(self) -> contextlib.AbstractContextManager[None]:
         """Errors of what the message holds say which file holds it."""
@@ -207,16 +216,6 @@ def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
         if op is not None:
             return op
     return None
-
-
-def get_train_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
-    """The operation of the default graph that trains the model, if it names one."""
-    key = constants.TRAIN_OP_SIGNATURE_KEY
-    if key in meta_graph_def.signature_def:
-        return load_op_from_signature_def(
-            meta_graph_def.signature_def[key], key, import_scope
-        )
-    return _op_from_collection(meta_graph_def, constants.TRAIN_OP_KEY)
 
 
 def _op_from_collection(meta_graph_def: Any, key: str) -> Any:

@@ -11,7 +11,6 @@ from tensorloom.framework.tensor import Tensor
 from tensorloom.saved_model import constants
 from tensorloom.saved_model.tensor_info import (
     build_tensor_info,
-    build_tensor_info_from_op,
     element_from_tensor_info,
 )
 
@@ -152,15 +151,10 @@ def is_valid_signature(signature_def: Any) -> bool:
     )
 
 
-def op_signature_def(op: Any, key: str) -> Any:
-    """A signature whose one output names an operation."""
-    return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
-
-
 def load_op_from_signature_def(
     signature_def: Any, key: str, import_scope: str | None = None
 ) -> Any:
-    """The operation or tensor that `op_signature_def` named.
+    """The operation or tensor that is the one output of a signature.
 
     Raises:
       errors.NotFoundError: the default graph does not have it.

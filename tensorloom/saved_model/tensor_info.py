@@ -9,7 +9,6 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, get_default_graph
 from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.framework.tensor_shape import unknown_shape
 from tensorloom.ops.ragged_tensor import RaggedTensor
 
 
@@ -49,15 +48,6 @@ def _ragged_info(tensor: RaggedTensor) -> Any:
     for part in (tensor.flat_values, *tensor.nested_row_splits):
         info.composite_tensor.components.add().CopyFrom(build_tensor_info(part))
     return info
-
-
-def build_tensor_info_from_op(op: Any) -> Any:
-    """A `TensorInfo` that names an operation: no dtype, and the shape unknown."""
-    from tensorloom.protos import meta_graph_pb2
-
-    return meta_graph_pb2.TensorInfo(
-        tensor_shape=unknown_shape().as_proto(), name=op.name
-    )
 
 
 @export(

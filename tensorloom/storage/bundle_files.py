@@ -15,14 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
-from tensorloom.storage import filesystem
+from tensorloom.storage import filesystem, spare_files
 from tensorloom.storage.crc32c import crc32c
+from tensorloom.storage.file_errors import file_error
 from tensorloom.storage.leftovers import remove_leftovers
-from tensorloom.storage.local_filesystem import (
-    LocalFileSystem,
-    local_path,
-    remove_name,
-)
+from tensorloom.storage.local_filesystem import LocalFileSystem, local_path
 from tensorloom.storage.table_writer import TableWriter
 
 if TYPE_CHECKING:
@@ -74,8 +71,6 @@ def stage_index(prefix: str, rows: Mapping[bytes, bytes]) -> StagedFile:
         staged.seal()
     except OSError as error:
         staged.discard()
-        from tensorloom.storage.file_errors import file_error
-
         raise file_error(index_name(prefix), error) from None
     except BaseException:
         staged.discard()
@@ -133,7 +128,7 @@ def remove(prefix: str) -> list[str]:
     with _directory_lock(local_path(prefix)) if local else contextlib.nullcontext():
         doomed = [*reversed(bundle_files(prefix))]
         for path in doomed:
-            filesystem.remove_if_exists(path)
+            filesystem.retire_if_exists(path)
     return doomed
 
 
@@ -179,4 +174,4 @@ def _remove_kept(prefix: str) -> None:
         for other in os.listdir(directory or "."):
             if kept.fullmatch(other):
                 with contextlib.suppress(OSError):
-                    remove_name(os.path.join(directory, other))
+                    spare_files.retire(os.path.join(directory, other))

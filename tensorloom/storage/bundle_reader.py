@@ -19,12 +19,13 @@ import numpy as np
 
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.varint import decode_varint
 from tensorloom.storage import bundle_entries, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name, index_name, kept_name
 from tensorloom.storage.bundle_writer import key_text, length_bytes
-from tensorloom.storage.coding import decode_varint
-from tensorloom.storage.crc32c import crc32c, mask
+from tensorloom.storage.crc32c import crc32c, mask, masked_crc32c
 from tensorloom.storage.file_errors import data_loss
+from tensorloom.storage.later_dtypes import LaterDType, later_dtype
 from tensorloom.storage.shard_file import ShardFile
 from tensorloom.storage.table_reader import TableReader
 
@@ -189,17 +190,28 @@ class BundleReader:
         """A tensor's dtype."""
         return self._dtype(self.entry(key).dtype)
 
+    def stored_dtype(self, key: bytes) -> DType | LaterDType:
+        """A tensor's dtype, though it may not exist here."""
+        return self._stored_dtype(self.entry(key).dtype)
+
     def _dtype(self, number: int) -> DType:
+        found = self._stored_dtype(number)
+        if isinstance(found, LaterDType):
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"{self._index}: a tensor has dtype {found.name} of TensorFlow 2, "
+                "which does not exist here; the other tensors can be read",
+            )
+        return found
+
+    def _stored_dtype(self, number: int) -> DType | LaterDType:
+        later = later_dtype(number)
+        if later is not None:
+            return later
         try:
             return dtypes.as_dtype(number)
         except TypeError:
-            if 23 < number < 64:  # 8-bit floats, 4-bit integers, and to come
-                raise errors.UnimplementedError(
-                    None,
-                    None,
-                    f"{self._index}: a tensor has dtype {number} of TensorFlow 2, "
-                    "which does not exist here; the other tensors can be read",
-                ) from None
             raise data_loss(
                 self._index, None, f"Invalid dtype {number} in checkpoint"
             ) from None
@@ -230,10 +242,10 @@ class BundleReader:
             bundle_entries.shape_lists, lambda entry: list(self._shape(entry))
         )
 
-    def dtypes(self) -> dict[bytes, DType]:
-        """The dtype of every tensor."""
+    def dtypes(self) -> dict[bytes, DType | LaterDType]:
+        """The dtype of every tensor, though it may not exist here."""
         numbers = self._facts(bundle_entries.dtype_numbers, lambda entry: entry.dtype)
-        known = {number: self._dtype(number) for number in set(numbers)}
+        known = {number: self._stored_dtype(number) for number in set(numbers)}
         return dict(zip(self.names, map(known.__getitem__, numbers), strict=True))
 
     def _facts(
@@ -285,6 +297,23 @@ class BundleReader:
         if wanted == whole:
             return value
         return lambda: value()[slices.index_of(wanted, whole)].copy()
+
+    def read_stored(self, key: bytes) -> tuple[Shape, bytes]:
+        """Shape and bytes of a whole tensor of a dtype that does not exist here.
+
+        Raises:
+          DataLossError: the checksum or the size is wrong.
+          UnimplementedError: it is stored in slices.
+        """
+        entry = self.entry(key)
+        if entry.slices:
+            self._dtype(entry.dtype)
+        file = self._located(key, entry)
+        data = file.read(entry.offset, entry.size)
+        crc = masked_crc32c(data)
+        if crc != entry.crc32c:
+            raise _mismatch(key, file, entry, entry.crc32c, crc)
+        return self._shape(entry), data
 
     def _stored_slices(self, key: bytes, entry: Any, shape: Shape) -> Iterator[Slice]:
         for proto in entry.slices:
@@ -362,7 +391,14 @@ class BundleReader:
                 f"Invalid size in bundle entry: key {key_text(key)}; stored size "
                 f"{entry.size}; expected size {expected}",
             )
-        if entry.offset < 0 or entry.offset + entry.size > file.size:
+        return self._located(key, entry)
+
+    def _located(
+        self, key: bytes, entry: tensor_bundle_pb2.BundleEntryProto
+    ) -> ShardFile:
+        """The file of an entry whose place is in it."""
+        file = self._shard(entry.shard_id)
+        if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > file.size:
             raise data_loss(
                 file.path,
                 entry.offset,

@@ -12,15 +12,16 @@ import numpy as np
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.object_arrays import as_object_array
+from tensorloom.framework.varint import encode_varint
 from tensorloom.storage import bundle_files, filesystem, slices, variants
 from tensorloom.storage.bundle_files import data_name
-from tensorloom.storage.coding import encode_varint
 from tensorloom.storage.crc32c import CHUNK, crc32c, mask
 from tensorloom.storage.file_errors import file_error
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
     from tensorloom.protos import tensor_bundle_pb2
+    from tensorloom.storage.later_dtypes import LaterDType
     from tensorloom.storage.slices import Shape, Slice
 
 _JOINED = 1 << 22  # bytes of strings that are copied together
@@ -124,8 +125,6 @@ class BundleWriter:
           InvalidArgumentError: the key was added before.
           UnimplementedError: a dtype that has no bytes.
         """
-        from tensorloom.protos import tensor_bundle_pb2
-
         if key in self._entries:
             raise invalid_argument(f"Adding duplicate key: {key_text(key)}")
         if dtype == dtypes.resource:
@@ -137,14 +136,36 @@ class BundleWriter:
             )
         is_variant = dtype == dtypes.variant
         array = as_object_array(value) if is_variant else np.asarray(value)
+        parts = variants.chunks(array) if is_variant else _chunks(array)
+        self._append(key, dtype, array.shape, parts)
+
+    def add_stored(
+        self, key: bytes, dtype: LaterDType, shape: Shape, data: bytes
+    ) -> None:
+        """Adds a whole tensor of a dtype that does not exist here.
+
+        Args:
+          data: its bytes, as a `BundleReader` reads what is stored.
+        """
+        flat = np.frombuffer(data, np.uint8)
+        self._append(key, dtype, shape, _chunks(flat))
+
+    def _append(
+        self,
+        key: bytes,
+        dtype: DType | LaterDType,
+        shape: Shape,
+        parts: Iterable[tuple[Any, Any]],
+    ) -> None:
+        from tensorloom.protos import tensor_bundle_pb2
+
         entry = tensor_bundle_pb2.BundleEntryProto(
             dtype=dtype.as_datatype_enum,  # type: ignore[arg-type]
             offset=self._offset,
         )
-        set_shape(entry, array.shape)
+        set_shape(entry, shape)
         crc = size = 0
         try:
-            parts = variants.chunks(array) if is_variant else _chunks(array)
             for written, hashed in parts:
                 crc = crc32c(hashed, crc)
                 self._staged.append(written)

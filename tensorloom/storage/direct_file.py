@@ -36,11 +36,12 @@ _O_DIRECT: Final = getattr(os, "O_DIRECT", 0)
 
 
 class DirectFile:
-    """Appends to a file that is open for writing.
+    """Writes a file that is open for writing, from its beginning on.
 
     Args:
       name: the file.
-      descriptor: of the same file, opened plainly; it stays the caller's.
+      descriptor: of the same file, opened plainly; it stays the caller's. The file may
+        hold anything: it is written over, and gets the length of what is appended.
       size: about how many bytes will be appended, 0 where that is not known.
 
     Every method raises OSError.
@@ -50,7 +51,6 @@ class DirectFile:
         self._name = name
         self._plain = descriptor
         self._size = size
-        self._reserved = False
         self._direct = -1
         self._buffer: Any = None
         self._filled = 0
@@ -97,7 +97,7 @@ class DirectFile:
         if _O_DIRECT:
             with contextlib.suppress(OSError):
                 self._direct = os.open(self._name, os.O_WRONLY | _O_DIRECT)
-                self._reserved = _reserve(self._plain, self._size)
+                _reserve(self._plain, self._size)
 
     def _sync_early(self) -> None:
         """Sends the disk to work while the rest is still being written."""
@@ -124,8 +124,7 @@ class DirectFile:
             self._syncing.result()
         if self._filled:
             self._write_rest()
-        if self._reserved or (self._filled and self._direct >= 0):
-            os.ftruncate(self._plain, self._offset + self._filled)
+        os.ftruncate(self._plain, self._offset + self._filled)
 
     def _write_rest(self) -> None:
         if self._direct < 0:
@@ -162,13 +161,14 @@ def _fallocate() -> Callable[[int, int, int, int], int] | None:
     return None
 
 
-def _reserve(descriptor: int, size: int) -> bool:
-    """Makes an empty file so long, on blocks of its own; False if that cannot be.
+def _reserve(descriptor: int, size: int) -> None:
+    """Makes a file so long, on blocks of its own, if that can be.
 
     A disk that is too full is told by the writes: the size may be above what comes.
     """
     function = _fallocate() if size > 0 else None
-    return function is not None and function(descriptor, 0, 0, size) == 0
+    if function is not None:
+        function(descriptor, 0, 0, size)
 
 
 def _write_all(descriptor: int, flat: Any, offset: int) -> None:

@@ -115,6 +115,10 @@ class FileSystem(abc.ABC):
     def remove(self, path: str) -> None:
         """Removes a file."""
 
+    def retire(self, path: str) -> None:
+        """Removes a file; its room may be kept for what is written next."""
+        self.remove(path)
+
     @abc.abstractmethod
     def remove_directory(self, path: str) -> None:
         """Removes an empty directory."""
@@ -298,6 +302,12 @@ def remove_if_exists(path: Path) -> None:
     """Removes a file if there is one."""
     with contextlib.suppress(errors.NotFoundError):
         remove(path)
+
+
+def retire_if_exists(path: Path) -> None:
+    """Removes a file if there is one; its room may be kept for what is written next."""
+    with contextlib.suppress(errors.NotFoundError):
+        filesystem_of(path).retire(path_text(path))
 
 
 def remove_directory(path: Path) -> None:

@@ -1,20 +1,39 @@
 """Patterns of paths, as TensorFlow matches them: `*`, `?`, `[a-z]`, `[!a]`, `\\*`.
 
-None of them matches a `/`; `*` matches a leading dot. `**` is no more than `*`.
+None of them matches a `/`; `*` matches a leading dot. `**` is no more than `*`. What a
+directory lists is matched, so `.`, `..` and an empty name match nothing: neither
+`a//*` nor `a/` finds anything.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors
 
 if TYPE_CHECKING:
     from tensorloom.storage.filesystem import FileSystem
 
-_MAGIC = re.compile(r"[*?\[\\]")
+_MAGIC: Final = re.compile(r"[*?\[\\]")
+_NAMED_CLASS: Final = re.compile(r"\[:([a-z]+):\]")
+# `[:alpha:]` and its kin within `[...]`, of ASCII.
+_NAMED_CLASSES: Final = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "cntrl": "\0-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": " \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+_NEVER_LISTED: Final = ("", ".", "..")
 
 
 @functools.lru_cache(256)
@@ -41,8 +60,14 @@ def component_pattern(text: str) -> re.Pattern[str]:
 
 def _class_end(text: str, at: int) -> int:
     """Where `]` ends the class that begins at `at`; 0 if it does not end."""
-    first = at + 1 if text[at : at + 1] in ("!", "^") else at
-    return max(text.find("]", first + 1), 0)
+    at += text[at : at + 1] in ("!", "^")
+    first = at
+    while at < len(text):
+        if text[at] == "]" and at > first:
+            return at
+        named = _NAMED_CLASS.match(text, at)
+        at = named.end() if named else at + 1
+    return 0
 
 
 def _class(inside: str) -> str:
@@ -52,7 +77,11 @@ def _class(inside: str) -> str:
     parts, at = [], 0
     while at < len(inside):
         low = inside[at]
-        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
+        named = _NAMED_CLASS.match(inside, at)
+        if named and named[1] in _NAMED_CLASSES:
+            parts.append(_NAMED_CLASSES[named[1]])
+            at = named.end()
+        elif inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
             high = inside[at + 2]
             if low <= high:
                 parts.append(f"{re.escape(low)}-{re.escape(high)}")
@@ -83,19 +112,23 @@ def match_paths(files: FileSystem, pattern: str) -> list[str]:
     if not scheme and not fixed:
         fixed, rest = ".", pattern
     else:
-        rest = pattern[len(fixed) :].lstrip("/") if fixed != "/" else pattern[1:]
+        # Without the slash that follows the directory.
+        rest = (
+            pattern[len(fixed) :] if fixed.endswith("/") else pattern[len(fixed) + 1 :]
+        )
     if not files.is_directory(fixed):
         if files.exists(fixed):
             raise errors.FailedPreconditionError(
                 None, None, f"{fixed}; Not a directory"
             )
         raise errors.NotFoundError(None, None, f"{fixed}; No such file or directory")
-    return sorted(_expand(files, fixed, [c for c in rest.split("/") if c]))
+    components = rest.split("/")
+    if any(component in _NEVER_LISTED for component in components):
+        return []
+    return sorted(_expand(files, fixed, components))
 
 
 def _expand(files: FileSystem, directory: str, components: list[str]) -> list[str]:
-    if not components:
-        return [directory]
     head, *rest = components
     prefix = directory if directory.endswith("/") else directory + "/"
     if not _MAGIC.search(head):

@@ -14,7 +14,6 @@ _THREADS = 4
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
-_closed_later: set[int] = set()  # descriptors
 
 
 def submit(function: Callable[..., T], *arguments: Any) -> Future[T]:
@@ -46,28 +45,10 @@ def _threads() -> ThreadPoolExecutor:
         return _pool
 
 
-def close_later(descriptor: int, delay_s: float) -> None:
-    """Closes a descriptor after a while, in a thread; in forked processes at once."""
-    _closed_later.add(descriptor)
-    timer = threading.Timer(delay_s, _close, (descriptor,))
-    timer.daemon = True  # the end of the process closes it too
-    try:
-        timer.start()
-    except RuntimeError:  # the interpreter ends
-        _close(descriptor)
-
-
-def _close(descriptor: int) -> None:
-    _closed_later.discard(descriptor)
-    os.close(descriptor)
-
-
 def _forget_pool() -> None:
     """A forked process has the object, but not the threads."""
     global _pool, _lock
     _pool, _lock = None, threading.Lock()
-    for descriptor in list(_closed_later):
-        _close(descriptor)
 
 
 os.register_at_fork(after_in_child=_forget_pool)

@@ -9,14 +9,13 @@ import stat as stat_modes
 from typing import Any, BinaryIO
 
 from tensorloom.framework import errors
-from tensorloom.storage import io_threads
+from tensorloom.storage import spare_files
 from tensorloom.storage.direct_file import DirectFile
 from tensorloom.storage.file_errors import as_file_errors, file_error
 from tensorloom.storage.filesystem import FileStatistics, FileSystem, StagedFile
 from tensorloom.storage.leftovers import hold, temporary_name
 
 _BUFFER = 1 << 18
-_FREED_AFTER_S = 0.1
 
 
 def local_path(path: str) -> str:
@@ -47,23 +46,6 @@ def sync_directory(path: str) -> None:
             os.close(descriptor)
 
 
-def remove_name(name: str) -> None:
-    """Removes the name of a file; a thread frees its bytes a moment later.
-
-    Half a gigabyte keeps a disk busy for a tenth of a second. What the caller syncs
-    next, such as the name of the new checkpoint, does not wait for that. A process
-    that ends leaves nothing behind.
-    """
-    descriptor = -1
-    with contextlib.suppress(OSError):
-        descriptor = os.open(name, os.O_RDONLY)
-    try:
-        os.remove(name)
-    finally:
-        if descriptor >= 0:
-            io_threads.close_later(descriptor, _FREED_AFTER_S)
-
-
 class _LocalStagedFile(StagedFile):
     """A temporary file beside the name, on the disk before it is renamed."""
 
@@ -87,8 +69,21 @@ class _LocalStagedFile(StagedFile):
 
     def append(self, data: Any) -> None:
         if self._appended is None:
+            self._take_spare()
             self._appended = DirectFile(self._beside, self.file.fileno(), self._size)
         self._appended.append(data)
+
+    def _take_spare(self) -> None:
+        """Goes on with an earlier file's blocks, if there is one to be had."""
+        found = spare_files.take(self._beside, self.file.fileno(), self._size)
+        if found is None:
+            return
+        os.remove(self._beside)
+        self.file.close()
+        self._beside, descriptor = found
+        self.file = open(descriptor, "wb", buffering=_BUFFER)  # noqa: SIM115
+        # After a crash its earlier name must not stand for what is written now.
+        sync_directory(os.path.dirname(self._beside))
 
     def seal(self) -> None:
         with as_file_errors(self._path):
@@ -167,6 +162,11 @@ class LocalFileSystem(FileSystem):
         """Removes a file."""
         with as_file_errors(path):
             os.remove(local_path(path))
+
+    def retire(self, path: str) -> None:
+        """Removes a file; a large one's blocks are kept for a moment."""
+        with as_file_errors(path):
+            spare_files.retire(local_path(path))
 
     def remove_directory(self, path: str) -> None:
         """Removes an empty directory."""

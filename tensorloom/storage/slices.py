@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.storage import coding
+from tensorloom.storage import ordered_code
 from tensorloom.storage.file_errors import data_loss
 
 # Start and length by dimension; a length of -1 is the whole dimension.
@@ -29,24 +29,9 @@ def slice_text(part: Slice) -> str:
 
 def slice_key(name: bytes, part: Slice) -> bytes:
     """The key under which a slice of a tensor stands (OrderedCode)."""
-    result = coding.ordered_number(0) + coding.ordered_string(name)
-    result += coding.ordered_number(len(part))
-    return result + b"".join(coding.ordered_signed(x) for pair in part for x in pair)
-
-
-def decode_slice_key(key: bytes) -> tuple[bytes, Slice]:
-    """Name and slice of a key. Raises IndexError when it is none."""
-    zero, at = coding.decode_ordered_number(key, 0)
-    name, at = coding.decode_ordered_string(key, at)
-    rank, at = coding.decode_ordered_number(key, at)
-    if zero or rank > len(key):
-        raise IndexError("not the key of a slice")
-    part = []
-    for _ in range(rank):
-        start, at = coding.decode_ordered_signed(key, at)
-        length, at = coding.decode_ordered_signed(key, at)
-        part.append((start, length))
-    return name, tuple(part)
+    result = ordered_code.number(0) + ordered_code.string(name)
+    result += ordered_code.number(len(part))
+    return result + b"".join(ordered_code.signed(x) for pair in part for x in pair)
 
 
 def from_proto(proto: Any, shape: Shape) -> Slice:

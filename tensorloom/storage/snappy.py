@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.storage.coding import decode_varint
+from tensorloom.framework.varint import decode_varint
 
 # A copy of 64 bytes takes 3: no block can grow by more.
 _MAX_GROWTH = 22

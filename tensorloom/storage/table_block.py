@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.framework.varint import decode_varint
 from tensorloom.storage import byte_rows
-from tensorloom.storage.coding import decode_varint
 
 _FEW = 64  # entries, for which arrays do not pay
 _MOST = 1 << 22  # bytes of keys that may stand in an array

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from tensorloom.framework import errors
+from tensorloom.framework.varint import decode_varint
 from tensorloom.storage import filesystem, snappy
-from tensorloom.storage.coding import decode_varint
 from tensorloom.storage.crc32c import crc32c, mask
 from tensorloom.storage.file_errors import as_file_errors, data_loss
 from tensorloom.storage.table_block import Block

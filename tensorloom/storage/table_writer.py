@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
-from tensorloom.storage.coding import encode_varint
+from tensorloom.framework.varint import encode_varint
 from tensorloom.storage.crc32c import crc32c, mask
 
 MAGIC = 0xDB4775248B80FB57

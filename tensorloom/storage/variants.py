@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tensorloom.framework import dtypes, errors, tensor_proto, varint
+from tensorloom.framework import dtypes, errors, tensor_proto
 from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.framework.variant_codec import codec_named, codec_of
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.storage.crc32c import crc32c, mask
 
 
@@ -44,7 +45,7 @@ def chunks(array: Any) -> Iterator[tuple[bytes, bytes]]:
         crc = crc32c(message, crc32c(size, crc))
         check = struct.pack("<I", mask(crc))
         crc = crc32c(check, crc)
-        yield varint.encode(len(message)), size
+        yield encode_varint(len(message)), size
         yield message, message
         yield check, check
 
@@ -58,7 +59,7 @@ def parse(data: bytes, count: int) -> tuple[list[Any], int]:
     found: list[Any] = []
     at = crc = 0
     for _ in range(count):
-        size, at = varint.decode(data, at)
+        size, at = decode_varint(data, at)
         end = at + size
         if end + 4 > len(data):
             raise ValueError(f"a variant of {size} bytes is past the end")
@@ -102,7 +103,7 @@ def encode(value: Any) -> bytes:
         content = encode(element)
         proto.dtype = dtypes.variant.as_datatype_enum  # type: ignore[assignment]
         proto.tensor_shape.SetInParent()
-        proto.tensor_content = varint.encode(len(content)) + content
+        proto.tensor_content = encode_varint(len(content)) + content
     return data.SerializeToString()
 
 
@@ -132,7 +133,7 @@ def _element(proto: Any) -> Any:
     if not proto.tensor_content:
         values = proto.variant_val
         return decode(values[0].SerializeToString()) if values else None
-    size, start = varint.decode(proto.tensor_content, 0)
+    size, start = decode_varint(proto.tensor_content, 0)
     if proto.tensor_shape.dim or start + size != len(proto.tensor_content):
         raise ValueError("malformed variant in a variant")
     return decode(proto.tensor_content[start:])

@@ -28,7 +28,7 @@ from tensorloom.summary.graph_writer import (
     recording_condition,
     writer_op,
 )
-from tensorloom.summary.summary import _summary_scope
+from tensorloom.summary.summary import summary_scope
 
 
 def _written(
@@ -46,7 +46,7 @@ def _written(
     def record() -> Tensor:
         with (
             name_scope(f"{scope_here}/" if scope_here else ""),
-            _summary_scope(name, family, None, [tensor]) as (tag, scope),
+            summary_scope(name, family, None, [tensor]) as (tag, scope),
             control_dependencies([write(tag, scope, default_handle(), step)]),
         ):
             return constant(True)

@@ -9,7 +9,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import GraphKeys, Tensor
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.summary.summary import _collect, _summary_scope
+from tensorloom.summary.summary import collect, summary_scope
 
 
 @export("summary.image")
@@ -32,11 +32,11 @@ def image(
     Returns:
       A scalar string tensor: a serialized `Summary`.
     """
-    with _summary_scope(name, family, None, [tensor]) as (tag, scope):
+    with summary_scope(name, family, None, [tensor]) as (tag, scope):
         summary = apply_op(
             "ImageSummary", tag=tag, tensor=tensor, max_images=max_outputs, name=scope
         )
-        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+        return collect(summary, collections, [GraphKeys.SUMMARIES])
 
 
 @export("summary.audio")
@@ -57,7 +57,7 @@ def audio(
       max_outputs: of the batch.
       collections, family: as in `tf.summary.scalar`.
     """
-    with _summary_scope(name, family, None, [tensor]) as (tag, scope):
+    with summary_scope(name, family, None, [tensor]) as (tag, scope):
         rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
         summary = apply_op(
             "AudioSummaryV2",
@@ -67,7 +67,7 @@ def audio(
             sample_rate=rate,
             name=scope,
         )
-        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+        return collect(summary, collections, [GraphKeys.SUMMARIES])
 
 
 @export("summary.tensor_summary")
@@ -96,7 +96,7 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _summary_scope(name, family, None, [tensor]) as (tag, scope):
+    with summary_scope(name, family, None, [tensor]) as (tag, scope):
         summary = apply_op(
             "TensorSummaryV2",
             tensor=tensor,
@@ -104,7 +104,7 @@ def tensor_summary(
             name=scope,
             serialized_summary_metadata=metadata.SerializeToString(),
         )
-        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+        return collect(summary, collections, [GraphKeys.SUMMARIES])
 
 
 @export("summary.text")

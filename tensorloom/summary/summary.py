@@ -30,7 +30,7 @@ def _clean(name: str | None) -> str | None:
 
 
 @contextmanager
-def _summary_scope(
+def summary_scope(
     name: str, family: str | None, default_name: str | None, values: list[Any]
 ) -> Iterator[tuple[str, str]]:
     """(tag, name scope) of a summary."""
@@ -45,7 +45,8 @@ def _summary_scope(
         yield (path if group is None else f"{group}/{path}"), scope
 
 
-def _collect(summary: Tensor, collections: Any, default: list[str]) -> Tensor:
+def collect(summary: Tensor, collections: Any, default: list[str]) -> Tensor:
+    """Adds a summary to collections, to those of `default` if it is None."""
     for key in default if collections is None else collections:
         add_to_collection(key, summary)
     return summary
@@ -66,9 +67,9 @@ def scalar(
     Returns:
       A scalar string tensor: a serialized `Summary`.
     """
-    with _summary_scope(name, family, None, [tensor]) as (tag, scope):
+    with summary_scope(name, family, None, [tensor]) as (tag, scope):
         summary = apply_op("ScalarSummary", tags=tag, values=tensor, name=scope)
-        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+        return collect(summary, collections, [GraphKeys.SUMMARIES])
 
 
 @export("summary.histogram")
@@ -77,9 +78,9 @@ def histogram(
 ) -> Tensor:
     """A summary with a histogram of real values; arguments as in `scalar`."""
     default_name = "HistogramSummary"
-    with _summary_scope(name, family, default_name, [values]) as (tag, scope):
+    with summary_scope(name, family, default_name, [values]) as (tag, scope):
         summary = apply_op("HistogramSummary", tag=tag, values=values, name=scope)
-        return _collect(summary, collections, [GraphKeys.SUMMARIES])
+        return collect(summary, collections, [GraphKeys.SUMMARIES])
 
 
 @export("summary.merge")
@@ -88,7 +89,7 @@ def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tens
     name = _clean(name)
     with name_scope(name, "Merge", inputs):
         summary = apply_op("MergeSummary", inputs=inputs, name=name)
-        return _collect(summary, collections, [])
+        return collect(summary, collections, [])
 
 
 @export("summary.merge_all")

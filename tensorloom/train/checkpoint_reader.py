@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tensorloom.framework import dtypes, errors
@@ -12,6 +12,7 @@ from tensorloom.framework.export import export
 from tensorloom.storage import checkpoints, filesystem, mirror
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import key_text
+from tensorloom.storage.later_dtypes import LaterDType
 from tensorloom.storage.slices import shape_text
 
 
@@ -50,7 +51,7 @@ class CheckpointReader:
         return dict(_names_and_shapes(self._reader))
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
-        """The dtype of every tensor, by name."""
+        """The dtype of every tensor, by name; a `LaterDType` where it has none here."""
         dtypes = self._reader.dtypes()
         return dict(zip(self._reader.texts(), dtypes.values(), strict=True))
 
@@ -62,12 +63,14 @@ class CheckpointReader:
         def parts(name: bytes) -> int:
             return getattr(reader, "part_count", lambda _: 0)(name)
 
+        dtype: Callable[[bytes], Any] = reader.dtype
         if isinstance(reader, BundleReader):
+            dtype = reader.stored_dtype
             # Slices stand for the tensors that they are of.
             names = [key for key in reader.keys if not reader.entry(key).slices]
         lines = [
             name
-            + f" ({_enum_name(reader.dtype(name))}) ".encode()
+            + f" ({_enum_name(dtype(name))}) ".encode()
             + shape_text(reader.shape(name)).encode()
             + (f", {count} slices".encode() if (count := parts(name)) > 1 else b"")
             for name in names
@@ -75,7 +78,9 @@ class CheckpointReader:
         return b"".join(line + b"\n" for line in lines)
 
 
-def _enum_name(dtype: dtypes.DType) -> str:
+def _enum_name(dtype: dtypes.DType | LaterDType) -> str:
+    if isinstance(dtype, LaterDType):
+        return f"DT_{dtype.name.upper()}"
     from tensorloom.protos import types_pb2
 
     names: Any = types_pb2.DataType

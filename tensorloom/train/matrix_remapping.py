@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorloom.framework import dtypes
@@ -54,14 +54,10 @@ def load_and_remap_matrix(
     """
     _check_buckets("row", num_row_oov_buckets)
     _check_buckets("col", num_col_oov_buckets)
-    _check_pair("row", old_row_vocab_file, new_row_vocab_file)
-    _check_pair("col", old_col_vocab_file, new_col_vocab_file)
-    if not (new_row_vocab_file or new_col_vocab_file):
-        raise ValueError(
-            "Must provide either row or column vocab files. If no remapping is "
-            "necessary, consider using `tf.contrib.framework.init_from_checkpoint` "
-            "instead."
-        )
+    _check_files(
+        {"row": old_row_vocab_file, "col": old_col_vocab_file},
+        {"row": new_row_vocab_file, "col": new_col_vocab_file},
+    )
     rows_present: Any = num_rows_to_load
     if new_row_vocab_file:
         row_remapping, rows_present = _remapping(
@@ -113,12 +109,20 @@ def _check_buckets(what: str, count: int) -> None:
         raise ValueError(f"num_{what}_oov_buckets must be >= 0, but received {count}")
 
 
-def _check_pair(what: str, old: Any, new: Any) -> None:
-    if bool(old) != bool(new):
+def _check_files(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuses vocabularies of rows or columns without a partner, and none at all."""
+    for what in ("row", "col"):
+        if bool(old[what]) != bool(new[what]):
+            raise ValueError(
+                f"old_{what}_vocab_file and new_{what}_vocab_file must both be "
+                f"specified or left unspecified. old_{what}_vocab_file='{old[what]}', "
+                f"new_{what}_vocab_file='{new[what]}'"
+            )
+    if not any(new.values()):
         raise ValueError(
-            f"old_{what}_vocab_file and new_{what}_vocab_file must both be specified "
-            f"or left unspecified. old_{what}_vocab_file='{old}', "
-            f"new_{what}_vocab_file='{new}'"
+            "Must provide either row or column vocab files. If no remapping is "
+            "necessary, consider using `tf.contrib.framework.init_from_checkpoint` "
+            "instead."
         )
 
 

@@ -33,7 +33,7 @@ def import_meta_graph(
       clear_devices: leave the devices of operations out.
       import_scope: a scope for the names.
       kwargs: `input_map`, `restore_collections_predicate`, as for
-        `import_scoped_meta_graph`.
+        `import_scoped_meta_graph_with_return_elements`.
 
     Returns:
       A saver for its variables; None when it has none.
@@ -137,27 +137,6 @@ def _opened(value: Any) -> tuple[Any, str]:
 
 def _constants_beside(file: str) -> str:
     return large_graph.constants_prefix(file) if file else ""
-
-
-def import_scoped_meta_graph(
-    meta_graph_or_file: Any,
-    clear_devices: bool = False,
-    graph: Any = None,
-    import_scope: str | None = None,
-    input_map: Mapping[str, Any] | None = None,
-    unbound_inputs_col_name: str | None = "unbound_inputs",
-    restore_collections_predicate: Callable[[str], bool] = lambda key: True,
-) -> dict[str, Any]:
-    """The variables that were imported, by the names that they have in the file."""
-    return import_scoped_meta_graph_with_return_elements(
-        meta_graph_or_file,
-        clear_devices,
-        graph,
-        import_scope,
-        input_map,
-        unbound_inputs_col_name,
-        restore_collections_predicate,
-    )[0]
 
 
 def import_scoped_meta_graph_with_return_elements(

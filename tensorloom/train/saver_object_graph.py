@@ -13,11 +13,12 @@ from tensorloom.train.saver_saveables import SaveableObject, validate_and_slice_
 OBJECT_GRAPH_KEY = b"_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
-def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
-    """From the names of variables to the keys of an object-based checkpoint.
+def object_graph(checkpoint_path: str) -> Any:
+    """The `TrackableObjectGraph` of an object-based checkpoint.
 
     Raises:
       NotFoundError: the checkpoint is not object-based.
+      DataLossError: the message is damaged.
     """
     from google.protobuf.message import DecodeError
 
@@ -31,9 +32,19 @@ def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
         raise errors.DataLossError(
             None, None, f"The object graph of {checkpoint_path} is damaged"
         ) from None
+    return graph
+
+
+def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
+    """From the names of variables to the keys of an object-based checkpoint.
+
+    Raises:
+      NotFoundError: the checkpoint is not object-based.
+      DataLossError: its object graph is damaged.
+    """
     return {
         attribute.full_name: attribute.checkpoint_key
-        for node in graph.nodes
+        for node in object_graph(checkpoint_path).nodes
         for attribute in node.attributes
     }
 

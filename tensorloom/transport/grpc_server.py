@@ -62,7 +62,7 @@ class _GrpcCall:
 
 
 class GrpcServer:
-    """Implements `interface.Server`."""
+    """Answers calls at an address."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What every transport offers: channels that call, servers that answer.
+"""What every transport offers: channels that call, calls that a server answers.
 
 A message is a protobuf message of `methods.py`. An error is an `errors.OpError` on both
 sides: what a handler raises, the caller gets.
@@ -101,21 +101,4 @@ class Channel(Protocol):
 
     def close(self) -> None:
         """Ends the connection; calls under way fail."""
-        ...
-
-
-class Server(Protocol):
-    """Answers calls at an address."""
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        ...
-
-    def start(self) -> None:
-        """Begins to answer."""
-        ...
-
-    def stop(self, grace_s: float = 0.0) -> None:
-        """Stops listening, and cancels what is under way after `grace_s`."""
         ...

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes, errors, tensor_proto, varint
+from tensorloom.framework import dtypes, errors, tensor_proto
 from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import VariantCodec, codec_named, codec_of
+from tensorloom.framework.varint import decode_varint, encode_varint
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -97,7 +98,7 @@ def _fill_variant(codec: VariantCodec, value: Any, proto: TensorProto) -> None:
     for element in elements:
         encode(element, data.tensors.add())
     content = data.SerializeToString()
-    proto.tensor_content = varint.encode(len(content)) + content
+    proto.tensor_content = encode_varint(len(content)) + content
 
 
 def _variant_data(proto: TensorProto) -> Any:
@@ -109,7 +110,7 @@ def _variant_data(proto: TensorProto) -> Any:
     if not proto.tensor_content:
         return proto.variant_val[0] if proto.variant_val else None
     try:
-        size, start = varint.decode(proto.tensor_content, 0)
+        size, start = decode_varint(proto.tensor_content, 0)
         if start + size != len(proto.tensor_content):
             raise ValueError(f"{len(proto.tensor_content)} bytes for {size}")
         return VariantTensorDataProto.FromString(proto.tensor_content[start:])

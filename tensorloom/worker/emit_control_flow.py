@@ -25,6 +25,7 @@ from tensorloom.worker.values import Root, Scope, Value
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
+    from tensorloom.worker.loop_buffers import Made
 
 # A function that calls itself is compiled once and called; so is one this deep.
 MAX_INLINE_DEPTH = 64
@@ -81,6 +82,7 @@ def emit_body(
     name: str,
     arguments: Sequence[Value],
     special: Mapping[str, Emit] | None = None,
+    made: list[Made] | None = None,
 ) -> tuple[Scope, list[Value]]:
     """Emits a function's body into a block of its own; returns it and its results.
 
@@ -88,7 +90,7 @@ def emit_body(
     holds for one iteration.
 
     Args:
-      special: see `Scope.special`.
+      special, made: see `Scope`.
     """
     function = find_function(emitter, name)
     function.check()
@@ -100,6 +102,7 @@ def emit_body(
         drops_values=scope.drops_values,
         functions=(*scope.functions, name),
         special=special or {},
+        made=made,
     )
     if is_interpreted(function, emitter.functions):
         return body, _emit_interpreted(emitter, body, node, function, arguments)
@@ -117,6 +120,7 @@ def emit_when_run(
     name: str,
     arguments: Sequence[Value],
     special: Mapping[str, Emit] | None = None,
+    made: list[Made] | None = None,
 ) -> tuple[Scope, list[Value] | None]:
     """As `emit_body`; a body of which a kernel cannot be made fails when it is run.
 
@@ -126,7 +130,7 @@ def emit_when_run(
     Then there are no results.
     """
     try:
-        return emit_body(emitter, scope, node, name, arguments, special)
+        return emit_body(emitter, scope, node, name, arguments, special, made)
     except errors.OpError as error:
         if node.attrs.get(LOWERED):
             raise

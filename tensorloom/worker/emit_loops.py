@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
-from tensorloom.worker import loop_reads, loop_sums, memory
+from tensorloom.worker import (
+    loop_buffers,
+    loop_positions,
+    loop_reads,
+    loop_sums,
+    memory,
+)
 from tensorloom.worker.emit_control_flow import (
     alias,
     condition_text,
@@ -37,10 +43,11 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     test_function, body_function = (find_function(emitter, n) for n in functions)
     check_loop(test_function, body_function, [value.dtype for value in inputs])
     sums = loop_sums.find(test_function, body_function, scope, node, inputs)
-    if sums and any(
+    positions = loop_positions.find(emitter, scope, body_function, inputs)
+    if (sums or positions) and any(
         is_interpreted(f, emitter.functions) for f in (test_function, body_function)
     ):
-        sums = []
+        sums, positions = [], []
     summed = {one.index: one.variable for one in sums}
     variables = [
         value
@@ -51,15 +58,18 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     start_variables(emitter, scope, node, variables, inputs)
     arguments, read = loop_reads.read_before(emitter, scope, node, variables, functions)
     test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
-    special = loop_sums.emitters(sums)
+    special = {**loop_sums.emitters(sums), **loop_positions.emitters(positions)}
     step, results = emit_when_run(
-        emitter, scope, node, functions[1], arguments, special
+        emitter, scope, node, functions[1], arguments, special, []
     )
     loop_sums.start(emitter, scope, node, sums)
+    further = loop_positions.start(emitter, scope, node, positions, variables)
     # Everything that may add a line before the loop comes before it.
     stop = condition_text(emitter, test, node, condition)
     if results is not None:
-        assign_next(emitter, step, node, variables, inputs, results)
+        blocks = [(test_function, test), (body_function, step)]
+        further += loop_buffers.place(emitter, scope, node, blocks, variables, results)
+        assign_next(emitter, step, node, variables, inputs, results, further)
     emitter.uses_context = True
     scope.write("while True:", node)
     test.write(f"if not {stop}: break", node)
@@ -71,7 +81,7 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
         if variable is value:
             scope.values[node.name, index] = alias(emitter, scope, node, value)
         else:
-            variable.pinned = False
+            variable.pinned = variable.is_own = False
             scope.values[node.name, index] = variable
 
 
@@ -115,6 +125,7 @@ def loop_variable(
         tensor_name=None if host else name,
         is_scalar=host and shape.dims_tuple == () and is_torch_type(dtype),
         pinned=True,
+        is_own=True,  # until a reader may keep a view of it
         handle=initial.handle,
     )
 
@@ -126,13 +137,21 @@ def assign_next(
     variables: Sequence[Value],
     inputs: Sequence[Value],
     results: Sequence[Value],
+    further: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """The loop variables' values for the next iteration, all at once."""
+    """The loop variables' values for the next iteration, all at once.
+
+    Args:
+      further: other assignments that are made with them.
+    """
     targets, sources = [], []
     for variable, value, result in zip(variables, inputs, results, strict=True):
         if variable is not value and variable is not result:
             targets.append(local_name(variable))
             sources.append(text_like(emitter, step, variable, result))
+    for target, source in further:
+        targets.append(target)
+        sources.append(source)
     if targets:
         step.write(f"{', '.join(targets)} = {', '.join(sources)}", node)
 

@@ -21,7 +21,7 @@ from tensorloom.framework.op_kernel import KernelDef, OpKernelConstruction
 from tensorloom.framework.resource import ResourceManager, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.kernels.host import in_place
-from tensorloom.worker import memory, runtime
+from tensorloom.worker import loop_buffers, memory, runtime
 from tensorloom.worker.kernel_choice import (
     ANY,
     HOST,
@@ -205,11 +205,10 @@ class Emitter:
         self._flush_before(scope, node)
         if self.traced:
             scope.write("t = clock()", None)
-        emit = scope.special.get(node.name) or STRUCTURE.get(node.op)
-        if emit is not None or node.op in self.functions:
+        emit = scope.special.get(node.name)
+        if emit is None and (node.op in STRUCTURE or node.op in self.functions):
             give_away(scope.values.get(key) for key in node.inputs)
-        if emit is None and node.op in self.functions:
-            emit = STRUCTURE["<call>"]
+            emit = STRUCTURE.get(node.op) or STRUCTURE["<call>"]
         if emit is not None:
             try:
                 emit(self, scope, node)
@@ -292,16 +291,24 @@ class Emitter:
             self.uses_context = True
             arguments.insert(0, "context")
         compute = self._compute(scope, node, op_def, kernel, inputs)
-        makes_array = kernel.host and in_place.is_maker(compute)
-        if not makes_array:
+        if not kernel.host or not in_place.is_maker(compute):
             give_away(inputs)
-        elif compute in in_place.UFUNCS and (out := overwritable(scope, node, inputs)):
+            name = self.bind(compute)
+            self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)
+            return
+        out = None
+        if compute in in_place.UFUNCS and (out := overwritable(scope, node, inputs)):
             compute = in_place.UFUNCS[compute]
             arguments.append(self.host(scope, out))
         name = self.bind(compute)
         self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)
-        if makes_array:
-            scope.values[node.name, 0].is_own = True
+        value = scope.values[node.name, 0]
+        value.is_own = True
+        value.root.shared = False
+        if out is not None:
+            loop_buffers.overwritten(out, value)
+        else:
+            loop_buffers.note(self, scope, node, compute, arguments)
 
     def make_kernel(
         self, scope: Scope, node: Node, inputs: Sequence[Value]

@@ -85,6 +85,8 @@ def _read(emitter: Emitter, scope: Scope, node: Node, value: Value) -> Value:
         tensor_name=None if host else name,
         is_ref=False,
         read_of=None,
+        # A view of the tensor in host memory is made once, before the loop too.
+        is_returnable=kernel_type == "CPU" and is_torch_type(value.dtype),
     )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
 from tensorloom.worker.kernel_choice import choose_kernel
+from tensorloom.worker.overwriting import give_away
 from tensorloom.worker.values import Root, Value
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def _product_emitter(one: LoopSum) -> Emit:
         if choose_kernel(node, inputs, emitter.device.kernel_type).host:
             emitter.emit_kernel(scope, node)  # the addition takes it as it is
             return
+        give_away(inputs)
         from tensorloom.kernels.math_ops_matmul import product_adder
 
         add = emitter.bind(product_adder(emitter.construction(scope, node, inputs)))
@@ -163,6 +165,7 @@ def _addition_emitter(one: LoopSum) -> Emit:
                 part = emitter.host(scope, value)
                 scope.write(f"np.add({total}, {part}, {total})", node)
             else:
+                give_away([value])
                 part = emitter.tensor(scope, value)
                 scope.write(f"{total}.add_({part})", node)
         scope.values[node.name, 0] = one.variable

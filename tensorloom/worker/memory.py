@@ -36,8 +36,9 @@ ONE_PASS_ELEMENTS: Final = 32768
 LIGHT_PRODUCT: Final = 1 << 20
 # The same of other dtypes than that library's.
 LIGHT_LOOP: Final = 1 << 18
-# What NumPy does with a product in one vectorized pass, with AVX2 too.
+# What NumPy does with a product in one vectorized pass, with AVX2 too; and in several.
 _LIGHT_STEPS: Final = frozenset([b"BiasAdd", b"Relu"])
+_HEAVIER_STEPS: Final = frozenset([b"Sigmoid", b"Tanh"])
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
 # Ops whose NumPy kernels are views, copies, or one vectorized pass, with AVX2 too.
@@ -78,16 +79,20 @@ def runs_on_host(
     if reads_rows:
         inputs = inputs[1:]
     shapes = node.output_shapes or (TensorShape.of(None),) * len(node.output_types)
-    limit = CPU_ELEMENTS
-    if node.op in _ONE_PASS or _is_light_product(node, inputs):
+    limit = output_limit = CPU_ELEMENTS
+    if _is_light_product(node, inputs):
         limit = ONE_PASS_ELEMENTS
+        if _HEAVIER_STEPS.isdisjoint(node.attrs.get("fused_ops", ())):
+            output_limit = ONE_PASS_ELEMENTS
+    elif node.op in _ONE_PASS:
+        limit = output_limit = ONE_PASS_ELEMENTS
     return (
-        are_at_hand(inputs, device_type)
+        are_at_hand(inputs, device_type, limit)
         and all(
             is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs
         )
         and all(
-            is_small(shape, dtype.is_integer, device_type, limit)
+            is_small(shape, dtype.is_integer, device_type, output_limit)
             for shape, dtype in zip(shapes, node.output_types, strict=True)
         )
     )
@@ -125,7 +130,7 @@ def _is_light_product(node: Node, inputs: Sequence[Value]) -> bool:
     Of larger ones torch's is used, which knows how many threads are welcome.
     """
     if node.op == "_FusedMatMul":
-        if not set(node.attrs["fused_ops"]) <= _LIGHT_STEPS:
+        if not set(node.attrs["fused_ops"]) <= _LIGHT_STEPS | _HEAVIER_STEPS:
             return False
     elif node.op != "MatMul":
         return False
@@ -149,19 +154,26 @@ def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:
     )
 
 
-def _is_read_on_host(dtype: DType, shape: TensorShape, device_type: str) -> bool:
+def _is_read_on_host(
+    dtype: DType, shape: TensorShape, device_type: str, limit: int = CPU_ELEMENTS
+) -> bool:
     """Whether host kernels may read a variable: on a CPU that costs little."""
     if holds_host_value(dtype, shape, device_type):
         return True
     elements = shape.num_elements()
-    return device_type == "CPU" and elements is not None and elements <= CPU_ELEMENTS
+    return device_type == "CPU" and elements is not None and elements <= limit
 
 
-def are_at_hand(inputs: Sequence[Value], device_type: str) -> bool:
-    """Whether all inputs are in host memory, or on a CPU but made of host memory."""
+def are_at_hand(
+    inputs: Sequence[Value], device_type: str, limit: int = CPU_ELEMENTS
+) -> bool:
+    """Whether all inputs are in host memory, or on a CPU but made of host memory.
+
+    limit: the elements of variables up to which they are read there.
+    """
     for value in inputs:
         if value.read_of is not None:
-            if not _is_read_on_host(*value.read_of, device_type):
+            if not _is_read_on_host(*value.read_of, device_type, limit):
                 return False
         elif value.is_ref or not (value.is_host or value.is_returnable):
             return False

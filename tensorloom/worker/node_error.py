@@ -150,14 +150,14 @@ def _failed_nodes(
 def _input_shapes(node: Node, code: Code, frame: FrameType) -> str:
     """`a:0 float32[2,3], ...` of what the node got, from the failed frame."""
     line = code.source.splitlines()[frame.f_lineno - 1]
-    call = line.partition("(")[2]
+    call = line.partition("(")[2].partition(") if ")[0]
     names = [n for n in call.rstrip(")").replace(" ", "").split(",") if n]
     values = [_named_value(frame, name) for name in names if name != "context"]
-    if len(values) != len(node.inputs):
+    if len(values) - len(node.inputs) not in (0, 1):  # an `out` may be the last
         return ""
     return ", ".join(
         f"{name}:{index} {_format(value)}"
-        for (name, index), value in zip(node.inputs, values, strict=True)
+        for (name, index), value in zip(node.inputs, values, strict=False)
     )
 
 

@@ -11,7 +11,8 @@ from tensorloom.transport import tensors
 from tensorloom.worker.runtime import received_host
 
 if TYPE_CHECKING:
-    from tensorloom.worker.worker import RegisteredGraph, Worker
+    from tensorloom.worker.registered_graph import RegisteredGraph
+    from tensorloom.worker.worker import Worker
 
 
 class _Run:

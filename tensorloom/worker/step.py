@@ -17,6 +17,7 @@ from tensorloom.worker.rendezvous import Rendezvous
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.resource import ResourceManager
+    from tensorloom.framework.tensor_shape import TensorShape
     from tensorloom.worker.dataflow_piece import DataflowPiece
     from tensorloom.worker.piece import Piece
 
@@ -100,14 +101,10 @@ class TracingContext(OpKernelContext):
         )
 
 
-def _bytes(dtype: dtypes.DType, shape: Any) -> int:
-    dims = shape.dims_tuple
-    if dims is None or None in dims:
-        return 0
-    size = 1
-    for dim in dims:
-        size *= dim
-    return size * max(0, dtype.size or 0)
+def _bytes(dtype: dtypes.DType, shape: TensorShape) -> int:
+    """What a tensor takes; 0 where a size is unknown."""
+    elements = shape.num_elements()
+    return 0 if elements is None else elements * max(0, dtype.size or 0)
 
 
 def run_pieces(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.tensor_shape import TensorShape
     from tensorloom.worker.emitter import Emit
+    from tensorloom.worker.loop_buffers import Made
 
 
 @dataclass(slots=True, eq=False)
@@ -35,12 +36,14 @@ class Value:
     tensor_name: str | None = None  # as a torch tensor
     # The tensor is known to be a NumPy scalar: inline arithmetic gives those.
     is_scalar: bool = False
-    # A loop variable: assigned anew in each iteration, so never deleted.
+    # A loop variable: assigned anew in each iteration, so never deleted or overwritten.
     pinned: bool = False
     # A CPU's tensor that was computed of host memory alone: host kernels take it back.
     is_returnable: bool = False
     # An array in host memory that the piece made, and nobody has a view of.
     is_own: bool = False
+    # Of such an array in the body of a loop: the call that makes its memory.
+    made: Made | None = None
     is_ref: bool = False  # a variable's holder, read where a value is wanted
     constant: Any = None  # the array of a Const, bound when it is first used
     # What the handle stands for: (dtype, static shape) of a variable.
@@ -91,6 +94,8 @@ class Scope:
     functions: tuple[str, ...] = ()  # the calls that led here, against recursion
     # By a node's name: what emits it in place of its kernel.
     special: Mapping[str, Emit] = field(default_factory=dict)
+    # In the body of a loop: what makes an array in each iteration.
+    made: list[Made] | None = None
     has_unsent: bool = False  # whether tensors for other tasks wait to be sent
     has_held: bool = False  # and whether some may do so until this part waits itself
 

@@ -20,7 +20,9 @@ from tensorloom.framework.frame_id import (
     child_of_number,
     child_of_path,
 )
+from tensorloom.framework.function_instances import with_instances
 from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.message_tensor import with_message_constants
 from tensorloom.framework.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.transport import status, tensors, value_methods
 from tensorloom.transport.device_attributes import fill_device
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.session_config import SessionConfig
     from tensorloom.transport.interface import Call, Handlers
     from tensorloom.transport.value_methods import Sent, ValueCall, ValueHandlers
-    from tensorloom.worker.worker import RegisteredGraph, Worker
+    from tensorloom.worker.registered_graph import RegisteredGraph
+    from tensorloom.worker.worker import Worker
 
 _NO_OPTIONS = StepOptions()
 
@@ -196,6 +199,7 @@ class WorkerService:
         session = self._session_of(request)
         graph = graph_def.from_proto(request.graph_def, internal=True)
         self._policy.check(graph)
+        graph = with_message_constants(with_instances(graph, graph.functions))
         self._check_devices(graph)
         config = _config_of(request)
         ends = with_arguments(graph)

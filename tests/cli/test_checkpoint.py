@@ -11,7 +11,9 @@ import pytest
 from tensorloom.cli.main import main
 from tensorloom.framework import dtypes
 from tensorloom.protos import tensor_bundle_pb2
+from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.storage.later_dtypes import LaterDType
 from tests.storage.test_checkpoints import rewrite
 
 FLOAT8_E4M3FN = 25  # TensorFlow 2's number of the dtype
@@ -45,14 +47,41 @@ def test_a_dtype_of_tensorflow_2_hides_no_other_tensor(
     assert main(["checkpoint", "show", newer]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[:2]] == [
-        ["f8", "unknown"],
+        ["f8", "float8_e4m3fn"],
         ["w", "float32"],
     ]
-    assert main(["checkpoint", "diff", newer, newer]) == 1
-    out = capsys.readouterr().out
-    assert "! f8: values of a dtype that cannot be read here" in out
-    assert "! w" not in out
+    assert main(["checkpoint", "diff", newer, newer]) == 0
+    assert main(["checkpoint", "verify", newer]) == 0
     assert main(["audit", newer]) == 1
+    assert "f8: " in capsys.readouterr().out
+
+
+def test_a_dtype_of_tensorflow_2_is_copied(newer: str, tmp_path: Path) -> None:
+    renamed, mean = str(tmp_path / "renamed"), str(tmp_path / "mean")
+    assert main(["checkpoint", "rename", newer, renamed, "f8=new", "w=b"]) == 0
+    assert main(["checkpoint", "average", mean, newer, newer]) == 0
+    for path, name, number in ((renamed, b"new", b"b"), (mean, b"f8", b"w")):
+        with BundleReader(path) as reader:
+            assert reader.stored_dtype(name) == LaterDType(FLOAT8_E4M3FN)
+            assert reader.read_stored(name) == ((2,), b"\1\2")
+            assert reader.read(number).tolist() == [1, 1, 1]
+
+
+def test_other_bytes_of_a_dtype_of_tensorflow_2(
+    newer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    with BundleReader(newer) as reader, BundleWriter(str(other)) as writer:
+        writer.add_stored(b"f8", LaterDType(FLOAT8_E4M3FN), (2,), b"\1\3")
+        writer.add(b"w", dtypes.float32, reader.read(b"w"))
+        writer.finish()
+    assert main(["checkpoint", "diff", newer, str(other)]) == 1
+    out = capsys.readouterr().out
+    assert "! f8: other bytes" in out
+    assert "! w" not in out
+    data = other.with_name("other.data-00000-of-00001")
+    data.write_bytes(b"\1\4" + data.read_bytes()[2:])
+    assert main(["checkpoint", "verify", str(other)]) == 1
     assert "f8: " in capsys.readouterr().out
 
 

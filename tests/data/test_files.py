@@ -50,6 +50,19 @@ def test_lines(tmp_path: Path) -> None:
     assert _all(tf.data.TextLineDataset(str(tmp_path / "z"), "GZIP")) == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("buffer_size", [-2, -1, 0, 1])
+def test_buffer_sizes(tmp_path: Path, buffer_size: int) -> None:
+    """TensorFlow 2 writes -1 where nothing is asked for."""
+    name = _records(tmp_path / "r", [b"one", b"two"])
+    found = _all(tf.data.TFRecordDataset(name, buffer_size=buffer_size))
+    if buffer_size < -1:
+        assert found == [
+            "InvalidArgumentError: `buffer_size` must be >= 0 (0 == no buffering)"
+        ]
+    else:
+        assert found == [b"one", b"two"]
+
+
 def test_long_lines_cross_blocks(tmp_path: Path) -> None:
     lines = [b"x" * n for n in (0, 1, 300_000, 5, 600_000, 262_144)]
     (tmp_path / "t").write_bytes(b"\n".join(lines))

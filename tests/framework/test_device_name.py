@@ -45,18 +45,15 @@ def test_parses(text: str, canonical: str) -> None:
 def test_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="Malformed device specification"):
         device_name.parse(text)
-    assert not device_name.is_complete(text)
 
 
 def test_parts_of_a_full_name() -> None:
     assert device_name.parse_full(FULL) == DeviceName("worker", 0, 1, "CPU", 0)
     assert device_name.full_name("worker", 0, 1, "CPU", 0) == FULL
-    assert device_name.is_complete(FULL)
     assert device_name.task_of(FULL) == "/job:worker/replica:0/task:1"
 
 
 def test_a_partial_name_is_no_full_name() -> None:
-    assert not device_name.is_complete("/job:a/device:CPU:0")
     with pytest.raises(ValueError, match="does not name one device"):
         device_name.parse_full("/job:a/device:CPU:0")
 

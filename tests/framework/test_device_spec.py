@@ -1,21 +1,14 @@
-"""DeviceSpec and device functions, as recorded from TensorFlow 1.15."""
+"""DeviceSpec, as recorded from TensorFlow 1.15."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import pytest
 
 from tensorloom.framework import device_spec
-from tensorloom.framework.device_spec import DeviceSpec, MergeDevice, merge_device
+from tensorloom.framework.device_spec import DeviceSpec
 from tests.framework import recorded
 
 NAMES = {"D": DeviceSpec, **vars(device_spec)}
-
-
-@dataclass
-class Node:
-    device: str
 
 
 @pytest.mark.parametrize(("expression", "expected"), recorded.read("device_spec"))
@@ -48,7 +41,6 @@ def test_merge_from_keeps_what_the_other_leaves_open() -> None:
 
 def test_repr_tells_the_components() -> None:
     assert "job=a" in repr(DeviceSpec(job="a"))
-    assert "/job:a" in repr(merge_device("/job:a"))
 
 
 # Outer scope, inner scope, merged: seen in TensorFlow 1.15.
@@ -63,19 +55,6 @@ MERGED = [
 
 
 @pytest.mark.parametrize(("outer", "inner", "merged"), MERGED)
-def test_a_device_function_merges(outer: str, inner: str, merged: str) -> None:
-    function = merge_device(outer)
-    assert function(Node(inner)).to_string() == merged
-    assert function.merge_string(inner) == merged
-    assert function.shortcut_string_merge(Node(inner)) == merged
-    assert function.is_null_merge == (outer == "")
-
-
-def test_device_functions_are_shared_and_take_snapshots() -> None:
-    assert merge_device("/job:a") is merge_device("/job:a")
-    spec = DeviceSpec(job="a")
-    function = merge_device(spec)
-    assert merge_device(function) is function
-    spec.job = "b"
-    assert isinstance(function, MergeDevice)
-    assert function.merge_string("") == "/job:a"
+def test_the_inner_spec_wins(outer: str, inner: str, merged: str) -> None:
+    spec = DeviceSpec.from_string(outer)
+    assert spec.make_merged_spec(DeviceSpec.from_string(inner)).to_string() == merged

@@ -109,10 +109,7 @@ def _node(name: str, op: str, attrs: str = "", *inputs: str) -> str:
 
 
 FLOATS = 'attr { key: "T" value { type: DT_FLOAT } } '
-GENERIC = (
-    'signature { name: "f" input_arg { name: "x" type_attr: "T" } '
-    'attr { name: "T" type: "type" } }'
-)
+UNDECLARED = 'signature { name: "f" input_arg { name: "x" type_attr: "T" } }'
 # What TensorFlow 1.15 raises when such a function is called.
 MALFORMED = [
     (_body(ret=""), "output 'r' is not returned"),
@@ -135,11 +132,6 @@ MALFORMED = [
         _body() + _node("m", "Add", FLOATS.replace("type: DT_FLOAT", "i: 3")),
         "with type 'int' when 'type' expected",
     ),
-    (
-        _body()
-        + _node("m", "Add", FLOATS.replace("type: DT_FLOAT", 'placeholder: "T"')),
-        "placeholder for attr 'T'",
-    ),
     (SIGNATURE.replace("FLOAT", "INT32", 1) + RET, "Unknown input 'n:z:0'"),
     (
         SIGNATURE.replace("FLOAT", "INT32", 1) + 'ret { key: "r" value: "x" }',
@@ -156,8 +148,14 @@ NOT_FOUND = [
     (_body(op="FooBar"), "node 'n' .op FooBar.: Op type not registered 'FooBar'"),
     (_body() + _node("m", ""), "Op type not registered ''"),
     (_body() + _node("m", "Add", "", "x", "x"), "node 'm' .op Add.*missing attr 'T'"),
-    (GENERIC, "type of argument 'x' depends on the attr 'T'"),
-    (_body().replace('"f"', '"f" attr { name: "T" type: "type" }'), "the attr 'T'"),
+    (UNDECLARED, "type of argument 'x' depends on the attr 'T'"),
+    # Templates, which need attrs.
+    (_body().replace('"f"', '"f" attr { name: "T" type: "type" }'), "its attrs: T"),
+    (
+        _body()
+        + _node("m", "Add", FLOATS.replace("type: DT_FLOAT", 'placeholder: "S"')),
+        "its attrs: S",
+    ),
 ]
 # TensorFlow imports calls of these, and fails when it makes the kernel.
 LATE = [
@@ -203,13 +201,25 @@ def test_what_is_wrong_is_told_to_who_calls(
 
 
 def test_what_calls_a_function_without_signature_cannot_be_called() -> None:
-    library = _read(GENERIC)
+    library = _read(UNDECLARED)
     outer = library.function.add()
     text_format.Parse(_body(op="f", a="x").replace('"f"', '"outer"', 1), outer)
     functions = graph_def.functions_from_proto(library)
     with pytest.raises(NotFoundError, match=r"'outer', node 'n' .op f.: Function 'f'"):
         functions["outer"].check()
     assert graph_def.function_library_to_proto(functions) == library
+
+
+def test_an_argument_of_several_tensors_is_all_of_them() -> None:
+    """As C++ writes functions; Python writes the index of each."""
+    split = _node("s", "Split", FLOATS + 'attr { key: "N" value { i: 2 } }', "x")
+    add = _node("n", "Add", FLOATS, "s:y")
+    library = _read(SIGNATURE + split + add + RET)
+    function = graph_def.functions_from_proto(library)["f"]
+    assert function.nodes["n"].inputs == (("s", 0), ("s", 1))
+    wrong = _read(SIGNATURE + split + 'ret { key: "r" value: "s:y" }')
+    with pytest.raises(InvalidArgumentError, match="'s:y' is 2 tensors"):
+        graph_def.functions_from_proto(wrong)["f"].check()
 
 
 def test_control_returns_of_no_node_are_ignored() -> None:

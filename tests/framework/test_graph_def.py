@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import attr_value, dtypes, graph_def, node_def
+from tensorloom.framework import attr_value, dtypes, graph_def, node_attrs, node_def
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
 from tensorloom.framework.graph_ir import GraphIR, Node
@@ -38,7 +38,7 @@ def node(
     **attrs: Any,
 ) -> Node:
     definition = node_def.find_op(op, {})
-    complete = node_def.complete_attrs(definition, attrs)
+    complete = node_attrs.complete_attrs(definition, attrs)
     types = tuple(definition.output_types(complete))
     return Node(node_name, op, tuple(inputs), tuple(controls), device, complete, types)
 

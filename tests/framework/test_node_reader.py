@@ -9,7 +9,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import graph_def, node_reader
-from tensorloom.framework.node_def import find_op, from_proto, split_inputs
+from tensorloom.framework.node_def import find_op, split_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_as_read_alone(protos: list[NodeDef], device: str, name: str) -> None:
     for index, proto in enumerate(protos):
         proto.name, proto.device = f"{name}{index}", device
         node, types = _read(reader, proto)
-        alone = from_proto(proto, *_parts(proto))
+        alone, _ = _read(node_reader.NodeReader(), proto)
         assert _facts(node) == _facts(alone)
         assert len(types) == len(node.inputs)
 

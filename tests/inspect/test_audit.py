@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import tensorloom as tf
 from tensorloom.framework import errors
 from tensorloom.inspect.audit import audit
-from tensorloom.inspect.audit_program import audit_program
+from tensorloom.inspect.audit_program import _REPLACEMENTS, audit_program
+from tensorloom.inspect.program_names import MISSING, find
 
 PROGRAMS = [
     # source, subjects of what is found
@@ -43,6 +44,11 @@ PROGRAMS = [
     ("import tensorflow as tf\ngetattr(tf.math, 'addd', None)", []),
     ("import tensorflow as tf\ndef f(tf):\n  return tf.no_such", []),
     ("import tensorflow as tf\ndef f(x=tf.no_such):\n  pass", ["tf.no_such"]),
+    ("import tensorflow as tf\nlambda tf: tf.no_such", []),
+    ("import tensorflow as tf\nlambda x=tf.no_such: x", ["tf.no_such"]),
+    ("import tensorflow as tf\n[tf.no_such for tf in x if tf.none]", []),
+    ("import tensorflow as tf\n{tf.a: b for b in tf.c for (tf, b) in b}", ["tf.c"]),
+    ("import tensorflow as tf\n{tf.no_such(x) for x in tf.a}", ["tf.a", "tf.no_such"]),
     (
         "import importlib\ntf = importlib.import_module('tensorflow')\ntf.no_such",
         ["tf.no_such"],
@@ -68,6 +74,9 @@ def test_programs(source: str, subjects: list[str]) -> None:
         "if not hasattr(tf, 'no_such'):\n  pass\nelse:\n  tf.no_such()",
         "if hasattr(tf, 'nn'):\n  pass\nelse:\n  tf.no_such()",
         "if hasattr(tf, 'no_such') and x:\n  tf.no_such()",
+        "y = hasattr(tf, 'no_such') and x and tf.no_such",
+        "y = not hasattr(tf, 'no_such') or x or tf.no_such",
+        "y = hasattr(tf, 'nn') or tf.no_such",
     ],
 )
 def test_what_a_program_provides_for_is_a_warning(source: str) -> None:
@@ -85,6 +94,9 @@ def test_what_a_program_provides_for_is_a_warning(source: str) -> None:
         "if hasattr(tf, 'nn'):\n  tf.nn.no_such",
         "if hasattr(tf, 'no_such'):\n  pass\nelse:\n  tf.nn.no_such",
         "x = tf.no_such if not hasattr(tf, 'no_such') else 3",
+        "y = hasattr(tf, 'nn') and tf.no_such",
+        "y = hasattr(tf, 'no_such') or tf.no_such",
+        "y = x and tf.no_such",
     ],
 )
 def test_other_branches_are_errors(source: str) -> None:
@@ -125,6 +137,13 @@ def test_a_finding_says_where_and_what_instead() -> None:
     assert first.remedy == "nearest: tf.reduce_sum"
     assert "tf.glorot_uniform_initializer" in second.remedy
     assert second.message == "there is no tf.contrib.layers.xavier_initializer"
+
+
+def test_replacements_are_there() -> None:
+    names = [text.split("(")[0].split()[0] for text in _REPLACEMENTS.values()]
+    names = [name.removeprefix("tf.") for name in names if name.startswith("tf.")]
+    assert len(names) > 20
+    assert [name for name in names if find(name)[0] is MISSING] == []
 
 
 @settings(max_examples=100, deadline=None)

@@ -45,7 +45,7 @@ def run(hypothesis: Any, truth: Any, normalize: bool) -> Any:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float32, object])
-@pytest.mark.parametrize(("pairs", "longest"), [(2, 4), (40, 12), (9, 60)])
+@pytest.mark.parametrize(("pairs", "longest"), [(2, 4), (40, 12), (9, 60), (6, 90)])
 def test_pairs(dtype: Any, pairs: int, longest: int) -> None:
     random = np.random.RandomState(pairs)
 
@@ -56,6 +56,31 @@ def test_pairs(dtype: Any, pairs: int, longest: int) -> None:
     hypotheses, truths = ([row() for _ in range(pairs)] for _ in range(2))
     wanted = [distance(a, b) for a, b in zip(hypotheses, truths, strict=True)]
     given = sparse(hypotheses, dtype, mixed=True), sparse(truths, dtype)
+    np.testing.assert_array_equal(run(*given, normalize=False), wanted)
+
+
+# Elements far apart, and those that are equal as NumPy compares them.
+@pytest.mark.parametrize(
+    ("dtype", "elements"),
+    [
+        (np.int64, [-(2**63), 2**63 - 1, 0]),
+        (np.int64, [-(2**63), 255 - 2**63, 256 - 2**63]),
+        (np.uint64, [2**64 - 1, 2**64 - 2, 2**63]),
+        (np.uint64, [2**64 - 1, 2**64 - 2, 2**64 - 3]),
+        (np.uint8, [0, 255, 7]),
+        (np.int8, [-128, 127, 0]),
+        (np.int32, [-5, 65530, 65531]),
+        (np.float64, [-0.0, 0.0, np.inf]),
+    ],
+)
+def test_elements(dtype: Any, elements: list[Any]) -> None:
+    random = np.random.RandomState(3)
+    hypotheses, truths = (
+        [[elements[i] for i in random.randint(0, 3, 25)] for _ in range(4)]
+        for _ in range(2)
+    )
+    wanted = [distance(a, b) for a, b in zip(hypotheses, truths, strict=True)]
+    given = sparse(hypotheses, dtype), sparse(truths, dtype)
     np.testing.assert_array_equal(run(*given, normalize=False), wanted)
 
 

@@ -133,6 +133,45 @@ def test_products_in_blocks_and_of_columns(
     )
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1, -2])
+@pytest.mark.parametrize("constants", [[], [0]])
+def test_parts_of_a_split(axis: int, constants: Sequence[int]) -> None:
+    found = _call_made_for("Split", [np.int32(axis), _X], constants, num_split=2)
+    for part, expected in zip(found, np.split(_X, 2, axis), strict=True):
+        np.testing.assert_array_equal(part, expected)
+
+
+@pytest.mark.parametrize(("axis", "count"), [(2, 2), (1, 4), (-3, 1)])
+def test_splits_that_do_not_fit(axis: int, count: int) -> None:
+    with pytest.raises(errors.InvalidArgumentError):
+        _call_made_for("Split", [np.int32(axis), _X], [0], num_split=count)
+
+
+@pytest.mark.parametrize(
+    "dtype", [F, np.float64, np.float16, ml_dtypes.bfloat16], ids=lambda d: d.__name__
+)
+@pytest.mark.parametrize("name", ["Relu", "Relu6", "Elu", "Tanh", "Sigmoid"])
+def test_activations_of_a_product(name: str, dtype: Any) -> None:
+    a = np.linspace(-3, 3, 6).reshape(2, 3).astype(dtype)
+    b, bias = np.eye(3).astype(dtype), np.array([0.5, 0, -9]).astype(dtype)
+    before = [x.copy() for x in (a, b, bias)]
+    attrs = {"fused_ops": [b"BiasAdd", name.encode()], "num_args": 1}
+    found = _call_made_for("_FusedMatMul", [a, b, bias], [], **attrs)
+    assert found.dtype == dtype
+    expected = call_host(name, a + bias)
+    np.testing.assert_allclose(
+        found.astype(F), np.asarray(expected, F), rtol=0.01, atol=1e-3
+    )
+    for now, was in zip((a, b, bias), before, strict=True):
+        np.testing.assert_array_equal(now, was)
+
+
+def test_a_bias_that_does_not_fit() -> None:
+    attrs = {"fused_ops": [b"BiasAdd", b"Tanh"], "num_args": 1}
+    with pytest.raises(errors.InvalidArgumentError):
+        _call_made_for("_FusedMatMul", [_X, _X.T, np.ones(3, F)], [], **attrs)
+
+
 @pytest.mark.parametrize(
     "dtype", [F, np.float64, np.float16, ml_dtypes.bfloat16], ids=lambda d: d.__name__
 )

@@ -48,7 +48,9 @@ def test_hashes(many: Any, one: Any) -> None:
     texts = [random.bytes(size) for size in range(200) for _ in range(size % 40)]
     texts += [b""] * 20
     texts += [random.bytes(random.randint(250, 400)) for _ in range(60)]
-    texts += [random.bytes(5000)] * 20
+    # As many long ones as are hashed together, and fewer that are longer still.
+    texts += [random.bytes(random.randint(2900, 3000)) for _ in range(25)]
+    texts += [random.bytes(9000), random.bytes(9064)]
     random.shuffle(texts)
     assert many(texts).tolist() == [one(text) for text in texts]
     assert many([]).tolist() == []
@@ -67,7 +69,9 @@ def test_hashes(many: Any, one: Any) -> None:
         ([], dtypes.float64),
     ],
 )
-def test_numbers(texts: list[bytes], dtype: Any) -> None:
+@pytest.mark.parametrize("times", [1, 40])
+def test_numbers(texts: list[bytes], dtype: Any, times: int) -> None:
+    texts = texts * times
     with np.errstate(over="ignore"):
         found = numbers_of(texts, dtype)
         expected = np.array([number_of(x, dtype) for x in texts], dtype.as_numpy_dtype)
@@ -100,6 +104,7 @@ def test_numbers(texts: list[bytes], dtype: Any) -> None:
 )
 def test_no_numbers(text: bytes, dtype: Any) -> None:
     assert numbers_of([b"1", text], dtype) is None
+    assert numbers_of([*[b"1"] * 40, text], dtype) is None
     shown = "StringToNumberOp could not correctly convert string"
     with pytest.raises(InvalidArgumentError, match=shown):
         run(lambda x: tf.string_to_number(x, dtype), [b"1", text])
@@ -188,6 +193,8 @@ def test_csv_with_gaps_and_chosen_columns(
     [
         ([b"1,a", b"4,b"], "Expect 2 fields but have 1 in record 0"),
         ([b"1,a,2", b"4,b"], "Expect 2 fields but have 1 in record 1"),
+        ([b'1,"a,2'] * 20, "Quoted field has to end with quote followed by delim"),
+        ([b'1,"a"b",2'] * 20, "Quote inside a string has to be escaped by another"),
         ([b'1,"a,2'], "Quoted field has to end with quote followed by delim or end"),
         ([b'1,a"b,2'], "Unquoted fields cannot have quotes/CRLFs inside"),
         ([b",a,2", b"x,b,2"], "Field 0 in record 1 is not a valid int32: x"),
@@ -210,6 +217,8 @@ def test_csv_that_is_refused(records: list[bytes], message: str) -> None:
         (-2, -1, "BYTE", [b"ef", b"yz"]),
         ([1, 1], [-1, -2], "BYTE", [b"bcdef", b"yz"]),
         (1, -3, "UTF8_CHAR", [b"", b""]),
+        (1, 2, "UTF8_CHAR", [b"bc", b"yz"]),
+        (-2, 1, "UTF8_CHAR", [b"e", b"y"]),
     ],
 )
 def test_parts(position: Any, length: Any, unit: str, expected: list[bytes]) -> None:
@@ -282,13 +291,14 @@ def test_quoted_records(lines: list[bytes], delimiter: bytes) -> None:
     found = quoted_columns(lines, delimiter, wanted)
     if found is not None:
         assert list(map(list, zip(*found, strict=True))) == rows
-    elif rows:  # a record of one empty field is none for Python
-        assert len({len(row) for row in rows}) > 1 or b"" in lines
+    elif rows:
+        assert len({len(row) for row in rows}) > 1
 
 
 def test_a_line_end_in_quotes() -> None:
     assert quoted_columns([b'"a\nb",c'], b",", 2) is None
     assert quoted_columns([b'"a', b'b",c'], b",", 2) is None
+    assert quoted_columns([b'"a"b",c'], b",", 2) is None
     assert quoted_columns([b'"a""b",c', b',"d"'], b",", 2) == [
         [b'a"b', b""],
         [b"c", b"d"],

@@ -21,12 +21,12 @@ _FUNCTIONS: dict[str, tuple[Any, Any, float]] = {
 @pytest.mark.parametrize("name", _FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64"])
 @pytest.mark.parametrize("inner", [(), (1,), (3,), (4, 4), (40,), (0,)])
-@pytest.mark.parametrize("rows", [0, 1, 400])
+@pytest.mark.parametrize("rows", [0, 1, 400, 2000])
 def test_sorted_segments_with_gaps(
     name: str, dtype: str, inner: tuple[int, ...], rows: int
 ) -> None:
     random = np.random.RandomState(0)
-    data = random.choice([-2.0, -1.0, 1.0], (rows, *inner)).astype(dtype)
+    data = random.choice([-2.0, -1.0, 0.5, 1.0], (rows, *inner)).astype(dtype)
     ids = np.sort(random.randint(3, 90, rows)).astype(np.int32)
     function, reference, gap = _FUNCTIONS[name]
     fed = tf.placeholder(dtype, [None, *inner])
@@ -47,6 +47,7 @@ _NAN = np.nan
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("inner", [(), (2,), (4000,)])
+@pytest.mark.parametrize("times", [1, 20])
 @pytest.mark.parametrize(
     ("data", "greatest", "least", "last_greatest", "last_least"),
     [
@@ -60,6 +61,7 @@ _NAN = np.nan
 def test_nan_as_in_tensorflow(
     dtype: str,
     inner: tuple[int, ...],
+    times: int,
     data: list[float],
     greatest: float,
     least: float,
@@ -67,9 +69,10 @@ def test_nan_as_in_tensorflow(
     last_least: float,
 ) -> None:
     """Sorted segments pass over NaN, unsorted ones begin anew behind it."""
-    column = np.array([7, *data], dtype).reshape(-1, *[1] * len(inner))
+    values = np.repeat(np.array([7, *data], dtype), times)
+    column = values.reshape(-1, *[1] * len(inner))
     fed = np.broadcast_to(column, (len(column), *inner))
-    ids = [0] + [1] * len(data)
+    ids = [0] * times + [1] * len(data) * times
     wanted = {
         tf.segment_max: greatest,
         tf.segment_min: least,

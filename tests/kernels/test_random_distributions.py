@@ -133,3 +133,22 @@ def test_float_functions_are_the_c_librarys(libm: ctypes.CDLL) -> None:
     np.testing.assert_array_equal(
         cosine, np.array([libm.cosf(float(x)) for x in angles], np.float32)
     )
+
+
+@given(
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 2**128 - 1) | st.integers(-5, 5).map(lambda n: 2**64 + n),
+    st.integers(1, 5),
+    st.integers(1, 2),
+)
+def test_a_few_blocks_are_the_first_of_many(
+    key: int, start: int, count: int, depth: int
+) -> None:
+    stream = Stream(key, start)
+    many = stream.blocks(40, stride=3, depth=depth)
+    few = stream.blocks(count, stride=3, depth=depth)
+    np.testing.assert_array_equal(few, many[:count])
+    assert few.dtype == many.dtype
+    planes = stream.planes(count)
+    np.testing.assert_array_equal(planes, stream.planes(40)[:, :count])
+    assert planes.flags.c_contiguous

@@ -102,3 +102,54 @@ def test_sizes() -> None:
     shape = np.int64([3, 3])
     found = _run("SetSize", set_indices=indices, set_values=values, set_shape=shape)
     assert found.tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ((1,), (2, 2, 1), "at least rank 2"),
+        ((2, 2), (), "at least rank 2"),
+        ((2, 3), (1, 3), "must be equal"),
+        ((2, 3, 1), (2, 3), "rank 3 but is rank 2"),
+    ],
+)
+def test_dense_sets_that_do_not_fit(first: Any, second: Any, message: str) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        tf.raw_ops.DenseToDenseSetOperation(
+            set1=np.ones(first, np.int8),
+            set2=np.ones(second, np.int8),
+            set_operation="a-b",
+        )
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "shape", "message"),
+    [
+        ((1,), (1,), (2,), "rank 2 but is rank 1"),
+        ((1, 2), (1, 1), (2,), "rank 1 but is rank 2"),
+        ((1, 2), (1,), (2, 2), "rank 1 but is rank 2"),
+        ((1, 2), (1,), (3,), "Index rank"),
+        ((1, 2), (2,), (2,), "Number of elements"),
+    ],
+)
+def test_sparse_sets_that_are_none(
+    indices: Any, values: Any, shape: Any, message: str
+) -> None:
+    second = {
+        "set2_indices": np.zeros(indices, np.int64),
+        "set2_values": np.ones(values, np.int8),
+        "set2_shape": np.full(shape, 2, np.int64),
+        "set_operation": "a-b",
+    }
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match=message):
+            tf.raw_ops.DenseToSparseSetOperation(
+                set1=np.ones([2, 2], np.int8), **second
+            )
+        with pytest.raises(ValueError, match=message):
+            tf.raw_ops.SparseToSparseSetOperation(
+                set1_indices=np.zeros([1, 2], np.int64),
+                set1_values=np.ones([1], np.int8),
+                set1_shape=np.array([2, 2], np.int64),
+                **second,
+            )

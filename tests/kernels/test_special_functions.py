@@ -8,7 +8,7 @@ import torch
 
 import tensorloom as tf
 from tensorloom.kernels import math_ops_special
-from tensorloom.kernels.host import sparse_ops
+from tensorloom.kernels.host import sparse_indices
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def test_selu_gradient_at_zero(dtype: str) -> None:
 
 def test_numbers_of_rows() -> None:
     rows = np.array([[3, 5], [-1, 9], [3, -2], [3, 5]])
-    numbers = sparse_ops.row_numbers(rows)
+    numbers = sparse_indices.row_numbers(rows)
     assert numbers is not None
     assert np.argsort(numbers, kind="stable").tolist() == [1, 2, 0, 3]
     assert numbers[0] == numbers[3]
     far = np.array([[0, 0], [2**62, 2**62]])
-    assert sparse_ops.row_numbers(far) is None
-    assert sparse_ops.lexical_order(far[::-1]).tolist() == [1, 0]
+    assert sparse_indices.row_numbers(far) is None
+    assert sparse_indices.lexical_order(far[::-1]).tolist() == [1, 0]

@@ -14,7 +14,7 @@ from tensorloom.kernels.host.stable_order import stable_order
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 64, 1000])
 def test_order(count: int, dtype: Any) -> None:
     random = np.random.RandomState(count)
-    for most in (1, 5, 2**31 - 1):
+    for most in (1, 5, 1 << 16, (1 << 16) + 1, 2**31 - 1):
         keys = random.randint(0, most, count).astype(dtype)
         given, places = stable_order(keys)
         np.testing.assert_array_equal(places, np.argsort(keys, kind="stable"))

@@ -112,3 +112,20 @@ def test_reserved_keys_of_vectors(reserved: list[list[int]]) -> None:
         assert session.run(table.lookup([[0, 6], [5, 5]])).tolist() == [2, -1]
         with pytest.raises(tf.errors.InvalidArgumentError, match="not allowed"):
             session.run(table.lookup(tf.constant(reserved, tf.int64)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "asked", "wanted"),
+    [
+        ([1, 2], ["a", "b"], 2, b"b"),
+        ([1, 2], ["a", "b"], 3, b"?"),
+        (["x", "y"], ["a", "b"], "y", b"b"),
+    ],
+)
+def test_one_key(keys: Any, values: Any, asked: Any, wanted: bytes) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(keys, values), "?"
+        )
+        session.run(table.initializer)
+        assert session.run(table.lookup(tf.constant(asked, table.key_dtype))) == wanted

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tensorloom as tf
 from tensorloom.framework import dtypes, errors
 from tensorloom.kernels.tensor_list import UNSET, TensorList
 
@@ -80,3 +81,21 @@ def test_checks() -> None:
     _empty((2, None)).push(np.zeros([2, 7]))
     with pytest.raises(errors.InvalidArgumentError, match="different lengths"):
         _empty().map(max, _empty().push(np.int32(1)))
+
+
+@pytest.mark.parametrize("words", [["a", "bc"], [["a", "b"], ["c", ""]]])
+def test_zeros_of_a_list_of_strings(words: Any) -> None:
+    """A loop that collects strings has a gradient for the other variables."""
+    shape = np.shape(words)[1:]
+    with tf.Graph().as_default(), tf.Session() as session:
+        words_list = tf.raw_ops.TensorListFromTensor(
+            tensor=words, element_shape=np.array(shape, np.int32)
+        )
+        zeros = tf.raw_ops.TensorListStack(
+            input_handle=tf.raw_ops.ZerosLike(x=words_list),
+            element_shape=np.array(shape, np.int32),
+            element_dtype=tf.string,
+        )
+        found = session.run(zeros)
+    assert found.shape == np.shape(words)
+    assert set(found.ravel()) == {b""}

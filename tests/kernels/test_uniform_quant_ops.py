@@ -117,15 +117,17 @@ def test_requantize(given: Any, wanted: Any, axes: Any, expected: Any) -> None:
     assert _run(build) == expected
 
 
-def test_add() -> None:
+@pytest.mark.parametrize("sides", [("lhs", "rhs"), ("rhs", "lhs")])
+def test_add(sides: tuple[str, str]) -> None:
+    matrix, vector = sides
     build = lambda: ops.UniformQuantizedAdd(
-        lhs=_quantized([[1, 2, 3], [4, 5, 6]], "qint32"),
-        rhs=_quantized([10, 20, 30], "qint32"),
-        **_of("lhs_", [0.5, 0.4, 0.3], [1, 2, 3]),
-        **_of("rhs_", [0.3, 0.2, 0.1], [2, 1, 0]),
+        **{matrix: _quantized([[1, 2, 3], [4, 5, 6]], "qint32")},
+        **{vector: _quantized([10, 20, 30], "qint32")},
+        **_of(f"{matrix}_", [0.5, 0.4, 0.3], [1, 2, 3]),
+        **_of(f"{vector}_", [0.3, 0.2, 0.1], [2, 1, 0]),
         **_of("output_", [0.2, 0.3, 0.4], [3, 2, 1]),
-        **_attrs("qint32", "lhs_", 1),
-        **_attrs("qint32", "rhs_", 0),
+        **_attrs("qint32", f"{matrix}_", 1),
+        **_attrs("qint32", f"{vector}_", 0),
         **_attrs("qint32", "output_", 1),
     )
     assert _run(build) == [[15, 15, 9], [22, 19, 11]]

@@ -156,6 +156,10 @@ MADE_OF_OUTSIDE = [
     ("tf.random_uniform(k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
     ("tf.random_normal(k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
     ("tf.random.stateless_uniform(k, k)", "(2, 3)", "(2, 3)", "(2, 3)", "(2, 3)"),
+    ("tf.random_gamma(k, [1.0, 2.0])", *["(2, 3, 2)"] * 4),
+    ("tf.random_poisson([1.0, 2.0], k)", *["(2, 3, 2)"] * 4),
+    ("tf.random_gamma(k2, [1.0, 2.0])", *["(4, 6, 2)"] * 2, "(?, ?, 2)", "(4, 6, 2)"),
+    ("tf.random_gamma(k + 1, [1.0, 2.0])", *["(?, ?, 2)"] * 4),
     ("tf.tile(tf.ones([6, 1]), k)", "(12, 3)", "(12, 3)", "(?, ?)", "(12, 3)"),
     ("tf.zeros(k2)", "(4, 6)", "(4, 6)", "(?, ?)", "(4, 6)"),
     ("tf.zeros(k + 1)", "(?, ?)", "(?, ?)", "(?, ?)", "(?, ?)"),
@@ -189,3 +193,13 @@ def test_shapes_of_what_is_made_of_constants_outside(row: tuple[str, ...]) -> No
     for place in (_in_loop, _in_branch, _in_function, _in_two_loops):
         place(make)
     assert found == wanted
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_sizes_that_enter_a_loop(is_constant: bool) -> None:
+    """As in graphs with classic loops."""
+    size = tf.raw_ops.Enter(
+        data=tf.constant(2), frame_name="loop", is_constant=is_constant
+    )
+    reshaped = tf.reshape(given(None), tf.stack([size, 3]))
+    assert str(reshaped.shape) == "(2, 3)"

@@ -283,3 +283,21 @@ def test_flips_and_crops() -> None:
         np.testing.assert_array_equal(padded[..., 1:3, 2:5, :], cut)
     with pytest.raises(ValueError, match="target"):
         tf.image.crop_to_bounding_box(x, 3, 0, 2, 2)
+
+
+@pytest.mark.parametrize("op", ["RGBToHSV", "HSVToRGB"])
+@pytest.mark.parametrize(
+    ("shape", "error"),
+    [
+        ((2, 4), tf.errors.FailedPreconditionError),
+        ((), tf.errors.InvalidArgumentError),
+    ],
+)
+def test_colours_that_are_not_three_are_refused(
+    op: str, shape: tuple[int, ...], error: Any
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        images = tf.placeholder(tf.float32)
+        result = getattr(tf.raw_ops, op)(images=images)
+        with pytest.raises(error, match="input must"):
+            session.run(result, {images: np.ones(shape)})

@@ -44,7 +44,7 @@ MIXES_OF_THREE = [
 # What one process runs, each time on new servers.
 PROGRAMS = [
     "steps training control_flow",
-    "sessions invalid placements broken_functions",
+    "sessions invalid placements broken_functions templates",
 ]
 
 # Where TensorFlow's own two versions differ, or a client cannot write the program.

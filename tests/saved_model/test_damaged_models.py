@@ -103,9 +103,19 @@ def _unknown_asset(meta: Any) -> None:
     meta.asset_file_def.add(filename="v").tensor_info.name = "nowhere:0"
 
 
+def _wrong_saver(meta: Any) -> None:
+    meta.saver_def.filename_tensor_name = "x"
+
+
+def _no_restoring_op(meta: Any) -> None:
+    meta.saver_def.restore_op_name = "nowhere"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (_wrong_saver, "'x' refers to an Operation"),
+        (_no_restoring_op, "nowhere"),
         (_unknown_op, "NoSuchOp"),
         (_unknown_attrs, "newer"),
         (_cycle, "."),

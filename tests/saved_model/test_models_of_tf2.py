@@ -109,3 +109,75 @@ def test_they_pass_the_audit(models: tuple[Path, dict[str, Any]], name: str) -> 
     found = audit(str(models[0] / name))
     assert found.kind == "SavedModel"
     assert found.will_run, found.findings
+
+
+def _with_handles_that_nothing_restores(directory: Path) -> None:
+    """What Keras 3 makes: saving and restoring functions have handles of their own."""
+    file = directory / "saved_model.pb"
+    model = SavedModel.FromString(file.read_bytes())
+    (meta,) = model.meta_graphs
+    nodes = {node.name: node for node in meta.graph_def.node}
+    restoring = nodes[meta.saver_def.restore_op_name]
+    handles = [nodes[n] for n in restoring.input if nodes[n].op == "VarHandleOp"]
+    assert handles
+    for handle in handles:
+        other = meta.graph_def.node.add()
+        other.CopyFrom(handle)
+        other.name = f"Other/{handle.name}"
+        other.attr["shared_name"].s = other.name.encode()
+        for number, name in enumerate(restoring.input):
+            if name == handle.name:
+                restoring.input[number] = other.name
+    file.write_bytes(model.SerializeToString())
+
+
+@pytest.mark.parametrize("scope", [None, "a/b"])
+@pytest.mark.parametrize("name", ["linear", "stateful"])
+def test_variables_that_the_restoring_function_leaves_out(
+    models: tuple[Path, dict[str, Any]], tmp_path: Path, name: str, scope: str | None
+) -> None:
+    directory, answers = models
+    path = tmp_path / name
+    shutil.copytree(directory / name, path)
+    _with_handles_that_nothing_restores(path)
+    begin = f"{scope}/" if scope else ""
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(path), import_scope=scope)
+        for key, (inputs, expected) in answers[name].items():
+            signature = meta.signature_def[key]
+            fetches = {k: begin + info.name for k, info in signature.outputs.items()}
+            feeds = {begin + signature.inputs[k].name: v for k, v in inputs.items()}
+            for output, value in sess.run(fetches, feeds).items():
+                models_of_tf2.check(value, expected[output], output)
+
+
+@pytest.mark.parametrize("field", ["inputs", "objects", "checkpoint"])
+def test_objects_that_do_not_fit_stay_unset(
+    models: tuple[Path, dict[str, Any]], tmp_path: Path, field: str
+) -> None:
+    """Numbers of a damaged message lead to no other variable's value."""
+    path = tmp_path / "linear"
+    shutil.copytree(models[0] / "linear", path)
+    _with_handles_that_nothing_restores(path)
+    file = path / "saved_model.pb"
+    model = SavedModel.FromString(file.read_bytes())
+    objects = model.meta_graphs[0].object_graph_def
+    for function in objects.concrete_functions.values():
+        numbers = function.bound_inputs
+        if field == "inputs":
+            numbers[:] = [number + 10**6 for number in numbers]
+        elif field == "objects":
+            numbers[:] = [0 for _ in numbers]
+    if field == "checkpoint":
+        for node in objects.nodes:
+            if node.HasField("variable"):
+                node.variable.name += "x"
+    file.write_bytes(model.SerializeToString())
+    with tf.Session(graph=tf.Graph()) as sess:
+        meta = tf.saved_model.load(sess, ["serve"], str(path))
+        signature = meta.signature_def["serving_default"]
+        inputs, _ = models[1]["linear"]["serving_default"]
+        feeds = {signature.inputs[k].name: v for k, v in inputs.items()}
+        outputs = [info.name for info in signature.outputs.values()]
+        with pytest.raises(tf.errors.FailedPreconditionError, match="does not exist"):
+            sess.run(outputs, feeds)

@@ -12,7 +12,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.framework import errors
 from tensorloom.protos import saved_model_pb2
-from tensorloom.saved_model.loader import SavedModelLoader, get_train_op
+from tensorloom.saved_model.loader import SavedModelLoader
 from tensorloom.storage import Mirror
 
 utils = tf.saved_model.signature_def_utils
@@ -121,7 +121,6 @@ def test_more_meta_graphs(tmp_path: Path) -> None:
     assert len(loader.saved_model.meta_graphs) == 2
     with pytest.raises(RuntimeError, match=r"available_tags: .*'gpu', 'serve'"):
         loader.get_meta_graph_def_from_tags(["tpu"])
-    assert get_train_op(loader.saved_model.meta_graphs[0]) is None
 
 
 def test_assets_of_one_name(tmp_path: Path) -> None:

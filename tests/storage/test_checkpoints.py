@@ -20,6 +20,7 @@ from tensorloom.storage import checkpoints, slices
 from tensorloom.storage.bundle_reader import BundleReader
 from tensorloom.storage.bundle_writer import BundleWriter, merge_bundles
 from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1, CheckpointWriterV1
+from tensorloom.storage.later_dtypes import LaterDType
 from tensorloom.storage.table_reader import TableReader
 from tensorloom.storage.table_writer import TableWriter
 
@@ -308,6 +309,25 @@ def test_hostile_bundle(tmp_path: Path, name: str) -> None:
         reader.read(key)
     text = caught.value.message
     assert str(tmp_path) in text or "not found" in text or name == "resource", text
+
+
+@pytest.mark.parametrize(
+    "change", [{"size": -1}, {"size": 2**62}, {"offset": -1}, {"crc32c": 5}], ids=str
+)
+def test_hostile_bytes_of_another_dtype(tmp_path: Path, change: dict[str, int]) -> None:
+    with BundleWriter(str(tmp_path / "m")) as writer:
+        writer.add_stored(b"f8", LaterDType(24), (3,), b"abc")
+        writer.add_stored(b"none", LaterDType(24), (0,), b"")
+        writer.finish()
+    with BundleReader(str(tmp_path / "m")) as reader:
+        assert reader.read_stored(b"f8") == ((3,), b"abc")
+        assert reader.read_stored(b"none") == ((0,), b"")
+    rewrite(tmp_path / "m", setting(b"f8", **change))
+    with (
+        BundleReader(str(tmp_path / "m")) as reader,
+        pytest.raises(errors.DataLossError, match="f8"),
+    ):
+        reader.read_stored(b"f8")
 
 
 def test_many_overlapping_slices(tmp_path: Path) -> None:

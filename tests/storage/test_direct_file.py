@@ -90,10 +90,9 @@ def test_room_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Before the first bytes are written, and for all tensors that are to be saved."""
     asked: list[int] = []
 
-    def reserve(descriptor: int, size: int) -> bool:
+    def reserve(descriptor: int, size: int) -> None:
         asked.append(size)
         assert os.fstat(descriptor).st_size == 0
-        return False
 
     monkeypatch.setattr(direct_file, "_reserve", reserve)
     monkeypatch.setattr(DirectFile, "_open_direct", _opened_plainly)
@@ -111,7 +110,7 @@ def test_room_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def _opened_plainly(file: DirectFile) -> None:
     """As where the file system allows direct writes."""
-    file._reserved = direct_file._reserve(file._plain, file._size)
+    direct_file._reserve(file._plain, file._size)
 
 
 def test_errors_of_the_threads_are_raised(

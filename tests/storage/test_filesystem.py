@@ -161,6 +161,8 @@ def test_glob(root: str) -> None:
     assert found("*/e/y", "[a-c]", "[!a]", "a") == ["d/e/y", "a", "d", "a"]
     assert found("**/y", r"\a", "[", "b.tx{t}") == ["a"]
     assert gfile.Glob(root + "/a") == [root + "/a"]
+    # A directory lists neither itself nor its parent, and no name ends in a slash.
+    assert not found("d/", "*/", ".", "..", "/*", "d//*", "*/../a", "*/./x")
     with pytest.raises(tf.errors.NotFoundError, match="q"):
         gfile.Glob(root + "/q/*")
 
@@ -170,6 +172,7 @@ def test_relative_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(".")
     assert gfile.Glob("[ab]*") == ["./a", "./b.txt"]
     assert gfile.Glob("d/*x") == ["d/x"]
+    assert not gfile.Glob([".", "..", "./", "d/"])
 
 
 @pytest.mark.parametrize(
@@ -183,6 +186,10 @@ def test_relative_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("x\\", "x\\", "x"),
         ("[^-]", "a", "-"),
         ("*.t?t", ".tit", "a/b.txt"),
+        ("[[:alpha:]_]?", "Zz", "1z"),
+        ("[![:digit:]]", "-", "5"),
+        ("[[:punct:]]", "]", "/"),
+        ("[[:alpha]", ":", "b"),
     ],
 )
 def test_patterns(pattern: str, yes: str, no: str) -> None:

@@ -190,6 +190,7 @@ def test_backlog_is_visible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         copies.remove(["/not/mirrored"])
         backlog = copies.backlog
         assert (backlog.files, backlog.bytes) == (2, 10)
+        assert backlog.oldest_s > 0
         with pytest.raises(errors.DeadlineExceededError, match=r"2 files \(10 bytes\)"):
             copies.flush(0.01)
         go.set()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tensorloom.storage import coding
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.storage.table_block import Block
 from tensorloom.storage.table_writer import shared_length
 
@@ -24,7 +24,7 @@ def block(rows: dict[bytes, bytes], interval: int = 16) -> bytes:
         if index % interval == 0:
             restarts.append(len(data))
         for number in (shared, len(key) - shared, len(rows[key])):
-            data += coding.encode_varint(number)
+            data += encode_varint(number)
         data += key[shared:] + rows[key]
         last = key
     return data + struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts))
@@ -38,9 +38,9 @@ def one_by_one(data: bytes) -> Entries | None:
     at, key = 0, b""
     try:
         while at < end:
-            shared, at = coding.decode_varint(data, at)
-            unshared, at = coding.decode_varint(data, at)
-            size, at = coding.decode_varint(data, at)
+            shared, at = decode_varint(data, at)
+            unshared, at = decode_varint(data, at)
+            size, at = decode_varint(data, at)
             if shared > len(key) or at + unshared + size > end:
                 return None
             keys.append(key := key[:shared] + data[at : at + unshared])

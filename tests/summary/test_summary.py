@@ -124,6 +124,41 @@ def test_histogram() -> None:
     assert len(histogram.bucket) == len(histogram.bucket_limit)
 
 
+@pytest.mark.parametrize(
+    ("rate", "hertz"),
+    [(8000.7, 8001), (8000.5, 8000), (8001.5, 8002), (0.4, 1), (2.0**31, 2**31)],
+)
+def test_clips_have_whole_hertz(rate: float, hertz: int) -> None:
+    below_half = np.nextafter(np.float32(0.5 / 32768), np.float32(0))
+    clip = np.array([[below_half, 0.5 / 32768, -1.5 / 32768, 2.0]], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        data = session.run(tf.summary.audio("a", clip, rate))
+    audio = tf.Summary.FromString(data).value[0].audio
+    assert audio.sample_rate == np.float32(rate)
+    sound = audio.encoded_audio_string
+    assert int.from_bytes(sound[24:28], "little") == hertz
+    assert int.from_bytes(sound[28:32], "little") == hertz * 2 % 2**32
+    assert np.frombuffer(sound[44:], "<i2").tolist() == [0, 1, -2, 32767]
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate", "problem"),
+    [
+        ([1, 0, 1], 8000.0, "audio is null"),
+        ([1, 5, 0], 8000.0, "audio is null"),
+        ([1, 5, 1], 1e10, r"sample_rate must be in \(0, 2\^32\), got: 10000000000"),
+        ([1, 5, 1], 0.0, "sample_rate must be > 0"),
+    ],
+)
+def test_clips_that_cannot_be_files(
+    shape: list[int], rate: float, problem: str
+) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        clips = tf.summary.audio("a", tf.zeros(shape), rate)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=problem):
+            session.run(clips)
+
+
 def test_errors() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         one = tf.summary.scalar("x", 1.0)

@@ -13,6 +13,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.storage.later_dtypes import LaterDType
 from tensorloom.train.saver_builder import BulkSaverBuilder
 
 DATA = Path(__file__).resolve().parents[1] / "storage" / "data"
@@ -262,6 +263,34 @@ def test_debug_string_names_dtypes_as_protos_do(tmp_path: Path) -> None:
         path = tf.train.Saver(saved).save(sess, str(tmp_path / "m"))
     text = tf.train.NewCheckpointReader(path).debug_string()
     assert text == b"DT_FLOAT32 (DT_FLOAT) []\nh (DT_HALF) []\n"
+
+
+def test_reader_of_dtypes_of_tensorflow_2(tmp_path: Path) -> None:
+    """As TensorFlow 2.21 tells them; only their values cannot be had."""
+    numbers = {b"a": 24, b"b": 25, b"c": 29, b"d": 50}
+    with BundleWriter(str(tmp_path / "m")) as writer:
+        for name, number in numbers.items():
+            writer.add_stored(name, LaterDType(number), (1, 3), b"abc")
+        writer.add(b"w", tf.float32, np.ones(2, np.float32))
+        writer.finish()
+    reader = tf.train.NewCheckpointReader(str(tmp_path / "m"))
+    names = {
+        name: kind.name for name, kind in reader.get_variable_to_dtype_map().items()
+    }
+    assert names == {
+        "a": "float8_e5m2",
+        "b": "float8_e4m3fn",
+        "c": "int4",
+        "d": "dtype50",
+        "w": "float32",
+    }
+    assert repr(reader.get_variable_to_dtype_map()["a"]) == "tf.float8_e5m2"
+    assert reader.debug_string().decode() == (
+        "a (DT_FLOAT8_E5M2) [1,3]\nb (DT_FLOAT8_E4M3FN) [1,3]\nc (DT_INT4) [1,3]\n"
+        "d (DT_DTYPE50) [1,3]\nw (DT_FLOAT) [2]\n"
+    )
+    with pytest.raises(tf.errors.UnimplementedError, match="float8_e5m2"):
+        reader.get_tensor("a")
 
 
 def test_reader() -> None:

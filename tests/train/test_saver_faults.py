@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage import filesystem
+from tensorloom.storage import filesystem, spare_files
 from tensorloom.storage.filesystem import StagedFile
 from tensorloom.storage.local_filesystem import LocalFileSystem
 
@@ -134,6 +134,10 @@ class _StoppingFiles(LocalFileSystem):
         self.tick()
         super().remove(path)
 
+    def retire(self, path: str) -> None:
+        self.tick()
+        super().retire(path)
+
 
 class _StoppingStaged(StagedFile):
     def __init__(self, files: _StoppingFiles, staged: StagedFile) -> None:
@@ -157,6 +161,7 @@ def test_stopped_at_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sharded: bool, numbered: bool
 ) -> None:
     """Every moment between two changes of names leaves a whole checkpoint."""
+    monkeypatch.setattr(spare_files, "_LEAST", 1)
     config = tf.ConfigProto(device_count={"CPU": 2})
     with tf.Graph().as_default(), tf.Session(config=config) as sess:
         variables = []

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, varint
+from tensorloom.framework import dtypes
+from tensorloom.framework.varint import decode_varint
 from tensorloom.kernels.host import list_ops
 from tensorloom.kernels.host.optional_ops import Optional
 from tensorloom.kernels.tensor_list import TensorList
@@ -33,7 +34,7 @@ def _elements(value: Any) -> list[Any]:
 def _over_the_wire(value: Any) -> tuple[bytes, Any]:
     proto = TensorProto()
     tensors.encode(value, proto)
-    _, start = varint.decode(proto.tensor_content, 0)
+    _, start = decode_varint(proto.tensor_content, 0)
     return proto.tensor_content[start:], tensors.decode(proto)
 
 

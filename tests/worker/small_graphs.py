@@ -19,12 +19,13 @@ from tensorloom.framework.op_kernel import (
 from tensorloom.framework.session_config import DEFAULT
 from tensorloom.framework.shape_inference import unchanged_shape, unknown_shapes
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.worker.worker import RegisteredGraph, Worker
+from tensorloom.worker.worker import Worker
 
 if TYPE_CHECKING:
     import threading
 
     from tensorloom.framework.dtypes import DType
+    from tensorloom.worker.registered_graph import RegisteredGraph
 
 local.install()
 

@@ -216,7 +216,7 @@ def test_strings_beside_numbers_stay_on_the_host() -> None:
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
-@pytest.mark.parametrize(("columns", "is_on_host"), [(64, True), (700, False)])
+@pytest.mark.parametrize(("columns", "is_on_host"), [(64, True), (5000, False)])
 def test_small_variables_are_read_by_host_kernels(
     monkeypatch, use_resource: bool, columns: int, is_on_host: bool
 ) -> None:

@@ -15,6 +15,7 @@ from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
 from tensorloom.kernels.host.math_ops_errors import shape_text
+from tensorloom.kernels.host.stacking import stack_rows
 
 # --- joining ------------------------------------------------------------------------
 
@@ -126,11 +127,12 @@ def _pack(c: OpKernelConstruction) -> Compute:
     ):
         to = dtypes.memory_dtype(c["T"])
         return lambda *values: np.array(values, to)
+    is_string = c["T"] == dtypes.string
 
     def compute(*values: Any) -> Any:
         checks.same_shapes([value.shape for value in values])
         at = pack_axis(axis, values[0].ndim)
-        return np.stack(values, at)
+        return np.stack(values, at) if at or is_string else stack_rows(values)
 
     return compute
 
@@ -193,11 +195,17 @@ def unpack_axis(axis: int, num: int, shape: Sequence[int]) -> int:
 def _split(c: OpKernelConstruction) -> Compute:
     count = c["num_split"]
 
-    def compute(axis: Any, value: Any) -> tuple[Any, ...]:
-        at = split_axis(axis, value.shape, count)
-        return tuple(np.split(value, count, at))
+    def parts_of(shape: Sequence[int], axis: Any) -> list[tuple[slice, ...]]:
+        at = split_axis(axis, shape, count)
+        size = shape[at] // count
+        before = (slice(None),) * at
+        return [(*before, slice(i * size, (i + 1) * size)) for i in range(count)]
 
-    return compute
+    fixed = checks.in_advance(parts_of, c.input_shapes[1], c.constant(0))
+    if fixed is not None:
+        return lambda _, value: tuple([value[part] for part in fixed])
+    parts = checks.keep_last(parts_of)
+    return lambda axis, value: tuple([value[p] for p in parts(value.shape, axis)])
 
 
 def split_axis(axis: Any, shape: Sequence[int], count: int) -> int:

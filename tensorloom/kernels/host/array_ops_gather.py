@@ -15,6 +15,7 @@ from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import base_dtype, empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
 # --- gather -------------------------------------------------------------------------
@@ -43,6 +44,7 @@ def _gather_v2(c: OpKernelConstruction) -> Compute:
         at, batch = gather_axes(params.shape, indices.shape, axis, batch_dims)
         return gather(params, indices, at, batch)
 
+    @makes_array
     def take_rows(params: Any, indices: Any, axis: Any) -> Any:
         # Read as unsigned, negative ones are too large.
         try:

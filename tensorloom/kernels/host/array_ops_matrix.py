@@ -230,7 +230,7 @@ def _matrix_diag(c: OpKernelConstruction) -> Compute:
 
     def compute(diagonal: Any) -> Any:
         filler = diagonal.dtype.type(0)
-        return _diag_matrix(diagonal, zero, least, least, filler, dtype, device)
+        return diag_matrix(diagonal, zero, least, least, filler, dtype, device)
 
     return compute
 
@@ -240,12 +240,12 @@ def _matrix_diag_v2(c: OpKernelConstruction) -> Compute:
     dtype, device = c["T"], c.device
 
     def compute(diagonal: Any, k: Any, rows: Any, columns: Any, padding: Any) -> Any:
-        return _diag_matrix(diagonal, k, rows, columns, padding, dtype, device)
+        return diag_matrix(diagonal, k, rows, columns, padding, dtype, device)
 
     return compute
 
 
-def _diag_matrix(
+def diag_matrix(
     diagonal: Any,
     k: Any,
     rows: Any,
@@ -254,6 +254,17 @@ def _diag_matrix(
     dtype: dtypes.DType,
     device: str,
 ) -> Any:
+    """Matrices with the given diagonals, `padding` elsewhere.
+
+    Args:
+      diagonal: [..., diagonals, length], or [..., length] of one diagonal.
+      k: the diagonal, or the lowest and the highest.
+      rows, columns: of a matrix; -1: as many as the diagonals need.
+
+    Raises:
+      InvalidArgumentError: these do not fit.
+      ResourceExhaustedError: the result is too large.
+    """
     check_padding(padding)
     lower, upper = diag_band(k)
     batch, sides = diag_matrix_shape(diagonal.shape, lower, upper, rows, columns)
@@ -314,15 +325,20 @@ def diag_matrix_shape(
 @host_kernel("MatrixSetDiag")
 def _matrix_set_diag(c: OpKernelConstruction) -> Compute:
     zero = np.zeros((), np.int32)
-    return lambda value, diagonal: _set_diag(value, diagonal, zero)
+    return lambda value, diagonal: with_diagonal(value, diagonal, zero)
 
 
 @host_kernel("MatrixSetDiagV2")
 def _matrix_set_diag_v2(c: OpKernelConstruction) -> Compute:
-    return _set_diag
+    return with_diagonal
 
 
-def _set_diag(value: Any, diagonal: Any, k: Any) -> Any:
+def with_diagonal(value: Any, diagonal: Any, k: Any) -> Any:
+    """Copies of matrices with other diagonals.
+
+    Raises:
+      InvalidArgumentError: the diagonals do not fit.
+    """
     lower, upper = diag_band(k)
     check_set_diag(value.shape, diagonal.shape, lower, upper)
     return _put_diagonals(value.copy(), diagonal, lower, upper)

@@ -14,8 +14,7 @@ from tensorloom.kernels.variable_value import (
     is_host,
     shape_of,
     to_host,
-    uninitialized_reference,
-    uninitialized_resource,
+    uninitialized,
 )
 
 if TYPE_CHECKING:
@@ -39,11 +38,7 @@ def strided_slice_assign(c: OpKernelConstruction) -> Compute:
     ) -> Variable | None:
         with variable.lock:
             if variable.value is None:
-                raise (
-                    uninitialized_resource(variable)
-                    if resource
-                    else uninitialized_reference(variable)
-                )
+                raise uninitialized(variable, resource)
             shape = shape_of(variable.value)
             resolved = resolve_slice(shape, begin, end, strides)
             _write(variable, value, resolved)

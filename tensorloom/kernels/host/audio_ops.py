@@ -169,7 +169,7 @@ def encode_wav(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("sample_rate must be in (0, 2^32), got: 0")
         if not frames:
             raise invalid_argument("audio is null")
-        return to_strings([wav_file(_to_pcm(audio).tobytes(), channels, rate)], ())
+        return to_strings([wav_file(pcm_bytes(audio), channels, rate)], ())
 
     return compute
 
@@ -195,11 +195,14 @@ def wav_file(samples: bytes, channels: int, rate: int) -> bytes:
     return header + samples
 
 
-def _to_pcm(audio: Any) -> Any:
-    """int16, halves rounded away from zero as C does."""
-    scaled = audio * _FULL_SCALE
-    whole = np.copysign(np.floor(np.abs(scaled) + np.float32(0.5)), scaled)
-    return np.clip(np.nan_to_num(whole), -32768, 32767).astype("<i2")
+def pcm_bytes(audio: Any) -> bytes:
+    """16-bit samples of float ones; halves are rounded away from zero, as C does."""
+    # Beside a float32 that is just below a half, the sum would be rounded up.
+    scaled = audio.astype(np.float64) * _FULL_SCALE
+    whole = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
+    samples = np.clip(np.nan_to_num(whole), -32768, 32767)
+    data: bytes = samples.astype("<i2").tobytes()
+    return data
 
 
 # --- spectra ----------------------------------------------------------------------

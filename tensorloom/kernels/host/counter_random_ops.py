@@ -102,7 +102,7 @@ def fill_stateless(c: OpKernelConstruction) -> Compute:
     def compute(
         shape: _Array, key: _Array, counter: _Array, alg: Any, *bounds: Any
     ) -> _Array:
-        _check_algorithm(int(alg))
+        check_algorithm(int(alg))
         if np.shape(key) != (1,):
             raise invalid_argument(
                 f"key must have shape [1], not {list(np.shape(key))}"
@@ -178,7 +178,8 @@ def algorithm(c: OpKernelConstruction) -> Compute:
     return lambda: np.int32(_PHILOX)
 
 
-def _check_algorithm(number: int) -> None:
+def check_algorithm(number: int) -> None:
+    """Raises InvalidArgumentError unless the number is that of Philox, or of any."""
     if number not in (_PHILOX, _AUTOMATIC):
         raise invalid_argument(f"Unsupported algorithm id: {number}")
 
@@ -201,8 +202,8 @@ def fill_stateful(c: OpKernelConstruction) -> Compute:
     fill = _filler(c)
 
     def compute(variable: Variable, algorithm: Any, *inputs: Any) -> _Array:
-        _check_scalar_algorithm(algorithm)
-        return fill(lambda count: _advance(variable, count)[1], *inputs)
+        check_scalar_algorithm(algorithm)
+        return fill(lambda count: advance(variable, count)[1], *inputs)
 
     return compute
 
@@ -213,20 +214,21 @@ def fill_of_whole_state(c: OpKernelConstruction) -> Compute:
     fill = _filler(c)
 
     def compute(variable: Variable, shape: _Array) -> _Array:
-        return fill(lambda count: _advance(variable, count, begin=1)[1], shape)
+        return fill(lambda count: advance(variable, count, begin=1)[1], shape)
 
     return compute
 
 
-def _check_scalar_algorithm(number: Any) -> None:
+def check_scalar_algorithm(number: Any) -> None:
+    """As `check_algorithm`, of an input that must be a scalar."""
     if np.ndim(number):
         raise invalid_argument(
             f"algorithm must be of shape [], not {list(np.shape(number))}"
         )
-    _check_algorithm(int(number))
+    check_algorithm(int(number))
 
 
-def _advance(variable: Variable, outputs: int, begin: int = 0) -> tuple[_Array, Stream]:
+def advance(variable: Variable, outputs: int, begin: int = 0) -> tuple[_Array, Stream]:
     """The state before it moved on by so many outputs, and its stream.
 
     begin: where the words of the stream are; those before name the algorithm.
@@ -245,7 +247,7 @@ def _advance(variable: Variable, outputs: int, begin: int = 0) -> tuple[_Array, 
                 f"{words.stop} elements, has shape {list(state.shape)}"
             )
         for number in state[:begin]:
-            _check_algorithm(int(number))
+            check_algorithm(int(number))
         low, high, key = (int(word) & _MASK64 for word in state[words])
         stream = Stream(key, low | high << 64)
         end = stream.skip(outputs * SAMPLES_PER_OUTPUT).start
@@ -262,8 +264,8 @@ def rng_skip(c: OpKernelConstruction) -> Compute:
     """Moves the state on."""
 
     def compute(variable: Variable, algorithm: Any, delta: Any) -> None:
-        _check_scalar_algorithm(algorithm)
-        _advance(variable, int(delta))
+        check_scalar_algorithm(algorithm)
+        advance(variable, int(delta))
 
     return compute
 
@@ -277,8 +279,8 @@ def rng_read_and_skip(c: OpKernelConstruction) -> Compute:
             raise errors.UnimplementedError(
                 None, None, "Non-XLA devices don't support the ThreeFry algorithm."
             )
-        _check_scalar_algorithm(algorithm)
-        state: _Array = _advance(variable, int(delta))[0]
+        check_scalar_algorithm(algorithm)
+        state: _Array = advance(variable, int(delta))[0]
         return np.pad(state, (0, max(0, 3 - len(state))))
 
     return compute

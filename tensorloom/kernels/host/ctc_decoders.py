@@ -18,6 +18,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.ragged_ops import spread
 
 _ZERO = -math.inf
 
@@ -63,19 +64,32 @@ def greedy_decoder(c: OpKernelConstruction) -> Compute:
         blank = chosen_blank + classes if chosen_blank < 0 else chosen_blank
         if not 0 <= blank < classes:
             raise invalid_argument(f"blank_index expected to be in [0, {classes})")
-        rows = []
-        total = np.zeros((len(lengths), 1), inputs.dtype)
-        for b, length in enumerate(lengths):
-            part = inputs[:length, b]
-            best = part.argmax(1)
-            total[b] = -part.max(1).sum() if length else 0
-            keep = best != blank
-            if merge:
-                keep[1:] &= best[1:] != best[:-1]
-            rows.append(best[keep].tolist())
-        return (*_sparse(rows), total)
+        best = inputs.argmax(2)
+        keep = best != blank
+        keep &= np.arange(len(inputs))[:, None] < lengths
+        if merge:
+            keep[1:] &= best[1:] != best[:-1]
+        # What is kept of the rows, one after the other.
+        rows = keep.T.nonzero()[0]
+        counts = np.bincount(rows, minlength=len(lengths))
+        columns = spread(np.zeros(1, np.int64), counts)
+        indices = np.stack([rows, columns], 1)
+        shape = np.array([len(lengths), counts.max(initial=0)], np.int64)
+        return indices, best.T[keep.T], shape, _costs(inputs, best, lengths)
 
     return compute
+
+
+def _costs(inputs: Any, best: Any, lengths: Any) -> Any:
+    """The negative sums [batch, 1] of the inputs at the best classes."""
+    chosen = np.take_along_axis(inputs, best[:, :, None], 2)[:, :, 0].T.copy()
+    costs = np.zeros((len(lengths), 1), inputs.dtype)
+    if (lengths == len(inputs)).all() and len(inputs):
+        np.negative(chosen.sum(1, keepdims=True), out=costs)
+        return costs
+    for b, length in enumerate(np.asarray(lengths).tolist()):
+        costs[b] = -chosen[b, :length].sum() if length else 0
+    return costs
 
 
 # --- beam search -------------------------------------------------------------
@@ -94,6 +108,15 @@ class _Beam:
         self.total = self.blank = self.mixed = _ZERO
         self.old = (_ZERO, _ZERO)  # (total, blank) of the step before
 
+    def child(self, label: int, chance: float) -> _Beam:
+        """A new child, which ends in its label."""
+        made = _Beam(self, label)
+        made.total = made.mixed = chance
+        if self.children is None:
+            self.children = {}
+        self.children[label] = made
+        return made
+
     def labels(self, merge_repeated: bool) -> list[int]:
         """The sequence, perhaps without repetitions."""
         result: list[int] = []
@@ -103,6 +126,11 @@ class _Beam:
                 result.append(beam.label)
             before, beam = beam.label, beam.parent
         return result[::-1]
+
+
+# What may be a leaf: its log probability, an order of ties, and the beam, or None where
+# it is not made yet; then its parent and its label tell which it is.
+_Entry = tuple[float, int, _Beam | None, _Beam, int]
 
 
 def _log_sum(a: float, b: float) -> float:
@@ -131,21 +159,27 @@ class _Search:
         for beam in branches:
             _stay(beam, log_probs)
         # (total, order) sorts as the beam does; the order keeps ties apart.
-        heap = [(beam.total, -i, beam) for i, beam in enumerate(branches)]
+        heap: list[_Entry] = [
+            (beam.total, -i, beam, beam, -1) for i, beam in enumerate(branches)
+        ]
         heapq.heapify(heap)
         rows = self._candidates(branches, log_probs[:-1], heap)
         for beam, (labels, chances) in zip(branches, rows, strict=True):
             if self._accepts(beam.old[0], heap):
                 self._grow(beam, labels, chances, heap)
-        self.leaves = [beam for _, _, beam in heap]
+        # Most of what grew was dropped again: beams are made of what is left.
+        self.leaves = [
+            beam or parent.child(label, chance)
+            for chance, _, beam, parent, label in heap
+        ]
 
-    def _accepts(self, total: float, heap: list[Any]) -> bool:
+    def _accepts(self, total: float, heap: list[_Entry]) -> bool:
         if total == _ZERO:
             return False
         return len(heap) < self.width or total > heap[0][0]
 
     def _candidates(
-        self, branches: list[_Beam], log_probs: Any, heap: list[Any]
+        self, branches: list[_Beam], log_probs: Any, heap: list[_Entry]
     ) -> Iterator[tuple[list[int], list[float]]]:
         """For each branch the labels that may grow out of it, and their chances.
 
@@ -168,11 +202,13 @@ class _Search:
             yield flat[begin:end], values[begin:end]
 
     def _grow(
-        self, beam: _Beam, labels: list[int], chances: list[float], heap: list[Any]
+        self,
+        beam: _Beam,
+        labels: list[int],
+        chances: list[float],
+        heap: list[_Entry],
     ) -> None:
-        if beam.children is None:
-            beam.children = {}
-        children, width = beam.children, self.width
+        children, width = beam.children or {}, self.width
         least = heap[0][0] if len(heap) >= width else _ZERO
         for label, chance in zip(labels, chances, strict=True):
             child = children.get(label)
@@ -183,16 +219,16 @@ class _Search:
                     # If it was a branch of this step, it has no children any more.
                     child.old = (_ZERO, _ZERO)
                 continue
-            if child is None:
-                child = children[label] = _Beam(beam, label)
-            child.total = child.mixed = chance
-            child.blank = _ZERO
-            entry = (chance, -next(_order), child)
+            if child is not None:
+                child.total = child.mixed = chance
+                child.blank = _ZERO
+            entry = (chance, -next(_order), child, beam, label)
             if len(heap) < width:
                 heapq.heappush(heap, entry)
             else:
                 dropped = heapq.heapreplace(heap, entry)[2]
-                dropped.total = dropped.blank = dropped.mixed = _ZERO
+                if dropped is not None:
+                    dropped.total = dropped.blank = dropped.mixed = _ZERO
             least = heap[0][0] if len(heap) >= width else _ZERO
 
     def best(self, count: int) -> list[_Beam]:

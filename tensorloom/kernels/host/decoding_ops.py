@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import functools
-import re
 import zlib
 from typing import Any
 
@@ -68,6 +65,9 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
 # --- CSV --------------------------------------------------------------------------
 
 _QUOTE = ord('"')
+_LINE_END = ord("\n")
+# Fewer records with quotes are taken one by one.
+_FEW_LINES = 16
 
 
 @host_kernel("DecodeCSV", large=True)
@@ -86,7 +86,7 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
             first = csv_fields(lines[0], delimiter, quoted) if lines else ()
             wanted = len(first) or max(chosen) + 1
         columns = _plain_columns(lines, delimiter, wanted)
-        if columns is None and quoted:
+        if columns is None and quoted and len(lines) >= _FEW_LINES:
             columns = quoted_columns(lines, delimiter, wanted)
         if columns is not None and chosen:
             inside = max(chosen) < wanted
@@ -121,42 +121,55 @@ def _plain_columns(
     return [fields[i::wanted] for i in range(wanted)]
 
 
-# A field in quotes or without, for one delimiter, on one line.
-_FIELD = rb'(?:"(?:[^"\n]|"")*+"|[^"\n%b]*+)'
-
-
-@functools.cache
-def _well_formed(delimiter: bytes) -> re.Pattern[bytes]:
-    """Records of well-formed fields, each on a line."""
-    char = re.escape(delimiter)
-    field = _FIELD % char
-    return re.compile(b"%b(?:[%b\n]%b)*+" % (field, char, field))
-
-
 def quoted_columns(
     lines: list[bytes], delimiter: bytes, wanted: int
 ) -> list[list[bytes]] | None:
-    """The fields of records, parsed by Python's parser in C; some are quoted.
+    """The fields of records, some of which are quoted, found in all bytes at once.
 
-    None if there are line ends, or other numbers of fields, or malformed ones: Python
-    takes more than TensorFlow does.
+    None if there are line ends, or other numbers of fields, or malformed ones.
     """
-    blob = b"\n".join(lines)
-    if blob.count(b"\n") != len(lines) - 1 or b"\r" in blob or delimiter in b'"\r\n':
+    blob = b"\n".join([*lines, b""])
+    if blob.count(b"\n") != len(lines) or b"\r" in blob or delimiter in b'"\r\n':
         return None
-    if not _well_formed(delimiter).fullmatch(blob):
+    data = np.frombuffer(blob, np.uint8)
+    is_quote = data == _QUOTE
+    before = is_quote.cumsum(dtype=np.int32)
+    ends = np.flatnonzero((data == delimiter[0]) | (data == _LINE_END))
+    # What has an odd number of quotes in front is inside of a field.
+    ends = ends[before[ends] & 1 == 0]
+    if len(ends) != wanted * len(lines):
         return None
-    # Each byte is a character of this encoding.
-    texts = blob.decode("latin-1").split("\n")
-    try:
-        rows = list(csv.reader(texts, delimiter=delimiter.decode("latin-1")))
-    except csv.Error:
+    if (data[ends[wanted - 1 :: wanted]] != _LINE_END).any():
         return None
-    if {len(row) for row in rows} != {wanted} or len(rows) != len(lines):
+    kept = _without_quotes(is_quote, ends, np.diff(before[ends], prepend=0) > 0)
+    if kept is None:
         return None
-    # No line end is in a field.
-    columns = ("\n".join(column) for column in zip(*rows, strict=True))
-    return [column.encode("latin-1").split(b"\n") for column in columns]
+    separated = data.copy()
+    separated[ends] = _LINE_END
+    fields = separated[kept].tobytes().split(b"\n")[:-1]
+    return [fields[i::wanted] for i in range(wanted)]
+
+
+def _without_quotes(is_quote: Any, ends: Any, quoted: Any) -> Any:
+    """Which bytes of fields are text; None where a quote is neither doubled nor around.
+
+    Args:
+      is_quote: of each byte; each field has an even number of quotes.
+      ends: where the fields end.
+      quoted: which fields have quotes.
+    """
+    firsts = np.append(0, ends[:-1] + 1)[quoted]
+    lasts = ends[quoted] - 1
+    if not (is_quote[firsts].all() and is_quote[lasts].all()):
+        return None
+    inside = is_quote.copy()
+    inside[firsts] = inside[lasts] = False
+    doubled = np.flatnonzero(inside).reshape(-1, 2)
+    if (doubled[:, 1] - doubled[:, 0] != 1).any():
+        return None
+    kept = np.ones_like(is_quote)
+    kept[firsts] = kept[lasts] = kept[doubled[:, 0]] = False
+    return kept
 
 
 def _select(

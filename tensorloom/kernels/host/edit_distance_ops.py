@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,11 @@ from tensorloom.kernels.host.allocation import check_shape
 _Array = NDArray[Any]
 # Pairs are compared together while their tables of one row have so many elements.
 _TOGETHER = 1 << 16
+# Shorter sequences count as similar in size, unless so many are more alike.
+_SHORT = 32
+_MANY = 256
+# So many elements are compared at once.
+_AT_ONCE = 1 << 18
 # Tables of so few elements are computed one by one.
 _FEW = 256
 
@@ -89,17 +96,45 @@ def _distances(a: _Sequences, b: _Sequences) -> NDArray[np.int64]:
     if a.lengths[both] @ b.lengths[both] <= _FEW:
         result[both] = [_distance(a.one(i), b.one(i)) for i in both.tolist()]
         return result
+    a, b = _coded(a, b)
     # Pairs of similar size are compared together.
     both = both[np.lexsort((a.lengths[both], b.lengths[both]))]
     begin = 0
     while begin < len(both):
         width = int(b.lengths[both[begin]]) + 1
-        end = begin + max(1, _TOGETHER // (2 * width))
-        end = min(end, begin + int(np.searchsorted(b.lengths[both[begin:]], 2 * width)))
+        similar = int(np.searchsorted(b.lengths[both[begin:]], 2 * width))
+        if similar < _MANY:
+            width = max(width, _SHORT)
+            similar = int(np.searchsorted(b.lengths[both[begin:]], 2 * width))
+        end = begin + min(similar, max(1, _TOGETHER // (2 * width)))
         some = both[begin : max(end, begin + 1)]
         result[some] = _together(a, b, some)
         begin += len(some)
     return result
+
+
+def _coded(a: _Sequences, b: _Sequences) -> tuple[_Sequences, _Sequences]:
+    """The sequences with small numbers for the same elements, if they have such."""
+    first, second = a.values, b.values
+    if first.dtype == object:
+        codes: dict[Any, int] = {}
+        for value in itertools.chain(first.tolist(), second.tolist()):
+            codes.setdefault(value, len(codes))
+        first, second = (
+            np.fromiter(map(codes.__getitem__, x.tolist()), np.int64, len(x))
+            for x in (first, second)
+        )
+    elif first.dtype.kind not in "iu":
+        return a, b
+    least = min(int(first.min()), int(second.min()))
+    most = max(int(first.max()), int(second.max())) - least
+    if most < 1 << 16:
+        small = np.uint8 if most < 1 << 8 else np.uint16
+        # Differences that wrap around are right in the lower bits.
+        first, second = (
+            (x - x.dtype.type(least)).astype(small) for x in (first, second)
+        )
+    return replace(a, values=first), replace(b, values=second)
 
 
 def _together(a: _Sequences, b: _Sequences, places: _Array) -> NDArray[np.int64]:
@@ -108,50 +143,67 @@ def _together(a: _Sequences, b: _Sequences, places: _Array) -> NDArray[np.int64]
     Neighbours in a row differ by at most one: a row is the bits where it rises and
     those where it falls, and the next one follows by a few operations on all bits
     (Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit
-    distances", 2003). One number holds the rows of all pairs, with a bit between two
-    of them that takes the carry of an addition.
+    distances", 2003). One number holds the rows of all pairs, each in bytes of its
+    own, with a bit between two of them that takes the carry of an addition.
     """
     rows, columns = a.lengths[places], b.lengths[places]
     height, width = int(rows.max()), int(columns.max())
-    wanted, given = a.padded(places, height), b.padded(places, width)
-    bits = np.zeros((len(places), width + 1), bool)
+    size = width // 8 + 1  # bytes of a pair
+    bits = np.zeros((len(places), 8 * size), bool)
     bits[:, 0] = True
     first = _number(bits)
     bits[:, :width] = True
     every = _number(bits)
-    within = np.arange(width + 1) < columns[:, None]
     rises, falls = every, 0
-    last_rises = last_falls = 0  # of the last row of each pair, up to its last column
-    for i in range(height):
-        np.equal(given, wanted[:, i : i + 1], out=bits[:, :width])
-        equal = _number(bits)
+    lasts, at = np.unique(rows, return_inverse=True)
+    wanted = set(lasts.tolist())
+    count = len(places) * size
+    # Of the last rows of any pairs: where they rise, and where they fall.
+    ends: list[bytes] = []
+    equals = _equal_rows(a.padded(places, height), b.padded(places, width), size)
+    for row, equal in enumerate(equals, 1):
         # Where a step along both sequences costs nothing.
         free = ((((equal & rises) + rises) ^ rises) | equal | falls) & every
         # Where the next row is above this one, and where below; one column on.
         above = (((falls | (every ^ (free | rises))) << 1) & every) | first
         below = ((free & rises) << 1) & every
         rises, falls = below | (every ^ (free | above)), above & free
-        done = rows == i + 1
-        if done.any():
-            last = _number(within & done[:, None])
-            last_rises |= rises & last
-            last_falls |= falls & last
-    steps = _bits(last_rises, bits.shape) - _bits(last_falls, bits.shape)
-    result: NDArray[np.int64] = rows + steps.sum(axis=1, dtype=np.int64)
+        if row in wanted:
+            ends += rises.to_bytes(count, "little"), falls.to_bytes(count, "little")
+    # Of the last row of each pair, up to its last column.
+    data = np.frombuffer(b"".join(ends), np.uint8)
+    last = data.reshape(-1, 2, len(places), size)[at, :, np.arange(len(places))]
+    steps = np.unpackbits(last, axis=2, bitorder="little")
+    steps &= (np.arange(8 * size) < columns[:, None])[:, None]
+    rising, falling = steps.sum(axis=2, dtype=np.int64).T
+    result: NDArray[np.int64] = rows + rising - falling
     return result
+
+
+def _equal_rows(wanted: _Array, given: _Array, size: int) -> Iterator[int]:
+    """Which of the elements given equal the first one that is wanted, then the second.
+
+    Args:
+      wanted: [pairs, height].
+      given: [pairs, width].
+      size: how many bytes of a number a pair has.
+    """
+    pairs, width = given.shape
+    height = wanted.shape[1]
+    step = max(1, _AT_ONCE // max(1, given.size))
+    bits = np.zeros((step, pairs, 8 * size), bool)
+    for begin in range(0, height, step):
+        some = wanted[:, begin : begin + step].T[:, :, None]
+        part = bits[: len(some)]
+        np.equal(given, some, out=part[:, :, :width])
+        packed = np.packbits(part, bitorder="little").tobytes()
+        for at in range(0, len(packed), pairs * size):
+            yield int.from_bytes(packed[at : at + pairs * size], "little")
 
 
 def _number(bits: NDArray[np.bool_]) -> int:
     """The bits, the first one lowest."""
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
-
-
-def _bits(number: int, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    """The inverse of `_number`."""
-    count = math.prod(shape)
-    data = np.frombuffer(number.to_bytes(-(-count // 8), "little"), np.uint8)
-    found = np.unpackbits(data, count=count, bitorder="little")
-    return found.view(np.int8).reshape(shape)
 
 
 @host_kernel("EditDistance", large=True)

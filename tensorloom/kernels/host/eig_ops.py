@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.matrix_ops import (
-    _converging,
     check_square,
+    converging,
     substitute,
     wide,
 )
@@ -32,9 +32,9 @@ def eig(c: OpKernelConstruction) -> Compute:
                 "The decomposition was not successful: input is not finite."
             )
         if not compute_v:
-            values = _converging(np.linalg.eigvals, matrix)
+            values = converging(np.linalg.eigvals, matrix)
             return values.astype(dtype), np.zeros((0,), dtype)
-        values, vectors = _converging(np.linalg.eig, matrix)
+        values, vectors = converging(np.linalg.eig, matrix)
         return values.astype(dtype), vectors.astype(dtype)
 
     return compute

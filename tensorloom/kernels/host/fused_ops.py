@@ -12,16 +12,33 @@ from numpy.typing import NDArray
 from tensorloom.framework import processor
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.composition import fused
+from tensorloom.kernels.host.array_ops_checks import in_advance
 from tensorloom.kernels.host.math_ops_matmul import check_matrices, product_of
 from tensorloom.kernels.host.nn_ops_checks import check_bias
 
 _Array = NDArray[Any]
+
+
+def _relu(x: _Array) -> _Array:
+    np.maximum(x, x.dtype.type(0), out=x)
+    return x
+
+
+def _sigmoid(x: _Array) -> _Array:
+    np.negative(x, x)
+    np.exp(x, x)
+    x += 1
+    np.reciprocal(x, x)
+    return x
+
+
+# Each may use the memory of its argument.
 _ACTIVATIONS: dict[bytes, Callable[[_Array], _Array]] = {
-    b"Relu": lambda x: np.maximum(x, x.dtype.type(0)),
-    b"Relu6": lambda x: np.clip(x, x.dtype.type(0), x.dtype.type(6)),
+    b"Relu": _relu,
+    b"Relu6": lambda x: np.minimum(_relu(x), x.dtype.type(6), out=x),
     b"Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
-    b"Tanh": np.tanh,
-    b"Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    b"Tanh": lambda x: np.tanh(x, x),
+    b"Sigmoid": _sigmoid,
 }
 
 
@@ -36,10 +53,21 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     activation = _ACTIVATIONS[names[1]] if len(names) > 1 else None
     multiply = product_of(c)
 
+    def check(a: Any, b: Any, bias: Any) -> bool:
+        check_matrices(a, b, transpose_a, transpose_b)
+        rows, columns = a[1 if transpose_a else 0], b[0 if transpose_b else 1]
+        check_bias((rows, columns), bias, -1)
+        return True
+
+    first, *others = c.input_shapes
+    fits = all(s.is_fully_defined() for s in others) and in_advance(
+        check, first, *[s.dims_tuple for s in others]
+    )
+
     def compute(a: _Array, b: _Array, bias: _Array) -> _Array:
-        check_matrices(a.shape, b.shape, transpose_a, transpose_b)
+        if not fits:
+            check(a.shape, b.shape, bias.shape)
         result = multiply(a.T if transpose_a else a, b.T if transpose_b else b)
-        check_bias(result.shape, bias.shape, -1)
         result += bias
         return result if activation is None else activation(result)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.bit_select import where
@@ -243,9 +243,11 @@ def _check_three(images: Any) -> None:
     if images.ndim < 1:
         raise invalid_argument(f"input must be at least 1D{shape_text(images.shape)}")
     if images.shape[-1] != 3:
-        raise invalid_argument(
-            "input must have 3 channels but input only has "
-            f"{images.shape[-1]} channels."
+        raise errors.FailedPreconditionError(
+            None,
+            None,
+            f"input must have 3 channels but input only has {images.shape[-1]} "
+            "channels.",
         )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable
 from typing import Any, Final, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
@@ -31,16 +32,27 @@ UFUNCS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
     },
 }
 
-# Compute functions that make a new array, of inputs that they keep no view of.
-MAKERS: Final[set[Callable[..., Any]]] = {*UFUNCS, np.ndarray.dot}
+# Compute functions, and what does the same with one more argument: None, or the array
+# for the result.
+TAKES_OUT: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
+    **UFUNCS,
+    np.ndarray.dot: np.ndarray.dot,
+}
+
+# Compute functions that make a new array, of inputs that they keep no view of: NumPy's,
+# and ours, of which a kernel may make one for each node.
+_NUMPY_MAKERS: Final = frozenset([*UFUNCS, np.ndarray.dot])
+_MAKERS: Final[WeakSet[Callable[..., Any]]] = WeakSet()
 
 
 def makes_array(function: F) -> F:
-    """Adds a compute function to `MAKERS`."""
-    MAKERS.add(function)
+    """Says of a compute function that it makes a new array and keeps no view."""
+    _MAKERS.add(function)
     return function
 
 
 def is_maker(function: Callable[..., Any]) -> bool:
-    """Whether it is in `MAKERS`; kernels of other packages may be any callable."""
-    return isinstance(function, Hashable) and function in MAKERS
+    """Whether it makes one; kernels of other packages may be any callable."""
+    return isinstance(function, Hashable) and (
+        function in _NUMPY_MAKERS or function in _MAKERS
+    )

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tensorloom.framework import errors, varint
+from tensorloom.framework import errors
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.variant_codec import VariantCodec, register_variant
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ register_variant(
     VariantCodec(
         # TensorFlow's "tensorflow::Iterator" holds the insides of its own pipelines.
         "tensorloom::IteratorState",
-        lambda state: (varint.encode(state.position), ()),
-        lambda metadata, _: IteratorState(varint.decode(metadata, 0)[0]),
+        lambda state: (encode_varint(state.position), ()),
+        lambda metadata, _: IteratorState(decode_varint(metadata, 0)[0]),
     ),
 )
 

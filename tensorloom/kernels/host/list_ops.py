@@ -99,8 +99,12 @@ def _zeros_like(element: Any) -> Any:
         if element.values is None:
             return element
         return Optional(tuple(map(_zeros_like, element.values)), element.dtypes)
-    if isinstance(element, np.ndarray) and element.dtype == object:  # of lists
-        return _each(_zeros_like, element)
+    if isinstance(element, np.ndarray) and element.dtype == object:
+        return _each(_zeros_like, element)  # of lists, or of strings
+    if isinstance(element, bytes):
+        # TensorFlow has no such zeros, but never comes to ask for them in the gradient
+        # of a loop that collects strings: it drops what no other variable reads.
+        return b""
     if is_host(element):
         return np.zeros_like(element)[()]
     return element.new_zeros(element.shape)

@@ -87,7 +87,7 @@ class LookupTable(Resource):
                     found = self._by_index(index, keys.reshape(-1), default)
             if found is None:
                 found = self._items.find(self._flat(keys), default)
-        found = found.reshape(*shape, *self.value_shape)
+        found = found.reshape((*shape, *self.value_shape))
         return found if found.ndim or found.dtype == object else found[()]
 
     def find_words(self, words: Spans, default: Any) -> Any:

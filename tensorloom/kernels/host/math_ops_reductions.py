@@ -11,6 +11,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.array_ops_checks import in_advance, keep_last
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.narrow_arg_max import is_narrow, narrow_arg
@@ -199,6 +200,7 @@ def _arg(op: str, replacement: float) -> None:
 
     def factory(c: OpKernelConstruction) -> Compute:
         to, dtype = c["output_type"].np_dtype, c["T"]
+        is_wide = to == np.intp  # NumPy's own
         floating = dtype.is_floating
         has_narrow = dtype.is_integer or dtype.np_dtype.itemsize >= 4
         known = in_advance(
@@ -213,9 +215,11 @@ def _arg(op: str, replacement: float) -> None:
                 return search_narrow(x, dimension, axis)
             return search(x, dimension, axis)
 
+        @makes_array
         def search_narrow(x: Any, dimension: Any, axis: Any = known) -> Any:
             return narrow_arg(x, axis, largest).astype(to, copy=False)
 
+        @makes_array
         def search(x: Any, dimension: Any, axis: Any = known) -> Any:
             if floating and x.size:
                 # The fastest way to see a NaN: NumPy takes the first one for extreme.
@@ -224,7 +228,7 @@ def _arg(op: str, replacement: float) -> None:
                     # A comparison with NaN is false, so it is never the extreme one.
                     x = np.where(np.isnan(x), x.dtype.type(replacement), x)
             found = x.argmax(axis) if largest else x.argmin(axis)
-            return found.astype(to)
+            return found if is_wide else found.astype(to)
 
         if known is None:
             return compute

@@ -13,12 +13,12 @@ import numpy as np
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.array_ops_matrix import (
-    _diag_matrix,
-    _set_diag,
     check_diag_band,
     diag_band,
+    diag_matrix,
     diag_matrix_shape,
     diag_part,
+    with_diagonal,
 )
 
 
@@ -64,7 +64,7 @@ def _matrix_diag(c: OpKernelConstruction) -> Compute:
         lower, upper = diag_band(k)
         _, sides = diag_matrix_shape(diagonal.shape, lower, upper, rows, columns)
         packed = _rolled(diagonal, _offsets(align, sides, lower, upper), -1)
-        return _diag_matrix(packed, k, rows, columns, padding, dtype, device)
+        return diag_matrix(packed, k, rows, columns, padding, dtype, device)
 
     return compute
 
@@ -79,6 +79,6 @@ def _matrix_set_diag(c: OpKernelConstruction) -> Compute:
         offsets = _offsets(align, value.shape, lower, upper)
         if diagonal.ndim >= 2 and diagonal.shape[-2] == len(offsets):
             diagonal = _rolled(diagonal, offsets, -1)
-        return _set_diag(value, diagonal, k)
+        return with_diagonal(value, diagonal, k)
 
     return compute

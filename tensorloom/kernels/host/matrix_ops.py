@@ -199,7 +199,7 @@ def matrix_solve_ls(c: OpKernelConstruction) -> Compute:
         if fast:
             result = _normal_equations(a, b, regularizer)
         else:
-            result = _converging(np.linalg.pinv, a, rcond=_epsilon(a)) @ b
+            result = converging(np.linalg.pinv, a, rcond=_epsilon(a)) @ b
         return result.astype(rhs.dtype, copy=False)
 
     return compute
@@ -276,15 +276,20 @@ def self_adjoint_eig(c: OpKernelConstruction) -> Compute:
     def compute(matrix: _Array) -> tuple[_Array, _Array]:
         check_square(matrix)
         if not compute_v:
-            values = _converging(np.linalg.eigvalsh, wide(matrix))
+            values = converging(np.linalg.eigvalsh, wide(matrix))
             return values.astype(matrix.dtype), np.zeros((0,), matrix.dtype)
-        values, vectors = _converging(np.linalg.eigh, wide(matrix))
+        values, vectors = converging(np.linalg.eigh, wide(matrix))
         return values.astype(matrix.dtype), vectors.astype(matrix.dtype, copy=False)
 
     return compute
 
 
-def _converging(decompose: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def converging(decompose: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """`decompose(*args)`.
+
+    Raises:
+      InvalidArgumentError: it does not converge.
+    """
     try:
         # LAPACK may iterate for ever over an infinity.
         if not np.isfinite(args[0]).all():
@@ -302,7 +307,7 @@ def self_adjoint_eig_v1(c: OpKernelConstruction) -> Compute:
 
     def compute(matrix: _Array) -> _Array:
         check_square(matrix)
-        values, vectors = _converging(np.linalg.eigh, wide(matrix))
+        values, vectors = converging(np.linalg.eigh, wide(matrix))
         stacked = np.concatenate([values[..., None, :], vectors], axis=-2)
         return stacked.astype(matrix.dtype, copy=False)
 
@@ -321,10 +326,10 @@ def svd(c: OpKernelConstruction) -> Compute:
             )
         dtype, source = matrix.dtype, wide(matrix)
         if not compute_uv:
-            values = _converging(np.linalg.svd, source, compute_uv=False)
+            values = converging(np.linalg.svd, source, compute_uv=False)
             empty = np.zeros((0,), dtype)
             return values.astype(dtype), empty, empty
-        u, values, v = _converging(np.linalg.svd, source, full_matrices=full)
+        u, values, v = converging(np.linalg.svd, source, full_matrices=full)
         return (
             values.astype(dtype),
             u.astype(dtype, copy=False),

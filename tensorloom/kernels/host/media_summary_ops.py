@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.tensor_proto import encode_tensor
+from tensorloom.kernels.host.audio_ops import pcm_bytes, wav_file
 from tensorloom.kernels.host.string_arrays import to_strings
 from tensorloom.kernels.variable_value import format_shape
 
@@ -210,7 +210,8 @@ def add_clips(summary: Any, tag: str, tensor: Any, limit: int, rate: float) -> N
     """Adds the first clips of a batch to a `Summary`.
 
     Raises:
-      errors.InvalidArgumentError: the tensor is no batch of clips.
+      errors.InvalidArgumentError: the tensor is no batch of clips, or there is nothing
+        in a clip, or the rate does not fit into a WAV file.
     """
     if tensor.ndim not in (2, 3):
         raise invalid_argument(
@@ -226,30 +227,14 @@ def add_clips(summary: Any, tag: str, tensor: Any, limit: int, rate: float) -> N
         value.audio.num_channels = channels
         value.audio.length_frames = frames
         value.audio.content_type = "audio/wav"
-        value.audio.encoded_audio_string = _wav(clips[i], int(rate))
+        value.audio.encoded_audio_string = _wav(clips[i], rate)
 
 
-def _wav(samples: NDArray[np.float32], rate: int) -> bytes:
-    """16-bit samples; halves are rounded away from zero."""
-    frames, channels = samples.shape
-    scaled = samples.astype(np.float64) * 32768.0
-    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
-    data = np.nan_to_num(rounded).clip(-32768, 32767).astype("<i2").tobytes()
-    frame_bytes = 2 * channels
-    header = struct.pack(
-        "<4sI4s4sIHHIIHH4sI",
-        b"RIFF",
-        36 + frames * frame_bytes,
-        b"WAVE",
-        b"fmt ",
-        16,
-        1,
-        channels,
-        rate,
-        rate * frame_bytes,
-        frame_bytes,
-        16,
-        b"data",
-        frames * frame_bytes,
-    )
-    return header + data
+def _wav(samples: NDArray[np.float32], rate: float) -> bytes:
+    """The file holds whole hertz, at least one."""
+    hertz = max(round(rate), 1) if rate < np.inf else np.inf
+    if hertz >= 2**32:
+        raise invalid_argument(f"sample_rate must be in (0, 2^32), got: {hertz}")
+    if not samples.size:
+        raise invalid_argument("audio is null")
+    return wav_file(pcm_bytes(samples), samples.shape[1], int(hertz))

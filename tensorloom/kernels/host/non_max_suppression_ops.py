@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,22 +23,29 @@ _Overlap = Callable[[Any, Any], Any]
 
 def _box_overlap(boxes: Any) -> _Overlap:
     """Intersection over union, in the boxes' dtype; 0 for boxes without an area."""
-    top = np.minimum(boxes[:, 0], boxes[:, 2])
-    left = np.minimum(boxes[:, 1], boxes[:, 3])
-    bottom = np.maximum(boxes[:, 0], boxes[:, 2])
-    right = np.maximum(boxes[:, 1], boxes[:, 3])
+    # One row each for tops, lefts, bottoms, rights and areas: taken in one call.
+    table = np.empty((5, len(boxes)), boxes.dtype)
+    np.minimum(boxes[:, :2].T, boxes[:, 2:].T, out=table[:2])
+    np.maximum(boxes[:, :2].T, boxes[:, 2:].T, out=table[2:4])
+    np.multiply(table[2] - table[0], table[3] - table[1], out=table[4])
     nothing = boxes.dtype.type(0)
-    areas = (bottom - top) * (right - left)
+    all_have_areas = bool((table[4] > 0).all())
 
     def overlap(one: Any, others: Any) -> Any:
-        height = np.minimum(bottom[one], bottom[others])
-        height -= np.maximum(top[one], top[others])
-        width = np.minimum(right[one], right[others])
-        width -= np.maximum(left[one], left[others])
-        common = np.maximum(height, nothing) * np.maximum(width, nothing)
-        rest = areas[others]
-        shares = common / (areas[one] + rest - common)
-        return np.where((rest > 0) & (areas[one] > 0), shares, nothing)
+        top, left, bottom, right, area = table.take(one, axis=1)
+        tops, lefts, bottoms, rights, areas = table.take(others, axis=1)
+        common = np.minimum(bottom, bottoms)
+        common -= np.maximum(top, tops)
+        np.maximum(common, nothing, out=common)
+        width = np.minimum(right, rights)
+        width -= np.maximum(left, lefts)
+        common *= np.maximum(width, nothing, out=width)
+        rest = area + areas
+        rest -= common
+        common /= rest
+        if all_have_areas:
+            return common
+        return np.where((areas > 0) & (area > 0), common, nothing)
 
     return overlap
 
@@ -49,12 +56,13 @@ def _given_overlap(overlaps: Any) -> _Overlap:
 
 def _by_score(scores: Any, least: Any) -> Any:
     """Indices of the scores above a threshold, best first, then by index."""
-    order = np.argsort(-scores, kind="stable")
-    return order[scores[order] > least]
+    above = np.flatnonzero(scores > least)
+    return above[np.argsort(-scores[above], kind="stable")]
 
 
-# Candidates that are compared with those chosen, and with one another, at once.
-_GROUP = 64
+# Candidates that are compared with those chosen, and with one another, at once: as many
+# as there are bits in a number.
+_GROUP: Final = 64
 
 
 def _select(
@@ -66,14 +74,32 @@ def _select(
         if len(chosen) >= most:
             break
         group = order[begin : begin + _GROUP]
-        group = group[~suppresses(chosen[:, None], group).any(axis=0)]
-        hits = suppresses(group[:, None], group)
-        alive = np.ones(len(group), bool)
-        for i in range(len(group)):
-            if alive[i]:
-                alive[i + 1 :] &= ~hits[i, i + 1 :]
-        chosen = np.concatenate([chosen, group[alive]])
-    return chosen[:most].astype(np.int32)
+        if len(chosen):
+            group = group[~suppresses(chosen[:, None], group).any(axis=0)]
+        kept = _kept(suppresses(group[:, None], group), most - len(chosen))
+        chosen = np.concatenate([chosen, group[kept]])
+    return chosen.astype(np.int32)
+
+
+def _kept(hits: Any, most: int) -> list[int]:
+    """The first candidates that no earlier one of them suppresses.
+
+    Args:
+      hits: [n, n], whether the first suppresses the second; n is `_GROUP` at most.
+      most: how many are wanted.
+    """
+    bits = np.zeros((len(hits), _GROUP), bool)
+    bits[:, : len(hits)] = hits
+    rows = np.packbits(bits, bitorder="little").view("<u8").tolist()
+    kept: list[int] = []
+    suppressed = 0
+    for place, row in enumerate(rows):
+        if len(kept) == most:
+            break
+        if not suppressed >> place & 1:
+            kept.append(place)
+            suppressed |= row
+    return kept
 
 
 def _select_soft(

@@ -66,7 +66,7 @@ def numbers_of(texts: Sequence[bytes], dtype: DType) -> Any:
             if reals is None:
                 reals = np.fromiter(map(float, texts), np.float64, len(texts))
             return reals.astype(to, copy=False)
-        numbers = _plain_integers(blob, len(texts))
+        numbers = _plain_integers(blob, len(texts)) if len(texts) > _FEW else None
         if numbers is None:
             numbers = np.fromiter(map(int, texts), np.int64, len(texts))
     except (ValueError, OverflowError):

@@ -14,9 +14,9 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_from_tensor, shape_text
 from tensorloom.kernels.host.counter_random_ops import (
-    _advance,
-    _check_algorithm,
-    _check_scalar_algorithm,
+    advance,
+    check_algorithm,
+    check_scalar_algorithm,
 )
 from tensorloom.kernels.host.philox import Stream
 from tensorloom.kernels.host.random_binomial import (
@@ -151,12 +151,12 @@ def stateful_binomial(c: OpKernelConstruction) -> Compute:
     def compute(
         variable: Variable, algorithm: Any, shape: _Array, counts: Any, probs: Any
     ) -> _Array:
-        _check_scalar_algorithm(algorithm)
+        check_scalar_algorithm(algorithm)
         if not np.size(shape):
             raise invalid_argument("Shape tensor must not be empty, got []")
         dims = shape_from_tensor(shape, dtype, device)
         count, samples, _ = _batches(dims, {"counts": counts, "probs": probs})
-        _, stream = _advance(variable, 2 * 100 * count * (samples + 3) // 4)
+        _, stream = advance(variable, 2 * 100 * count * (samples + 3) // 4)
         trials, chances = np.reshape(counts, -1), np.reshape(probs, -1)
         total = math.prod(dims)
         out = np.empty(total, np.float64)
@@ -247,7 +247,7 @@ def _stream(key: _Array, counter: _Array, alg: Any) -> Stream:
     Raises:
       errors.InvalidArgumentError: they are of other shapes, or not of Philox.
     """
-    _check_algorithm(int(alg))
+    check_algorithm(int(alg))
     if np.shape(key) != (1,):
         raise invalid_argument(f"key must have shape [1], not {list(np.shape(key))}")
     if np.ndim(counter) != 1 or len(counter) < 2:

@@ -28,6 +28,8 @@ _WEYL: Final = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS: Final = 10
 # Blocks of this many counters stay in the cache through the ten rounds.
 _BLOCK: Final = 16384
+# So few blocks are made one by one: NumPy's calls would take longer.
+_FEW: Final = 10
 # TensorFlow reserves 256 samples for each output of the ops that fill a shape.
 SAMPLES_PER_OUTPUT: Final = 256
 
@@ -37,7 +39,8 @@ def _scalar(value: int) -> NDArray[np.uint64]:
     return np.array(value, np.uint64)
 
 
-_MULTIPLIERS: Final = (_scalar(0xD2511F53), _scalar(0xCD9E8D57))
+_FACTORS: Final = (0xD2511F53, 0xCD9E8D57)
+_MULTIPLIERS: Final = (_scalar(_FACTORS[0]), _scalar(_FACTORS[1]))
 _LOWER: Final = _scalar(_MASK32)
 _SHIFT: Final = _scalar(32)
 
@@ -96,6 +99,9 @@ class Stream:
 
         A stride above the depth leaves room for values that are drawn again.
         """
+        if count * depth <= _FEW:
+            places = [i * stride + j for i in range(count) for j in range(depth)]
+            return self._few(places).reshape(count, 4 * depth)
         words = np.empty((count, depth, 4), np.uint32)
         rows = max(1, _BLOCK // depth)
         for begin in range(0, count, rows):
@@ -114,6 +120,8 @@ class Stream:
 
     def planes_at(self, offsets: NDArray[np.uint64]) -> UInt32Array:
         """Words [4, n]: row i holds the word i of the blocks so much later."""
+        if len(offsets) <= _FEW:
+            return self._few(offsets.tolist()).T.copy()
         words = np.empty((4, len(offsets)), np.uint32)
         for begin in range(0, len(offsets), _BLOCK):
             some = slice(begin, begin + _BLOCK)
@@ -122,9 +130,27 @@ class Stream:
             words[1::2, some] = odd
         return words
 
+    def _few(self, offsets: list[int]) -> UInt32Array:
+        """Words [n, 4] of the blocks so much later."""
+        blocks = [_block(self._key, self._start + offset) for offset in offsets]
+        return np.array(blocks, np.uint32).reshape(-1, 4)
+
     def words(self, count: int) -> UInt32Array:
         """The first `count` words, one after the other."""
         return self.blocks(-(-count // 4)).reshape(-1)[:count]
+
+
+def _block(key: int, counter: int) -> tuple[int, int, int, int]:
+    """The four words of a counter, in 128 bits."""
+    a, b = _FACTORS
+    c0, c1 = counter & _MASK32, counter >> 32 & _MASK32
+    c2, c3 = counter >> 64 & _MASK32, counter >> 96 & _MASK32
+    k0, k1 = key & _MASK32, key >> 32 & _MASK32
+    for _ in range(_ROUNDS):
+        p, q = c0 * a, c2 * b
+        c0, c1, c2, c3 = q >> 32 ^ c1 ^ k0, q & _MASK32, p >> 32 ^ c3 ^ k1, p & _MASK32
+        k0, k1 = k0 + _WEYL[0] & _MASK32, k1 + _WEYL[1] & _MASK32
+    return c0, c1, c2, c3
 
 
 def unwanted_words(limit: int) -> int:

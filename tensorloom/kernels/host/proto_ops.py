@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.proto_fields import (
     EIGHT_BYTES,
@@ -23,7 +24,6 @@ from tensorloom.kernels.host.proto_fields import (
     find_fields,
     find_message,
 )
-from tensorloom.storage.coding import decode_varint, encode_varint
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.allocation import check_memory, check_shape
+from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
 _Array = NDArray[Any]
@@ -21,9 +20,9 @@ _Array = NDArray[Any]
 
 def spread(starts: _Array, counts: _Array) -> _Array:
     """start, start + 1, ... of as many places as each row has, one after another."""
-    before = np.cumsum(counts) - counts
-    places = np.arange(int(counts.sum()), dtype=np.int64)
-    places += np.repeat(np.asarray(starts) - before, counts)
+    ends = np.cumsum(counts)
+    places = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    places += np.repeat(np.asarray(starts) - (ends - counts), counts)
     return places
 
 
@@ -32,62 +31,6 @@ def splits_of(counts: _Array, dtype: Any = np.int64) -> _Array:
     result = np.zeros(len(counts) + 1, dtype)
     np.cumsum(counts, out=result[1:])
     return result
-
-
-# --- RaggedRange -------------------------------------------------------------
-
-
-@host_kernel("RaggedRange", large=True)
-def ragged_range(c: OpKernelConstruction) -> Compute:
-    """A range for each row."""
-    kind, splits_type = c["T"], c["Tsplits"]
-
-    def compute(starts: Any, limits: Any, deltas: Any) -> tuple[Any, Any]:
-        inputs = [np.asarray(x) for x in (starts, limits, deltas)]
-        for name, value in zip(("starts", "limits", "deltas"), inputs, strict=True):
-            if value.ndim > 1:
-                raise invalid_argument(f"{name} must be a scalar or vector")
-        sizes = {x.shape[0] for x in inputs if x.ndim}
-        if len(sizes) > 1:
-            raise invalid_argument(
-                "starts, limits, and deltas must have the same shape"
-            )
-        rows = sizes.pop() if sizes else 1
-        start, limit, delta = (np.broadcast_to(x, (rows,)) for x in inputs)
-        if (delta == 0).any():
-            raise invalid_argument("Requires delta != 0")
-        counts = _range_counts(start, limit, delta, kind.is_floating)
-        if math.fsum(counts.tolist()) > np.iinfo(splits_type.np_dtype).max:
-            raise invalid_argument(
-                "Requires ((limit - start) / delta) <= "
-                f"{np.iinfo(splits_type.np_dtype).max}"
-            )
-        counts = counts.astype(np.int64)
-        total = int(counts.sum())
-        check_memory((total,), dtypes.int64, c.device)
-        index = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-        values = np.repeat(start, counts) + index.astype(kind.np_dtype) * np.repeat(
-            delta, counts
-        )
-        return splits_of(counts, splits_type.np_dtype), values.astype(kind.np_dtype)
-
-    return compute
-
-
-def _range_counts(start: _Array, limit: _Array, delta: _Array, floating: bool) -> Any:
-    if floating:
-        exact = np.ceil(np.abs((limit.astype(float) - start) / delta))
-    else:
-        # In floats only where integers could overflow: the sizes are checked next.
-        low, high = np.minimum(start, limit), np.maximum(start, limit)
-        gap = high.astype(float) - low.astype(float)
-        step = np.abs(delta.astype(float))
-        small = gap < 2.0**52
-        whole = high.astype(np.int64) - low.astype(np.int64)
-        divisor = np.maximum(np.abs(delta.astype(np.int64)), 1)
-        exact = np.where(small, -(-whole // divisor), np.ceil(gap / step))
-    empty = ((delta > 0) & (limit <= start)) | ((delta < 0) & (limit >= start))
-    return np.where(empty, 0, exact)
 
 
 # --- RaggedGather ------------------------------------------------------------

@@ -201,6 +201,10 @@ def _candidates(
     return values.reshape(len(starts), depth * size)
 
 
+# So few exchanges are done one after the other.
+_FEW_STEPS: Final = 256
+
+
 def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     """A Fisher-Yates shuffle of range(size), one word for each exchange.
 
@@ -213,6 +217,11 @@ def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     remaining = np.arange(size, 1, -1, dtype=np.uint32)
     others = places.copy()
     others[:-1] += (stream.words(max(size - 1, 0)) % remaining).astype(np.int64)
+    if size <= _FEW_STEPS:
+        shuffled = list(range(size))
+        for i, other in enumerate(others.tolist()):
+            shuffled[i], shuffled[other] = shuffled[other], shuffled[i]
+        return np.array(shuffled)
     found = places.copy()  # at place i when step i begins
     moved = np.flatnonzero(others != places)
     found[others[moved]] = moved  # of several steps the last one counts

@@ -164,7 +164,7 @@ def multinomial(c: OpKernelConstruction) -> Compute:
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
 
     def compute(logits: _Array, num_samples: Any) -> _Array:
-        samples = _check_multinomial(np.shape(logits), num_samples)
+        samples = check_multinomial(np.shape(logits), num_samples)
         batch = len(logits)
         if batch * samples == 0:
             return np.empty((batch, samples), numpy_dtype)
@@ -177,7 +177,13 @@ def multinomial(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_multinomial(shape: tuple[int, ...], num_samples: Any) -> int:
+def check_multinomial(shape: tuple[int, ...], num_samples: Any) -> int:
+    """How many samples are wanted of logits of a shape.
+
+    Raises:
+      InvalidArgumentError: the logits are no matrix with a class, or the number is no
+        scalar that counts.
+    """
     if len(shape) != 2:
         raise invalid_argument(
             f"logits should be a matrix, got shape {shape_text(shape)}"

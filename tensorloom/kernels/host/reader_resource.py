@@ -7,8 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tensorloom.framework import errors, varint
+from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.kernels.host import record_files
 from tensorloom.kernels.host.waiting import WaitableResource
 from tensorloom.storage.tfrecord import FRAME, RecordReader
@@ -234,12 +235,12 @@ class IdentityReader(Reader):
         """A `ReaderBaseState` message."""
         numbers = (self.started, self.finished, self.produced)
         parts = [
-            bytes([field << 3]) + varint.encode(value)
+            bytes([field << 3]) + encode_varint(value)
             for field, value in enumerate(numbers, start=1)
             if value
         ]
         if self.work:
-            parts.append(b"\x22" + varint.encode(len(self.work)) + self.work)
+            parts.append(b"\x22" + encode_varint(len(self.work)) + self.work)
         return b"".join(parts)
 
     def restore(self, state: bytes) -> None:
@@ -297,11 +298,11 @@ def _parse_state(data: bytes) -> dict[int, Any]:
     fields: dict[int, Any] = {}
     position = 0
     while position < len(data):
-        tag, position = varint.decode(data, position)
+        tag, position = decode_varint(data, position)
         if tag in (0x08, 0x10, 0x18):
-            fields[tag >> 3], position = varint.decode(data, position)
+            fields[tag >> 3], position = decode_varint(data, position)
         elif tag == 0x22:
-            length, position = varint.decode(data, position)
+            length, position = decode_varint(data, position)
             if position + length > len(data):
                 raise ValueError("string too long")
             fields[4] = data[position : position + length]

@@ -18,8 +18,7 @@ from tensorloom.kernels.variable_value import (
     is_host,
     shape_of,
     to_host,
-    uninitialized_reference,
-    uninitialized_resource,
+    uninitialized,
 )
 
 if TYPE_CHECKING:
@@ -93,11 +92,7 @@ def _check_updates(variable: Variable, indices: Any, updates: Any) -> None:
 
 def _rows(variable: Variable, resource: bool) -> int:
     if variable.value is None:
-        raise (
-            uninitialized_resource(variable)
-            if resource
-            else uninitialized_reference(variable)
-        )
+        raise uninitialized(variable, resource)
     shape = shape_of(variable.value)
     if not shape:
         raise errors.InvalidArgumentError(

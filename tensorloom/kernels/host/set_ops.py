@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
-from tensorloom.kernels.host.sparse_ops import check_bounds, check_parts
+from tensorloom.kernels.host.sparse_indices import check_bounds, check_parts
 
 _Array = NDArray[Any]
 # From two arrays of keys, the keys of the result in order.

@@ -11,7 +11,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
-from tensorloom.kernels.host.sparse_ops import (
+from tensorloom.kernels.host.sparse_indices import (
     check_bounds,
     check_dense_side,
     check_parts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,125 +11,17 @@ from numpy.typing import NDArray
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
+from tensorloom.kernels.host.sparse_indices import (
+    are_inside,
+    check_bounds,
+    check_order,
+    check_parts,
+    lexical_order,
+    linear,
+    unravel,
+)
 
 _Array = NDArray[Any]
-
-
-def check_parts(indices: _Array, values: _Array, shape: _Array) -> None:
-    """Refuses parts that do not make a sparse tensor."""
-    if np.ndim(indices) != 2:
-        raise invalid_argument(
-            f"Input indices should be a matrix but received shape "
-            f"{shape_text(np.shape(indices))}"
-        )
-    if np.ndim(values) != 1:
-        raise invalid_argument(
-            "Input values should be a vector but received shape "
-            f"{shape_text(np.shape(values))}"
-        )
-    if np.ndim(shape) != 1:
-        raise invalid_argument(
-            "Input shape should be a vector but received shape "
-            f"{shape_text(np.shape(shape))}"
-        )
-    if len(indices) != len(values) or indices.shape[1] != len(shape):
-        raise invalid_argument(
-            f"Dimensions of indices {shape_text(indices.shape)}, values "
-            f"{shape_text(values.shape)} and shape {shape_text(shape.shape)} differ"
-        )
-
-
-def are_inside(indices: _Array, shape: _Array) -> bool:
-    """Whether all indices are within the shape."""
-    # Column by column: in a tenth of the time that NumPy takes along the other axis.
-    columns = [indices[:, axis] for axis in range(indices.shape[1])]
-    return not len(indices) or all(
-        int(column.min()) >= 0 and int(column.max()) < size
-        for column, size in zip(columns, np.asarray(shape).tolist(), strict=True)
-    )
-
-
-def check_bounds(indices: _Array, shape: _Array) -> None:
-    """Refuses indices outside of the shape."""
-    if not are_inside(indices, shape):
-        outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
-        i = int(np.argmax(outside))
-        place = ",".join(map(str, indices[i].tolist()))
-        raise invalid_argument(
-            f"indices[{i}] = [{place}] is out of bounds: need 0 <= index < "
-            f"{shape_text(tuple(np.asarray(shape).tolist()))}"
-        )
-
-
-def check_dense_side(shape: Sequence[int], dense: Sequence[int]) -> None:
-    """Refuses a dense tensor that is not broadcast to the sparse one's shape alone.
-
-    A size of 1 meets no size of 0, as it does where both sides are broadcast.
-    """
-    pairs = zip(reversed(dense), reversed(shape), strict=False)
-    if len(dense) > len(shape) or any(
-        other != size and (other != 1 or size == 0) for other, size in pairs
-    ):
-        raise invalid_argument(
-            "SparseDenseBinaryOpShared broadcasts dense to sparse only; got "
-            f"incompatible shapes: {shape_text(tuple(shape))} vs. "
-            f"{shape_text(tuple(dense))}"
-        )
-
-
-def linear(indices: _Array, shape: _Array) -> NDArray[np.int64]:
-    """The row-major position of each element.
-
-    Raises:
-      errors.InvalidArgumentError: there are more positions than can be counted.
-    """
-    if math.prod(np.asarray(shape).tolist()) >= 2**63:
-        raise invalid_argument("The dense shape has more than 2**63 - 1 elements")
-    places = np.zeros(len(indices), np.int64)
-    for axis, size in enumerate(np.asarray(shape).tolist()):
-        places = places * size + indices[:, axis]
-    return places
-
-
-def unravel(places: NDArray[np.int64], shape: _Array) -> NDArray[np.int64]:
-    """Indices [n, rank] of row-major positions."""
-    result = np.empty((len(places), len(shape)), np.int64)
-    for axis in range(len(shape) - 1, -1, -1):
-        size = max(int(shape[axis]), 1)
-        result[:, axis] = places % size
-        places = places // size
-    return result
-
-
-def row_numbers(indices: _Array) -> NDArray[np.int64] | None:
-    """One number for each row of indices, in the rows' order.
-
-    None where the rows are too far apart to be counted.
-    """
-    columns = [indices[:, axis] for axis in range(indices.shape[1])]
-    if not len(indices):
-        return np.empty(0, np.int64)
-    lowest = [int(column.min()) for column in columns]
-    sizes = [
-        int(column.max()) - low + 1 for column, low in zip(columns, lowest, strict=True)
-    ]
-    if math.prod(sizes) >= 2**63:
-        return None
-    numbers = np.zeros(len(indices), np.int64)
-    for column, low, size in zip(columns, lowest, sizes, strict=True):
-        numbers *= size
-        numbers += column
-        numbers -= low
-    return numbers
-
-
-def lexical_order(indices: _Array) -> NDArray[np.int64]:
-    """The stable order of rows of indices."""
-    numbers = row_numbers(indices)
-    if numbers is None:
-        return np.lexsort(indices.T[::-1])
-    # Numbers are sorted faster than rows, and at once where they are in order.
-    return np.argsort(numbers, kind="stable")
 
 
 # --- to dense ----------------------------------------------------------------
@@ -186,23 +77,6 @@ def _index_matrix(indices: _Array, rank: int) -> _Array:
             f"{rank} should be: {matrix.shape[1]}"
         )
     return matrix
-
-
-def check_order(indices: _Array, shape: _Array) -> None:
-    """Refuses indices outside of the shape, and rows not in order."""
-    check_bounds(indices, shape)
-    places = linear(indices, shape)
-    falling = np.diff(places) <= 0
-    if falling.any():
-        i = int(np.argmax(falling)) + 1
-        place = ",".join(map(str, indices[i].tolist()))
-        word = (
-            "is repeated"
-            if places[i] == places[i - 1]
-            else "is out of order. Many sparse ops require sorted indices.\n    Use "
-            "`tf.sparse.reorder` to create a correctly ordered copy.\n\n"
-        )
-        raise invalid_argument(f"indices[{i}] = [{place}] {word}")
 
 
 @host_kernel("SparseTensorDenseMatMul", large=True)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes, varint
+from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.resource import Resource, container_of
+from tensorloom.framework.varint import encode_varint
 from tensorloom.kernels.host.allocation import check_dimensions
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.host.sparse_ops import check_order, check_parts
+from tensorloom.kernels.host.sparse_indices import check_order, check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,21 +99,21 @@ def _encode(array: Any, dtype: DType) -> bytes:
 def _content(array: Any, dtype: DType) -> bytes:
     if dtype == dtypes.string:
         texts = array.reshape(-1).tolist()
-        return b"".join([varint.encode(len(t)) for t in texts] + texts)
+        return b"".join([encode_varint(len(t)) for t in texts] + texts)
     return np.ascontiguousarray(array).tobytes()
 
 
 def _head(shape: Sequence[int], dtype: DType, size: int) -> bytes:
     """What stands before the contents of so many bytes."""
     dims = b"".join(
-        b"\x12" + _prefixed(b"\x08" + varint.encode(d) if d else b"") for d in shape
+        b"\x12" + _prefixed(b"\x08" + encode_varint(d) if d else b"") for d in shape
     )
-    result = b"\x08" + varint.encode(dtype.as_datatype_enum) + b"\x12" + _prefixed(dims)
-    return result + (b"\x22" + varint.encode(size) if size else b"")
+    result = b"\x08" + encode_varint(dtype.as_datatype_enum) + b"\x12" + _prefixed(dims)
+    return result + (b"\x22" + encode_varint(size) if size else b"")
 
 
 def _prefixed(data: bytes) -> bytes:
-    return varint.encode(len(data)) + data
+    return encode_varint(len(data)) + data
 
 
 def _serialized(parts: Parts, kind: DType, as_variant: bool) -> list[Any]:

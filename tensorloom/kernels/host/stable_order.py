@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -10,14 +10,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def stable_order(keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+# NumPy sorts keys of 16 bits by their digits, in two passes.
+_SHORT: Final = 1 << 16
+
+
+def stable_order(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """(the keys in order, their places), equal keys in the order of their places.
 
-    Key and place in one number are sorted ten times as fast as by a stable argsort.
+    Key and place in one number are sorted ten times as fast as by a stable argsort
+    that compares; that of short keys takes two thirds of it.
 
     Args:
       keys: integers [n] from 0, whose number of bits and that of n are 63 at most.
     """
+    if len(keys) and keys.max() < _SHORT:
+        places = keys.astype(np.uint16).argsort(kind="stable")
+        return keys.take(places), places
     bits = len(keys).bit_length()
     pairs: NDArray[np.int64] = keys.astype(np.int64)
     pairs <<= bits

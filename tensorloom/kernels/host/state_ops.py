@@ -28,7 +28,7 @@ from tensorloom.kernels.variable_value import (
     owned_tensor,
     shape_of,
     to_host,
-    uninitialized_reference,
+    uninitialized,
     uninitialized_resource,
     unreadable_resource,
 )
@@ -167,11 +167,7 @@ def _update(c: OpKernelConstruction, sign: int) -> Callable[[Variable, Any], Non
     def slow(variable: Variable, value: Any) -> None:
         held = variable.value
         if held is None:
-            raise (
-                uninitialized_resource(variable)
-                if resource
-                else uninitialized_reference(variable)
-            )
+            raise uninitialized(variable, resource)
         if shape_of(held) != shape_of(value):
             raise _mismatch(resource, shape_of(held), shape_of(value))
         if is_host(held):
@@ -307,11 +303,7 @@ def count_up_to(c: OpKernelConstruction) -> Compute:
     def compute(variable: Variable) -> Any:
         with variable.lock:
             if variable.value is None:
-                raise (
-                    uninitialized_resource(variable)
-                    if resource
-                    else uninitialized_reference(variable)
-                )
+                raise uninitialized(variable, resource)
             value = to_host(variable.value)
             if value >= limit:
                 raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")

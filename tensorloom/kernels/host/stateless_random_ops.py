@@ -13,7 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import shape_from_tensor, shape_text
 from tensorloom.kernels.host.philox import Stream
-from tensorloom.kernels.host.random_ops import Distribution, _check_multinomial
+from tensorloom.kernels.host.random_ops import Distribution, check_multinomial
 
 _Array = NDArray[Any]
 # The key with which TensorFlow scrambles the user's two seeds.
@@ -87,7 +87,7 @@ def multinomial(c: OpKernelConstruction) -> Compute:
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
 
     def compute(logits: _Array, num_samples: Any, seed: _Array) -> _Array:
-        samples = _check_multinomial(np.shape(logits), num_samples)
+        samples = check_multinomial(np.shape(logits), num_samples)
         stream = seeded_stream(seed)
         if len(logits) * samples == 0:
             return np.empty((len(logits), samples), numpy_dtype)

@@ -1,13 +1,13 @@
 """The hash functions of strings: FarmHash, SipHash and TensorFlow's old one.
 
 `fingerprint64` is the function of that name of FarmHash (farmhashna), which is fixed
-for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012). The `mix_` functions
-and `murmur` take integers, or uint64 arrays: the words of many strings of one length.
+for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012). What they are made of
+takes integers, or uint64 arrays: the words of many strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from struct import unpack_from
 from typing import Any, TypeAlias
 
@@ -128,24 +128,35 @@ def _weak(words: Sequence[_Word], a: _Word, b: _Word) -> tuple[_Word, _Word]:
 
 
 def _over_64(s: bytes, size: int) -> Any:
-    places = [*range(0, size - 64, 64), size - 64]
-    return mix_more([unpack_from("<QQQQQQQQ", s, at) for at in places], size)
+    state = begin_more(int.from_bytes(s[:8], "little"))
+    for at in range(0, size - 64, 64):
+        state = mix_block(unpack_from("<QQQQQQQQ", s, at), state)
+    return end_more(unpack_from("<QQQQQQQQ", s, size - 64), state, size)
 
 
-def mix_more(parts: Sequence[Sequence[_Word]], size: _Word) -> _Word:
-    """Of more than 64 bytes, by eight words of each 64 bytes, the last ones last."""
-    first, y = 81 * _K2 & _M, (81 * _K1 + 113) & _M
+def begin_more(first: _Word) -> Sequence[_Word]:
+    """The state before the first block of more than 64 bytes, by their first word."""
+    x, y = 81 * _K2 & _M, (81 * _K1 + 113) & _M
     z = (y * _K2 + 113) & _M
     z = (z ^ z >> 47) * _K2 & _M
-    v, w = (0, 0), (0, 0)
-    x = (first + parts[0][0]) & _M
-    for words in parts[:-1]:
-        x, y, z, v, w = _round(words, x, y, z, v, w, _K1, 1)
+    return (x + first) & _M, y, z, 0, 0, 0, 0
+
+
+def mix_block(words: Sequence[_Word], state: Sequence[_Word]) -> Sequence[_Word]:
+    """The state after a block of eight words, behind which there are more bytes."""
+    x, y, z, v0, v1, w0, w1 = state
+    x, y, z, v, w = _round(words, x, y, z, (v0, v1), (w0, w1), _K1, 1)
+    return x, y, z, *v, *w
+
+
+def end_more(last: Sequence[_Word], state: Sequence[_Word], size: _Word) -> _Word:
+    """Of more than 64 bytes, by their last eight words and the state before those."""
+    x, y, z, v0, v1, w0, w1 = state
     mul = (_K1 + ((z & 0xFF) << 1)) & _M
-    w = ((w[0] + (size - 1 & 63)) & _M, w[1])
-    v = ((v[0] + w[0]) & _M, v[1])
-    w = ((w[0] + v[0]) & _M, w[1])
-    x, y, z, v, w = _round(parts[-1], x, y, z, v, w, mul, 9)
+    w0 = (w0 + (size - 1 & 63)) & _M
+    v0 = (v0 + w0) & _M
+    w0 = (w0 + v0) & _M
+    x, y, z, v, w = _round(last, x, y, z, (v0, v1), (w0, w1), mul, 9)
     return _mix(
         (_mix(v[0], w[0], mul) + (y ^ y >> 47) * _K0 + z) & _M,
         (_mix(v[1], w[1], mul) + x) & _M,
@@ -177,22 +188,38 @@ def _round(
 def hash64(text: bytes, seed: int = HASH64_SEED) -> int:
     """TensorFlow's Hash64, a MurmurHash64A."""
     whole = len(text) // 8
-    rest = int.from_bytes(text[whole * 8 :], "little") if len(text) % 8 else None
-    found: int = murmur(seed, unpack_from(f"<{whole}Q", text), rest, len(text))
-    return found
+    found = murmur_begin(seed, len(text))
+    for word in unpack_from(f"<{whole}Q", text):
+        found = murmur_word(found, word)
+    if len(text) % 8:
+        found = murmur_rest(found, int.from_bytes(text[whole * 8 :], "little"))
+    result: int = murmur_end(found)
+    return result
 
 
-def murmur(h: _Word, words: Iterable[_Word], rest: _Word | None, size: _Word) -> _Word:
-    """Hash64 of whole words, and of the bytes behind them as one word."""
-    m = 0xC6A4A7935BD1E995
-    h = h ^ size * m & _M
-    for k in words:
-        k = k * m & _M
-        k = (k ^ k >> 47) * m & _M
-        h = (h ^ k) * m & _M
-    if rest is not None:
-        h = (h ^ rest) * m & _M
-    h = (h ^ h >> 47) * m & _M
+_MURMUR = 0xC6A4A7935BD1E995
+
+
+def murmur_begin(seed: _Word, size: _Word) -> _Word:
+    """The state of Hash64 before the first word."""
+    return seed ^ size * _MURMUR & _M
+
+
+def murmur_word(h: _Word, k: _Word) -> _Word:
+    """The state after a word of eight bytes."""
+    k = k * _MURMUR & _M
+    k = (k ^ k >> 47) * _MURMUR & _M
+    return (h ^ k) * _MURMUR & _M
+
+
+def murmur_rest(h: _Word, rest: _Word) -> _Word:
+    """The state after the bytes behind the last whole word, as one word."""
+    return (h ^ rest) * _MURMUR & _M
+
+
+def murmur_end(h: _Word) -> _Word:
+    """The hash."""
+    h = (h ^ h >> 47) * _MURMUR & _M
     return h ^ h >> 47
 
 
@@ -200,28 +227,28 @@ def siphash(text: bytes, key: tuple[int, int]) -> int:
     """SipHash-2-4 under two 64-bit words."""
     size = len(text)
     padded = text + b"\0" * (7 - size % 8) + bytes([size & 0xFF])
-    words = unpack_from(f"<{len(padded) // 8}Q", padded)
-    found: int = sip_words(words, key)
-    return found
-
-
-def sip_words(words: Iterable[_Word], key: tuple[int, int]) -> _Word:
-    """SipHash-2-4 of words; the last one ends in the size."""
-    k0, k1 = key[0] & _M, key[1] & _M
-    v0, v1 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D
-    v2, v3 = k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
-    for word in words:
+    v0, v1, v2, v3 = sip_begin(key)
+    for word in unpack_from(f"<{len(padded) // 8}Q", padded):
         v0, v1, v2, v3 = _sip_round(*_sip_round(v0, v1, v2, v3 ^ word))
-        v0 = v0 ^ word
-    v2 = v2 ^ 0xFF
+        v0 ^= word
+    v2 ^= 0xFF
     for _ in range(4):
         v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
     return v0 ^ v1 ^ v2 ^ v3
 
 
-def _sip_round(
-    v0: _Word, v1: _Word, v2: _Word, v3: _Word
-) -> tuple[_Word, _Word, _Word, _Word]:
+def sip_begin(key: tuple[int, int]) -> tuple[int, int, int, int]:
+    """The state v0, v1, v2 and v3 of SipHash before the first word."""
+    k0, k1 = key[0] & _M, key[1] & _M
+    return (
+        k0 ^ 0x736F6D6570736575,
+        k1 ^ 0x646F72616E646F6D,
+        k0 ^ 0x6C7967656E657261,
+        k1 ^ 0x7465646279746573,
+    )
+
+
+def _sip_round(v0: int, v1: int, v2: int, v3: int) -> tuple[int, int, int, int]:
     v0 = (v0 + v1) & _M
     v1 = _rotate(v1, 51) ^ v0
     v0 = _rotate(v0, 32)

@@ -69,6 +69,11 @@ def words_at(blob: bytes) -> NDArray[np.uint64]:
     return np.ndarray(len(blob) - 7, np.dtype("<u8"), blob, strides=(1,))
 
 
+def blocks_at(blob: bytes) -> NDArray[np.void]:
+    """A view with the 64 bytes from every position, which are taken at once."""
+    return np.ndarray(len(blob) - 63, np.dtype("V64"), blob, strides=(1,))
+
+
 def split_at_any(texts: list[bytes], separators: bytes) -> Spans:
     """Split at runs of some bytes, without empty words."""
     return _split(texts, separators, keep_empty=False)

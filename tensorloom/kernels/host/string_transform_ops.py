@@ -16,6 +16,7 @@ from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.characters import character_bounds
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
+from tensorloom.kernels.host.stable_order import stable_order
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
 
 
@@ -54,10 +55,13 @@ def substr(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, position: Any, length: Any) -> Any:
         if np.size(position) != np.size(length):
             raise invalid_argument("pos and len should have the same shape")
-        if in_bytes and np.ndim(position) == np.ndim(length) == 0:
+        if np.ndim(position) == np.ndim(length) == 0:
             flat = value.reshape(-1).tolist()
-            begin, end = int(position), _end(int(position), int(length))
-            if 0 <= begin <= min(map(len, flat), default=begin):
+            begin, size = int(position), int(length)
+            # Of a negative size, a part in characters is empty.
+            end = _end(begin, size if in_bytes else max(size, 0))
+            is_inside = 0 <= begin <= min(map(len, flat), default=begin)
+            if is_inside and (in_bytes or b"".join(flat).isascii()):
                 return to_strings([text[begin:end] for text in flat], value.shape)
         try:
             texts, starts, sizes = np.broadcast_arrays(value, position, length)
@@ -184,20 +188,23 @@ def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
                 "segment_ids are not allowed to exceed num_segments or to have "
                 f"negative values: {bad[0]}"
             )
-        order, ends = np.argsort(flat, kind="stable"), np.bincount(flat).cumsum()
-        texts = rows[order].T.tolist()  # by column, then by segment
+        order, ends = stable_order(flat)[1], np.bincount(flat).cumsum().tolist()
         joined = np.full((total, rows.shape[1]), b"", object)
-        begin = 0
-        for segment, end in enumerate(ends.tolist()):
-            # Empty strings in front have no separator behind them.
-            joined[segment] = [
-                separator.join(itertools.dropwhile(operator.not_, column[begin:end]))
-                for column in texts
+        for column, texts in enumerate(rows[order].T.tolist()):
+            joined[: len(ends), column] = [
+                _joined(separator, texts[begin:end])
+                for begin, end in zip([0, *ends], ends, strict=False)
             ]
-            begin = end
         return joined.reshape(total, *inner)
 
     return compute
+
+
+def _joined(separator: bytes, texts: list[bytes]) -> bytes:
+    """Texts with separators between them, but none behind empty ones in front."""
+    if texts and not texts[0]:
+        return separator.join(itertools.dropwhile(operator.not_, texts))
+    return separator.join(texts)
 
 
 # --- text for people --------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.object_arrays import as_object_array
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.tensor_array_resource import (
     OBJECT_TYPES,
     TensorArrayResource,
@@ -39,18 +40,21 @@ def tensor_array(c: OpKernelConstruction) -> Compute:
     """A new array in each step."""
     base = (c["tensor_array_name"] or b"").decode() or c.node_name
     gives_flow = c.op == "TensorArrayV3"
+    dtype, element_shape = c["dtype"], c["element_shape"]
+    dynamic_size, clear_after_read = c["dynamic_size"], c["clear_after_read"]
+    identical_element_shapes = c.get("identical_element_shapes", False)
 
     def compute(size: Any) -> Any:
         if size < 0:
             raise errors.InvalidArgumentError(None, None, "Size should be >= 0.")
         array = TensorArrayResource(
             f"{base}_{next(_next_array)}",
-            c["dtype"],
+            dtype,
             int(size),
-            c["element_shape"],
-            dynamic_size=c["dynamic_size"],
-            clear_after_read=c["clear_after_read"],
-            identical_element_shapes=c.get("identical_element_shapes", False),
+            element_shape,
+            dynamic_size=dynamic_size,
+            clear_after_read=clear_after_read,
+            identical_element_shapes=identical_element_shapes,
         )
         return (array, _FLOW) if gives_flow else array
 
@@ -238,6 +242,7 @@ def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that stacks elements."""
     dtype, element_shape = c["dtype"], c["element_shape"]
 
+    @makes_array
     def compute(handle: TensorArrayResource, indices: Any, flow_in: Any) -> Any:
         _check_dtype(handle, dtype)
         _check_vector(indices)

@@ -9,6 +9,7 @@ import numpy as np
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.kernels.host.stacking import stack_rows
 from tensorloom.kernels.variable_value import (
     format_shape,
     is_host,
@@ -19,6 +20,8 @@ from tensorloom.kernels.variable_value import (
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
+_ARRAYS: Final = {np.ndarray}
+_HOST_TYPES: Final = (np.ndarray, np.generic)
 _UNWRITTEN: Any = object()
 _CLEARED: Any = object()
 
@@ -41,6 +44,7 @@ class TensorArrayResource(Resource):
         super().__init__("", name)
         self.dtype = dtype
         self.element_shape = element_shape
+        self._dims = element_shape.dims_tuple
         self.dynamic_size = dynamic_size
         self.clear_after_read = clear_after_read
         self.identical_element_shapes = identical_element_shapes
@@ -80,7 +84,7 @@ class TensorArrayResource(Resource):
             0 <= index < len(elements)
             and elements[index] is _UNWRITTEN
             and dtype is self.dtype
-            and value.shape == self.element_shape.dims_tuple
+            and value.shape == self._dims
         ):
             elements[index] = value
             return
@@ -125,7 +129,7 @@ class TensorArrayResource(Resource):
             self._elements.extend([_UNWRITTEN] * (index + 1 - size))
 
     def _check_shape(self, index: int, shape: tuple[int, ...]) -> None:
-        if shape == self.element_shape.dims_tuple:
+        if shape == self._dims:
             return
         found = TensorShape.of(shape)
         if not self.element_shape.is_compatible_with(found):
@@ -137,6 +141,7 @@ class TensorArrayResource(Resource):
             )
         if self.identical_element_shapes:
             self.element_shape = found
+            self._dims = found.dims_tuple
 
     def _check_sum(
         self, index: int, shape: tuple[int, ...], held: tuple[int, ...]
@@ -287,17 +292,14 @@ def unboxed(element: Any) -> Any:
 
 def _are_host(values: list[Any]) -> bool:
     """Whether all are NumPy values; there are fewer types than values."""
-    return all(issubclass(t, np.ndarray | np.generic) for t in set(map(type, values)))
+    types = set(map(type, values))
+    return types == _ARRAYS or all(issubclass(t, _HOST_TYPES) for t in types)
 
 
 def stack_values(values: list[Any]) -> Any:
     """Values of either kind as one, along a new dimension 0."""
     if _are_host(values):
-        shape = values[0].shape
-        if not shape or values[0].dtype == object:
-            return np.stack(values)
-        # Several times faster than np.stack for many small arrays.
-        return np.concatenate(values).reshape((len(values), *shape))
+        return np.stack(values) if values[0].dtype == object else stack_rows(values)
     import torch
 
     return torch.stack([to_tensor(v) for v in values])

@@ -20,8 +20,7 @@ from tensorloom.kernels.variable_value import (
     is_host,
     shape_of,
     to_host,
-    uninitialized_reference,
-    uninitialized_resource,
+    uninitialized,
 )
 
 if TYPE_CHECKING:
@@ -59,14 +58,10 @@ def rule_of(op: str) -> str:
 
 
 def check_ready(state: Sequence[Variable], resource: bool) -> None:
-    """Raises FailedPreconditionError when a variable has no value."""
+    """Raises what `uninitialized` makes when a variable has no value."""
     for variable in state:
         if variable.value is None:
-            raise (
-                uninitialized_resource(variable)
-                if resource
-                else uninitialized_reference(variable)
-            )
+            raise uninitialized(variable, resource)
 
 
 @host_kernel(DENSE_OPS, any_inputs=GRADIENTS, large=True)

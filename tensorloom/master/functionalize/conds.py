@@ -25,6 +25,7 @@ from tensorloom.framework.classic_op_types import SWITCHES
 from tensorloom.framework.graph_ir import (
     GRAPH_NAMES,
     LOWERED,
+    Edge,
     FunctionIR,
     GraphIR,
     Node,
@@ -32,15 +33,12 @@ from tensorloom.framework.graph_ir import (
 )
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
+from tensorloom.master.functionalize.liveness import ALWAYS, Condition, Literal
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
 
-Edge = tuple[str, int]
-Literal = tuple[Edge, int]  # (predicate, outcome)
-Condition = frozenset[Literal]
-_ALWAYS: Condition = frozenset()
 # References must stay what they are: RefMerge is left to the interpreter.
 _MERGES = ("Merge",)
 _STACK_OPS = frozenset(["StackPush", "StackPushV2", "StackPop", "StackPopV2"])
@@ -105,7 +103,7 @@ class _Rewriter:
         nodes = {
             name: node
             for name, node in self.graph.nodes.items()
-            if self.node_conditions[name] == _ALWAYS and node.op not in SWITCHES
+            if self.node_conditions[name] == ALWAYS and node.op not in SWITCHES
         }
         for cond in self.conds.values():
             self._replace(cond, nodes)
@@ -125,16 +123,16 @@ class _Rewriter:
     # --- conditions ------------------------------------------------------------------
 
     def _visit(self, node: Node) -> None:
-        inputs = [self.conditions.get(e, _ALWAYS) for e in node.inputs]
-        waits = [self.node_conditions.get(c, _ALWAYS) for c in node.control_inputs]
+        inputs = [self.conditions.get(e, ALWAYS) for e in node.inputs]
+        waits = [self.node_conditions.get(c, ALWAYS) for c in node.control_inputs]
         self.depths[node.name] = depths = self._depths_before(node)
         if node.op in _MERGES:
             condition = self._visit_merge(node, inputs, depths)
             condition = condition.union(*waits)
         elif node.op == "ControlTrigger":
-            condition = _ALWAYS  # it runs after what is dead as well
+            condition = ALWAYS  # it runs after what is dead as well
         else:
-            condition = _ALWAYS.union(*inputs, *waits)
+            condition = ALWAYS.union(*inputs, *waits)
         if any((edge, 1 - outcome) in condition for edge, outcome in condition):
             raise _NotStructuredError(node.name)
         self.node_conditions[node.name] = condition

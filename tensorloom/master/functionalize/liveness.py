@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.classic_op_types import EXITS, MERGES, SWITCHES
+from tensorloom.framework.graph_ir import Edge
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import GraphIR, Node
 
-Edge = tuple[str, int]
-Condition = frozenset[tuple[Edge, int]]  # all (predicate, outcome) that must hold
-
-_ALWAYS: Condition = frozenset()
+Literal = tuple[Edge, int]  # (predicate, outcome)
+Condition = frozenset[Literal]  # all that must hold
+ALWAYS: Condition = frozenset()
 
 
 def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
@@ -30,7 +30,7 @@ def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> 
     if not any(node.op in SWITCHES for node in graph.nodes.values()):
         return True
     conditions = _conditions(graph)
-    runs = _ALWAYS.union(*(conditions[n.name, 0] for n in starts))
+    runs = ALWAYS.union(*(conditions[n.name, 0] for n in starts))
     return all(conditions[n.name, 0] <= runs for n in shared)
 
 
@@ -45,7 +45,7 @@ def _conditions(graph: GraphIR) -> dict[Edge, Condition]:
             edges = [frozenset.intersection(*edges)]
         elif node.op == "ControlTrigger" and waits:
             waits = [frozenset.intersection(*waits)]
-        condition = _ALWAYS.union(*edges, *waits)
+        condition = ALWAYS.union(*edges, *waits)
         if node.op in EXITS:
             condition = _after_loop(graph.nodes, node, condition)
         of_nodes[node.name] = condition

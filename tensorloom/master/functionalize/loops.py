@@ -25,6 +25,7 @@ from tensorloom.framework.classic_op_types import (
 from tensorloom.framework.graph_ir import (
     GRAPH_NAMES,
     LOWERED,
+    Edge,
     FunctionIR,
     GraphIR,
     Node,
@@ -37,8 +38,6 @@ from tensorloom.master.optimize.node_facts import is_pure
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
-
-Edge = tuple[str, int]
 
 
 @dataclass(slots=True, eq=False)
@@ -225,7 +224,9 @@ def _functionalize(graph: GraphIR, frame: _Frame) -> GraphIR | None:
         *(n.name for n, _ in loop.exits),
     }
     shared = test.nodes.keys() & step.nodes.keys()
-    if any(n.name not in known for n in frame.inner) or not all(
+    # In a function there may be nodes that nothing needs.
+    rest = [n for n in frame.inner if n.name not in known]
+    if not all(map(is_pure, rest)) or not all(
         is_pure(graph.nodes[name]) for name in shared
     ):
         return None

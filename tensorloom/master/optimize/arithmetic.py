@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
-from tensorloom.master.optimize.redirection import Edge, Redirection, with_inputs
+from tensorloom.master.optimize.redirection import Redirection, with_inputs
 from tensorloom.master.optimize.symbolic_dims import SymbolicDims
 
 if TYPE_CHECKING:

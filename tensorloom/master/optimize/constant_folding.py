@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.called_functions import names_of
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.node_shapes import infer_node
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize import shape_values
 from tensorloom.master.optimize.broadcast_axes import reduction_axes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
-from tensorloom.master.optimize.redirection import Edge, Redirection
+from tensorloom.master.optimize.redirection import Redirection
 from tensorloom.master.optimize.symbolic_dims import SymbolicDims
 
 if TYPE_CHECKING:

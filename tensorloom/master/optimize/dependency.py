@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
-from tensorloom.master.optimize.redirection import Edge, with_inputs
+from tensorloom.master.optimize.redirection import with_inputs
 
 if TYPE_CHECKING:
     from tensorloom.master.optimize.target import OptimizeTarget

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import op_registry
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.master.optimize.redirection import Edge, Redirection
+from tensorloom.framework.graph_ir import Edge, GraphIR, Node
+from tensorloom.master.optimize.redirection import Redirection
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_registry import OpDef

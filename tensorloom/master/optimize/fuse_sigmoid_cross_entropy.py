@@ -21,8 +21,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR, Node
-    from tensorloom.master.optimize.redirection import Edge
+    from tensorloom.framework.graph_ir import Edge, GraphIR, Node
     from tensorloom.master.optimize.target import OptimizeTarget
 
 _TYPES: Final = frozenset([dtypes.float32, dtypes.float64])

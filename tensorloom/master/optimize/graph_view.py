@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from tensorloom.framework.graph_ir import GraphIR, Node
-    from tensorloom.master.optimize.redirection import Edge
+    from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 
 
 class GraphView:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.graph_ir import Node
-
-Edge = tuple[str, int]
+from tensorloom.framework.graph_ir import Edge, Node
 
 
 class Redirection:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import dtypes, op_registry
-from tensorloom.framework.graph_ir import Node, sort_topologically
+from tensorloom.framework.graph_ir import Edge, Node, sort_topologically
 from tensorloom.framework.node_shapes import infer_missing
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.optimize.node_facts import is_pure
-from tensorloom.master.optimize.redirection import Edge, with_inputs
+from tensorloom.master.optimize.redirection import with_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

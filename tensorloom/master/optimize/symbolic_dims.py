@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tensorloom.framework.graph_ir import Node
 
 if TYPE_CHECKING:
-    from tensorloom.master.optimize.redirection import Edge
+    from tensorloom.framework.graph_ir import Edge
 
 # A size, or the name of one that is not known.
 Dim = int | Hashable

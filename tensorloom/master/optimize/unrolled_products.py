@@ -30,8 +30,7 @@ from tensorloom.master.optimize.rewritten_order import Exchange
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tensorloom.framework.graph_ir import GraphIR, Node
-    from tensorloom.master.optimize.redirection import Edge
+    from tensorloom.framework.graph_ir import Edge, GraphIR, Node
     from tensorloom.master.optimize.target import OptimizeTarget
 
 # Fewer steps are not worth the copies.

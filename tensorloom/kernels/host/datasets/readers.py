@@ -137,9 +137,11 @@ def tf_record_dataset(c: OpKernelConstruction) -> Compute:
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
     def compute(names: Any, compression: Any, buffer_size: Any, *_: Any) -> Dataset:
-        if buffer_size < 0:
+        # Newer clients say -1 where the program says nothing.
+        if buffer_size < -1:
             raise invalid_argument("`buffer_size` must be >= 0 (0 == no buffering)")
-        opens = _open_tfrecord(_checked_compression(compression), int(buffer_size))
+        size = max(0, int(buffer_size))
+        opens = _open_tfrecord(_checked_compression(compression), size)
         return RecordDataset(types, shapes, file_names(names), opens)
 
     return compute

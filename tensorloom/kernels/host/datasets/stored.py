@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors, tensor_proto, varint
+from tensorloom.framework import errors, tensor_proto
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.varint import decode_varint, encode_varint
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -52,15 +53,15 @@ _RUN, _TIME, _VERSION, _DTYPES, _COUNT, _DONE = 2, 3, 4, 5, 6, 1000
 
 
 def _number(field: int, value: int) -> bytes:
-    return varint.encode(field << 3) + varint.encode(value)
+    return encode_varint(field << 3) + encode_varint(value)
 
 
 def _text(field: int, value: bytes) -> bytes:
-    return varint.encode(field << 3 | 2) + varint.encode(len(value)) + value
+    return encode_varint(field << 3 | 2) + encode_varint(len(value)) + value
 
 
 def _encode_metadata(run: str, types: Sequence[Any], count: int, done: bool) -> bytes:
-    enums = b"".join(varint.encode(t.as_datatype_enum) for t in types)
+    enums = b"".join(encode_varint(t.as_datatype_enum) for t in types)
     return b"".join(
         [
             _text(_RUN, run.encode()),
@@ -88,9 +89,9 @@ def _read_metadata(path: str) -> dict[int, Any] | None:
     position = 0
     try:
         while position < len(content):
-            tag, position = varint.decode(content, position)
+            tag, position = decode_varint(content, position)
             value: Any
-            value, position = varint.decode(content, position)
+            value, position = decode_varint(content, position)
             if tag & 7 == 2:
                 end = position + value
                 value, position = content[position:end], end
