@@ -1,15 +1,19 @@
 """What the elements of a TensorArray have in common, learned from all that is written.
 
 The client knows an element's shape only as far as it knows the shape of what it writes;
-a `scan` over fed data knows no more than that there is a batch.
+a `scan` over fed data knows no more than that there is a batch. So it is with the
+stacks in which classic loops keep values for their gradients. Those keep shapes too,
+and where it is the same one in every iteration, nobody need push or pop it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from tensorloom.framework.shape_inference import HandleData
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
@@ -17,6 +21,8 @@ from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import Node
     from tensorloom.framework.node_shapes import Handles
+
+_Array = np.ndarray[Any, Any]
 
 _MAX_ROUNDS: Final = 6
 
@@ -29,7 +35,7 @@ class _ArrayData(HandleData):
 
 
 class ArrayShapes:
-    """The element shapes of the arrays of a graph and its functions.
+    """The element shapes of the arrays and stacks of a graph and its functions.
 
     Inference runs in rounds: what it notes in one is known in the next. All that is
     noted is true of every step, so it may stop after any round.
@@ -39,6 +45,9 @@ class ArrayShapes:
         self._known: dict[str, TensorShape] = {}
         # By array, then by the node (of a function, or of the graph) that writes.
         self._written: dict[str, dict[tuple[str, str], TensorShape]] = {}
+        # The same of values that stacks hold, where all are equal.
+        self._values: dict[str, _Array] = {}
+        self._pushed: dict[str, dict[tuple[str, str], _Array | None]] = {}
         # Somebody unknown may write to these.
         self._escaped: set[str] = set()
         self._rounds = 0
@@ -58,10 +67,13 @@ class ArrayShapes:
           shapes: of its inputs.
           handles: what is known of the handles around it; its own is added.
         """
-        if node.op == "TensorArrayV3":
+        made = _MAKERS.get(node.op)
+        if made is not None:
             array = f"{function}:{node.name}"
-            shape = refined(node.attrs["element_shape"], self._known.get(array))
-            handles[node.name, 0] = _ArrayData(node.attrs["dtype"], shape, array)
+            shape = self._known.get(array, UNKNOWN)
+            if "element_shape" in node.attrs:
+                shape = refined(node.attrs["element_shape"], shape)
+            handles[node.name, 0] = _ArrayData(node.attrs[made], shape, array)
             self._written.setdefault(array, {})
             return
         if not self._written:
@@ -91,6 +103,26 @@ class ArrayShapes:
         ):
             self.lose(data)
 
+    def value_of_stack(
+        self, node: Node, function: str, handles: Handles, pushed: _Array | None
+    ) -> _Array | None:
+        """The value that a stack holds in every place; None if there is no such one.
+
+        Args:
+          node: one that pushes or pops.
+          function: whose body it is in. Only loops are known to pop as often as they
+            push: elsewhere a stack may be empty, which is an error.
+          handles: what is known of the handles around it.
+          pushed: the value that the node pushes, if that is known.
+        """
+        data = handles.get(node.inputs[0])
+        if not isinstance(data, _ArrayData):
+            return None
+        if not function or node.op == "StackPushV2":
+            values = self._pushed.setdefault(data.array, {})
+            values[function, node.name] = pushed if function else None
+        return self._values.get(data.array)
+
     def lose(self, data: HandleData | None) -> None:
         """Notes that a handle goes where nobody follows it."""
         if isinstance(data, _ArrayData):
@@ -103,28 +135,62 @@ class ArrayShapes:
             for array, shapes in self._written.items()
             if shapes and array not in self._escaped
         }
+        values = {
+            stack: first
+            for stack, pushed in self._pushed.items()
+            if stack not in self._escaped
+            and (first := _common_value(pushed.values())) is not None
+        }
         # By their sizes: shapes with unknown ones are never equal.
-        before, now = _dims(self._known), _dims(known)
-        if now == before or self._rounds == _MAX_ROUNDS:
+        is_old = _dims(known) == _dims(self._known) and values.keys() <= (
+            self._values.keys()
+        )
+        if is_old or self._rounds == _MAX_ROUNDS:
             return False
         self._rounds += 1
         self._known, self._written = known, {}
+        self._values, self._pushed = values, {}
         return True
 
 
+def _common_value(pushed: Iterable[_Array | None]) -> _Array | None:
+    """The one value that is pushed, by every node."""
+    first, *others = pushed
+    if first is None:
+        return None
+    for other in others:
+        if other is not first and (
+            other is None
+            or other.shape != first.shape
+            or other.tobytes() != first.tobytes()
+        ):
+            return None
+    return first
+
+
+# By the ops that make an array, the attr that says what it holds.
+_MAKERS: Final = {"TensorArrayV3": "dtype", "StackV2": "elem_type"}
+
+
 _WRITES: Final = frozenset(
-    ["TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3"]
+    [
+        *("TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3"),
+        "StackPushV2",
+    ]
 )
 _READS: Final = frozenset(
     [
         *("TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayConcatV3"),
         *("TensorArraySizeV3", "TensorArrayCloseV3", "TensorArrayGradWithShape"),
+        *("StackPopV2", "StackCloseV2"),
     ]
 )
 
 
 def _element_of(node: Node, shapes: Sequence[TensorShape]) -> TensorShape:
     """The shape of the elements that a node writes."""
+    if node.op == "StackPushV2":
+        return shapes[1]
     if node.op == "TensorArrayWriteV3":
         return shapes[2]
     dims = shapes[2 if node.op == "TensorArrayScatterV3" else 1].dims_tuple

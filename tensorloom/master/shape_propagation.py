@@ -143,7 +143,10 @@ class _Inference:
                 self.arrays.note(node, function, shapes, known.handles)
                 note_list(node, shapes, known.handles)
             if self.evaluate is not None and node.inputs:
-                self._note_values(node, known, self.evaluate)
+                if node.op in _OF_STACKS:
+                    self._note_stack(node, known, function)
+                else:
+                    self._note_values(node, known, self.evaluate)
 
     def _calls(self, node: Node) -> bool:
         return node.op in _CALLING or node.op in self.functions
@@ -202,6 +205,24 @@ class _Inference:
         if not _are_same(told, node.output_shapes or ()):
             known.nodes[node.name] = node.replace(output_shapes=told)
             known.refined.add(node.name)
+
+    def _note_stack(self, node: Node, known: _Known, function: str) -> None:
+        """Nothing is pushed or popped where it is the same in every iteration."""
+        pushed = _value_of(known, node.inputs[1]) if len(node.inputs) > 1 else None
+        value = self.arrays.value_of_stack(node, function, known.handles, pushed)
+        if value is None:
+            return
+        if node.op == "StackPushV2":
+            attrs = {"T": node.attrs["T"]}
+            node = node.replace(op="Identity", inputs=node.inputs[1:], attrs=attrs)
+        else:
+            attrs = {"dtype": node.output_types[0], "value": value}
+            shapes = (TensorShape.of(value.shape),)
+            node = node.replace(
+                op="Const", inputs=(), attrs=attrs, output_shapes=shapes
+            )
+            known.refined.add(node.name)
+        known.nodes[node.name] = node
 
     # --- functions -------------------------------------------------------------------
 
@@ -300,6 +321,7 @@ class _Inference:
 
 
 _CALLING: Final = LOOPS | BRANCHES | CALLS
+_OF_STACKS: Final = frozenset(["StackPushV2", "StackPopV2"])
 
 
 def _functions_of(node: Node) -> list[str]:

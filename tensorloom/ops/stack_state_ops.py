@@ -9,7 +9,7 @@ from tensorloom.framework.shape_inference import (
     no_outputs,
     unknown_shapes,
 )
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -21,6 +21,12 @@ def _old_handle_shape(c: InferenceContext) -> TensorShape:
 
 def _push_shape(c: InferenceContext) -> TensorShape:
     return c.input_shape(1)
+
+
+def _pop_shape(c: InferenceContext) -> TensorShape:
+    # Told by passes that have seen every push; a client's graph says nothing.
+    stack = c.handle_data(0)
+    return UNKNOWN if stack is None else stack.shape
 
 
 register_op(
@@ -49,7 +55,7 @@ register_op(
     inputs=["handle: resource"],
     outputs=["elem: elem_type"],
     attrs=["elem_type: type"],
-    shape_fn=unknown_shapes,
+    shape_fn=_pop_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Takes the element that was pushed last.",
