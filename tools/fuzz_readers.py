@@ -33,12 +33,11 @@ KINDS = (b"", b"GZIP", b"ZLIB")
 DATA = ROOT / "tests" / "storage" / "data"
 
 
-from tensorloom.framework import errors  # noqa: E402
+from tensorloom.framework import errors, varint  # noqa: E402
 from tensorloom.storage import (  # noqa: E402
     bundle_reader,
     byte_stream,
     checkpoint_v1,
-    coding,
     crc32c,
     event_files,
     record_file,
@@ -54,13 +53,13 @@ WATCHED = (
     bundle_reader,
     byte_stream,
     checkpoint_v1,
-    coding,
     event_files,
     record_file,
     slices,
     snappy,
     table_reader,
     tfrecord,
+    varint,
 )
 
 

@@ -18,11 +18,11 @@ def dense(tf, x, units, name, activation=None):
         return activation(y) if activation else y
 
 
-def conv(tf, x, channels, name, stride=1):
+def conv(tf, x, channels, name, stride=1, size=3):
     depth = int(x.shape[3])
     with tf.variable_scope(name):
         initializer = tf.truncated_normal_initializer(stddev=0.1, seed=1)
-        shape = [3, 3, depth, channels]
+        shape = [size, size, depth, channels]
         filters = tf.get_variable("w", shape, initializer=initializer)
         return tf.nn.conv2d(x, filters, [1, stride, stride, 1], "SAME")
 
@@ -164,3 +164,53 @@ def residual_network(tf):
     labels = tf.placeholder(tf.int64, [None])
     optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
     return training(tf, x, labels, logits, optimizer, 32, updates)
+
+
+def bottleneck(tf, x, channels, name, updates):
+    with tf.variable_scope(name):
+        y = x
+        for index, (width, size) in enumerate(((channels, 1), (channels, 3))):
+            y = conv(tf, y, width, "conv%d" % index, size=size)
+            y = tf.nn.relu(batch_norm(tf, y, "norm%d" % index, updates))
+        y = conv(tf, y, int(x.shape[3]), "last", size=1)
+        return tf.nn.relu(x + batch_norm(tf, y, "last_norm", updates))
+
+
+@table.step("bottleneck blocks 7x7x1024, Momentum step, batch 4", target=0.9)
+def bottlenecks(tf):
+    """The last layers of a large network: small images with many channels."""
+    updates = []
+    x = y = tf.placeholder(tf.float32, [None, 7, 7, 1024])
+    for index in range(3):
+        y = bottleneck(tf, y, 256, "block%d" % index, updates)
+    logits = dense(tf, tf.reduce_mean(y, [1, 2]), 10, "logits")
+    labels = tf.placeholder(tf.int64, [None])
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+    return training(tf, x, labels, logits, optimizer, 4, updates)
+
+
+@table.step(
+    "wide and deep, 20 tables of 5,000 rows, Adagrad step, batch 256", target=0.9
+)
+def wide_and_deep(tf):
+    words = [tf.placeholder(tf.int32, [None]) for _ in range(20)]
+    numbers = tf.placeholder(tf.float32, [256, 13])
+    labels = tf.placeholder(tf.int64, [None])
+    deep, wide = [numbers], []
+    for index, word in enumerate(words):
+        table_of = tf.get_variable("deep%d" % index, [5000, 16])
+        deep.append(tf.nn.embedding_lookup(table_of, word))
+        weights = tf.get_variable("wide%d" % index, [5000, 10])
+        wide.append(tf.nn.embedding_lookup(weights, word))
+    y = tf.concat(deep, 1)
+    for units in (256, 128, 64):
+        y = dense(tf, y, units, "units%d" % units, tf.nn.relu)
+    logits = dense(tf, y, 10, "logits") + tf.add_n(wide)
+    loss = mean_loss(tf, labels, logits)
+    train = tf.train.AdagradOptimizer(0.01).minimize(loss)
+    random = np.random.RandomState(0)
+    feed = {word: random.randint(0, 5000, 256) for word in words}
+    feed[numbers], feed[labels] = random.rand(256, 13), random.randint(0, 10, 256)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run([train, loss], feed)

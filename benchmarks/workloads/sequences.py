@@ -74,6 +74,30 @@ def lstm_dynamic(tf):
     return language_model(tf, dynamic)
 
 
+@table.step("bidirectional GRU, sizes unknown, Adam step", target=1.0)
+def bidirectional_gru(tf):
+    x = tf.placeholder(tf.float32, [None, None, 40])
+    lengths, labels = (tf.placeholder(tf.int32, [None]) for _ in range(2))
+    cells = [tf.nn.rnn_cell.GRUCell(96) for _ in range(2)]
+    both, _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, lengths, dtype=tf.float32)
+    weights = tf.get_variable("w", [192, 7])
+    logits = tf.matmul(tf.reduce_mean(tf.concat(both, 2), 1), weights)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=labels, logits=logits
+    )
+    loss = tf.reduce_mean(losses)
+    train = tf.train.AdamOptimizer(0.001).minimize(loss)
+    random = np.random.RandomState(0)
+    feed = {
+        x: random.rand(16, 80, 40),
+        lengths: random.randint(30, 80, 16),
+        labels: random.randint(0, 7, 16),
+    }
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run([train, loss], feed)
+
+
 @table.step("word2vec, NCE step, vocabulary 100,000", target=0.6)
 def word2vec(tf):
     vocabulary, depth, batch = 100000, 128, 128

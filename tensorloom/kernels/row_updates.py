@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from tensorloom.kernels.host.stable_order import are_distinct
 from tensorloom.kernels.variable_value import to_host, to_tensor
 
 # torch's `index_add_` takes 40 ns and more for each row, whatever its length. NumPy
@@ -16,7 +17,7 @@ _LEAST_ROWS: Final = 96
 _GREATEST_ROW: Final = 512
 # What NumPy adds in vectors; and single elements one after the other as quickly as
 # torch, with a third of what torch's calls take.
-_DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
+HOST_DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
 # What torch's `index_add_` adds in vectors. For other rows it goes through
 # `index_put_` up to six times as fast.
 _HALVES: Final = (torch.float16, torch.bfloat16)
@@ -36,7 +37,7 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
       RuntimeError: torch's, where the shapes do not fit.
     """
     may_suit = target.dim() == 1 or len(index) >= _LEAST_ROWS
-    if may_suit and target.is_cpu and target.dtype in _DTYPES:
+    if may_suit and target.is_cpu and target.dtype in HOST_DTYPES:
         ufunc = np.add if sign > 0 else np.subtract
         if _add_on_host(ufunc, target.numpy(), to_host(index), to_host(update)):
             return
@@ -73,16 +74,10 @@ def _add_on_host(ufunc: np.ufunc, whole: Any, rows: Any, change: Any) -> bool:
     is_narrow = whole.nbytes <= _GREATEST_ROW * len(whole)
     if len(rows) > len(whole) or not is_narrow or not whole.flags.c_contiguous:
         return False
-    if not _differ(rows):
+    # Added at once, a row that comes twice would get one update of the two.
+    if not are_distinct(rows):
         return False
     taken = whole.take(rows, 0)
     ufunc(taken, change, taken)
     whole[rows] = taken
     return True
-
-
-def _differ(rows: Any) -> bool:
-    """Whether no row comes twice: added at once, it would get one update of the two."""
-    ordered = rows.copy()
-    ordered.sort()
-    return not np.count_nonzero(ordered[1:] == ordered[:-1])

@@ -17,6 +17,7 @@ Dims = tuple[int | None, ...] | None
 UNSET: Final[Any] = object()
 
 _lock = threading.Lock()
+_new = object.__new__
 
 
 class _Cell:
@@ -68,7 +69,10 @@ class TensorList:
     is looked at.
     """
 
-    __slots__ = ("_cell", "element_dtype", "element_shape", "length", "max_elements")
+    __slots__ = (
+        *("_accepted", "_cell"),
+        *("element_dtype", "element_shape", "length", "max_elements"),
+    )
 
     shape: ClassVar[tuple[int, ...]] = ()  # a variant is a scalar
 
@@ -85,6 +89,8 @@ class TensorList:
         self.length = length
         self.max_elements = max_elements
         self._cell = _Cell(storage) if isinstance(storage, list) else storage
+        # A shape that fits: where part of it is open, the one that was pushed last.
+        self._accepted: Any = element_shape
 
     def __repr__(self) -> str:
         return f"TensorList({self.element_dtype.name}, {self.length} elements)"
@@ -106,7 +112,7 @@ class TensorList:
             )
         # A resource has no shape, nor has what nobody reads of a branch not taken.
         shape = getattr(element, "shape", None)
-        if shape is not None and shape != self.element_shape:
+        if shape is not None and shape != self._accepted:
             self._check_pushed(tuple(shape))
         cell = self._cell
         with _lock:
@@ -117,13 +123,10 @@ class TensorList:
                 items.append(element)
             else:
                 cell = _Cell([*items[:length], element])
-        return TensorList(
-            self.element_dtype,
-            self.element_shape,
-            cell,
-            length + 1,
-            self.max_elements,
-        )
+        longer = self._with_cell(cell, length + 1)
+        if shape is not None:
+            longer._accepted = shape
+        return longer
 
     def _check_pushed(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self.element_shape):
@@ -142,10 +145,18 @@ class TensorList:
         if not self.length:
             raise invalid_argument("Trying to pop from an empty list.")
         last = self.length - 1
-        shorter = TensorList(
-            self.element_dtype, self.element_shape, self._cell, last, self.max_elements
-        )
-        return shorter, self.at(last)
+        return self._with_cell(self._cell, last), self.at(last)
+
+    def _with_cell(self, cell: _Cell, length: int) -> TensorList:
+        """A list of the same kind that sees so much of a cell."""
+        result = _new(TensorList)
+        result.element_dtype = self.element_dtype
+        result.element_shape = self.element_shape
+        result.length = length
+        result.max_elements = self.max_elements
+        result._cell = cell
+        result._accepted = self._accepted
+        return result
 
     # --- by index --------------------------------------------------------------------
 
@@ -168,13 +179,7 @@ class TensorList:
             self._check_set(tuple(shape))
         with _lock:
             cell = self._cell.supersede(index, element)
-        return TensorList(
-            self.element_dtype,
-            self.element_shape,
-            cell,
-            self.length,
-            self.max_elements,
-        )
+        return self._with_cell(cell, self.length)
 
     def _check_set(self, shape: tuple[int, ...]) -> None:
         if not is_compatible(shape, self.element_shape):

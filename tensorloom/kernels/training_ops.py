@@ -19,6 +19,7 @@ from tensorloom.kernels.host.training_ops import (
     GRADIENTS,
     distinct_parts,
     scalar_inputs,
+    update_array_rows,
 )
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, State
 from tensorloom.kernels.variable_value import exclusive, is_host, to_host, to_tensor
@@ -175,10 +176,16 @@ def update_rows(
     indices: Any,
 ) -> None:
     """Updates some rows of a variable that holds a tensor; call under its lock."""
-    gradient = to_tensor(inputs[gradient_at])
     arguments = [x if i == gradient_at else x.item() for i, x in enumerate(inputs)]
     tensors = [exclusive(variable, state[0]) for variable in state]
     try:
+        if _suits_host(tensors[0], inputs[gradient_at]):
+            arrays = [tensor.numpy() for tensor in tensors]
+            update_array_rows(
+                FORMULAS[rule], arrays, arguments, gradient_at, attrs, indices
+            )
+            return
+        gradient = to_tensor(inputs[gradient_at])
         index = to_tensor(indices, tensors[0].device).to(torch.int64)
         for part in distinct_parts(to_host(indices)):
             at = index[part]
@@ -190,6 +197,17 @@ def update_rows(
     finally:
         for variable, tensor in zip(state, tensors, strict=True):
             variable.value = tensor
+
+
+# What NumPy computes with as quickly as torch does in one thread; for up to so many
+# numbers torch takes one, and each of its calls several times as long to begin.
+_HOST_FLOATS = frozenset([torch.float32, torch.float64])
+_HOST_ELEMENTS = 1 << 15
+
+
+def _suits_host(tensor: torch.Tensor, gradient: Any) -> bool:
+    is_small = math.prod(gradient.shape) <= _HOST_ELEMENTS
+    return is_small and tensor.is_cpu and tensor.dtype in _HOST_FLOATS
 
 
 # --- all variables of a step -------------------------------------------------

@@ -14,6 +14,7 @@ from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.array_ops_fill import empty_of
 from tensorloom.kernels.host.array_ops_shape import scalar_or_array
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.stacking import stack_rows
 
@@ -22,6 +23,16 @@ from tensorloom.kernels.host.stacking import stack_rows
 
 @host_kernel("ConcatV2")
 def _concat_v2(c: OpKernelConstruction) -> Compute:
+    first, *others = c.input_shapes[:-1]
+    fixed = checks.in_advance(
+        lambda shape, axis, *rest: checks.concat_axis([shape, *rest], axis),
+        first,
+        c.constant(len(c.input_shapes) - 1),
+        *[s.dims_tuple if s.is_fully_defined() else None for s in others],
+    )
+    if fixed is not None:
+        at = fixed
+        return makes_array(lambda *inputs: np.concatenate(inputs[:-1], at))
     place = checks.keep_last(checks.concat_axis)
     return lambda *inputs: concat(inputs[:-1], inputs[-1], place)
 

@@ -13,6 +13,7 @@ from tensorloom.framework import processor
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.composition import fused
 from tensorloom.kernels.host.array_ops_checks import in_advance
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_matmul import check_matrices, product_of
 from tensorloom.kernels.host.nn_ops_checks import check_bias
 
@@ -64,6 +65,7 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
         check, first, *[s.dims_tuple for s in others]
     )
 
+    @makes_array
     def compute(a: _Array, b: _Array, bias: _Array) -> _Array:
         if not fits:
             check(a.shape, b.shape, bias.shape)

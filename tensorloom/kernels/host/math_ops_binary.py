@@ -250,9 +250,24 @@ def _approximate_equal(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("Select")
 def _select(c: OpKernelConstruction) -> Compute:
-    return lambda cond, x, y: select(cond, x, y, _where)
+    cond, x, y = c.input_shapes
+    if x.is_fully_defined() and x.dims_tuple == y.dims_tuple:
+        if cond.dims_tuple == x.dims_tuple:
+            return _where
+        if x.dims_tuple and cond.dims_tuple == x.dims_tuple[:1]:
+            return _select_rows
+    return makes_array(lambda cond, x, y: select(cond, x, y, _where))
 
 
+@makes_array
+def _select_rows(cond: Any, x: Any, y: Any) -> Any:
+    # `np.where` asks for the condition of each element.
+    result = y.copy()
+    np.copyto(result, x, where=cond.reshape((-1,) + (1,) * (x.ndim - 1)))
+    return result
+
+
+@makes_array
 def _where(cond: Any, x: Any, y: Any) -> Any:
     out = where(cond, x, y)
     # Rank 0 is a NumPy scalar in host memory, except for strings.

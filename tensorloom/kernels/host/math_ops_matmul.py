@@ -10,6 +10,7 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
 # Multiplications up to which OpenBLAS computes a product on the caller's thread alone.
@@ -42,24 +43,52 @@ def product_of(c: OpKernelConstruction) -> Compute:
     if inner == 1 and not is_blas:
         return np.multiply  # of a column and a row, without a sum
     if is_blas and math.prod(left) * columns > ONE_THREAD_PRODUCT:
-        return _in_blocks(max(1, ONE_THREAD_PRODUCT // math.prod(right)))
+        return _in_blocks(math.prod(left) // inner, inner, columns)
     # The same for matrices, in half of the time; `np.dot` first asks its arguments
     # whether they want to take over.
     return np.ndarray.dot
 
 
-def _in_blocks(rows: int) -> Compute:
-    """The product in blocks of rows, none of which makes OpenBLAS wake its threads.
+def _in_blocks(rows: int, inner: int, columns: int) -> Compute:
+    """The product in blocks, none of which makes OpenBLAS wake its threads.
 
-    They would be awake when torch's are, on the same cores. With a transposed matrix a
-    block can take twice as long as with a copy of it.
+    They would be awake when torch's are, on the same cores. The blocks are of rows or
+    of columns, whichever are more: each block repacks the whole other matrix, which of
+    few rows or columns is little. Blocks of a single row are products with a vector,
+    for which nothing is packed.
     """
+    height = max(1, ONE_THREAD_PRODUCT // (inner * columns))
+    width = ONE_THREAD_PRODUCT // (rows * inner)
+    if height == 1 or columns <= rows or not width:
+        return _in_blocks_of_rows(_even(rows, height))
+    return _in_blocks_of_columns(_even(columns, width))
 
+
+def _even(total: int, most: int) -> int:
+    """The size of equal blocks of at most `most`; OpenBLAS takes eights at once."""
+    size = math.ceil(total / math.ceil(total / most))
+    return min(most, math.ceil(size / 8) * 8)
+
+
+def _in_blocks_of_rows(height: int) -> Compute:
+    @makes_array
     def multiply(a: Any, b: Any) -> Any:
         result = np.empty((len(a), b.shape[1]), a.dtype)
-        b = np.ascontiguousarray(b)
-        for start in range(0, len(a), rows):
-            a[start : start + rows].dot(b, result[start : start + rows])
+        for start in range(0, len(a), height):
+            a[start : start + height].dot(b, result[start : start + height])
+        return result
+
+    return multiply
+
+
+def _in_blocks_of_columns(width: int) -> Compute:
+    @makes_array
+    def multiply(a: Any, b: Any) -> Any:
+        columns = b.shape[1]
+        result = np.empty((len(a), columns), a.dtype)
+        for start in range(0, columns, width):
+            block = slice(start, start + width)
+            np.matmul(a, b[:, block], result[:, block])
         return result
 
     return multiply
@@ -71,6 +100,7 @@ def _mat_mul(c: OpKernelConstruction) -> Compute:
     multiply = product_of(c)
     known = all(s.is_fully_defined() for s in c.input_shapes)
 
+    @makes_array
     def compute(a: Any, b: Any) -> Any:
         if not known:
             check_matrices(a.shape, b.shape, transpose_a, transpose_b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from typing import Any
@@ -13,6 +12,7 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_binary import FLOATS, INTEGERS
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
@@ -182,12 +182,20 @@ _WIDE_UNSIGNED = {"T": {dtypes.uint16, dtypes.uint32, dtypes.uint64}}
 def _add_n(c: OpKernelConstruction) -> Compute:
     name, op = c.node_name, c.op
     known = len(set(c.input_shapes)) == 1 and c.input_shapes[0].is_fully_defined()
+    if known and len(c.input_shapes) == 2:
+        return operator.add
 
     def compute(*inputs: Any) -> Any:
-        check_same_shapes(name, op, inputs)
-        return functools.reduce(operator.add, inputs)
+        if not known:
+            check_same_shapes(name, op, inputs)
+        if len(inputs) == 1:
+            return inputs[0]
+        total = inputs[0] + inputs[1]
+        for value in inputs[2:]:
+            total += value
+        return total
 
-    return operator.add if known and len(c.input_shapes) == 2 else compute
+    return makes_array(compute) if len(c.input_shapes) > 1 else compute
 
 
 host_kernel("AddN", types=_WIDE_UNSIGNED, large=True, aliases=True)(_add_n)

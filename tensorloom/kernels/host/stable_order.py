@@ -1,4 +1,4 @@
-"""Small integers in order, and where they came from."""
+"""Small integers in order, where they came from, and whether they differ."""
 
 from __future__ import annotations
 
@@ -32,3 +32,10 @@ def stable_order(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     pairs |= np.arange(len(keys))
     pairs.sort()
     return pairs >> bits, pairs & ((1 << bits) - 1)
+
+
+def are_distinct(keys: NDArray[Any]) -> bool:
+    """Whether no integer of [n] comes twice."""
+    ordered = keys.copy()
+    ordered.sort()
+    return not np.count_nonzero(ordered[1:] == ordered[:-1])

@@ -14,6 +14,8 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.kernels.host.scatter_ops import are_inside
+from tensorloom.kernels.host.stable_order import are_distinct, stable_order
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS, Formula
 from tensorloom.kernels.variable_value import (
     format_shape,
@@ -191,14 +193,13 @@ def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
         raise errors.InvalidArgumentError(
             None, None, "grad must be the same size as indices in the first dimension."
         )
+    if are_inside(indices, rows[0]):
+        return
     found = to_host(indices)
-    bad = np.flatnonzero((found < 0) | (found >= rows[0]))
-    if len(bad):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Index {found[bad[0]]} at offset {bad[0]} in indices is out of range",
-        )
+    bad = np.flatnonzero((found < 0) | (found >= rows[0]))[0]
+    raise errors.InvalidArgumentError(
+        None, None, f"Index {found[bad]} at offset {bad} in indices is out of range"
+    )
 
 
 def _update_rows(
@@ -209,27 +210,61 @@ def _update_rows(
     attrs: Any,
     indices: Any,
 ) -> None:
-    at = to_host(indices)
-    gradient = to_host(inputs[gradient_at])
     arrays = [np.array(v.value) for v in state]
-    for part in distinct_parts(at):
-        inputs[gradient_at] = gradient[part]
-        rows = tuple(array[at[part]] for array in arrays)
-        updated = formula(np, rows, tuple(inputs), attrs)
-        for array, new in zip(arrays, updated, strict=True):
-            array[at[part]] = new
+    update_array_rows(formula, arrays, inputs, gradient_at, attrs, indices)
     for variable, array in zip(state, arrays, strict=True):
         variable.value = array
+
+
+def update_array_rows(
+    formula: Formula,
+    arrays: Sequence[Any],
+    inputs: list[Any],
+    gradient_at: int,
+    attrs: Mapping[str, Any],
+    indices: Any,
+) -> None:
+    """Updates some rows of a variable and its slots in place, in the indices' order.
+
+    Args:
+      formula: the rule.
+      arrays: the variable and its slots, [n, ...] each, of one floating dtype.
+      inputs: the formula's, in either memory; the gradient's place is changed.
+      gradient_at: the place of the gradient, [k, ...].
+      attrs: the node's.
+      indices: int32 or int64, [k], each in [0, n).
+    """
+    at = to_host(indices).astype(np.intp, copy=False)
+    gradient = to_host(inputs[gradient_at])
+    for part in distinct_parts(at):
+        places, inputs[gradient_at] = at[part], gradient[part]
+        rows = tuple([array.take(places, 0) for array in arrays])
+        updated = formula(np, rows, tuple(inputs), attrs)
+        for array, new, old in zip(arrays, updated, rows, strict=True):
+            if new is not old:
+                array[places] = new
 
 
 def distinct_parts(indices: np.ndarray[Any, Any]) -> list[Any]:
     """Positions in `indices`, split such that no part names a row twice.
 
     Repeated rows are updated one after the other, in the order of the indices.
+
+    Args:
+      indices: int32 or int64, [k], none negative.
     """
-    if len(np.unique(indices)) == len(indices):
+    if are_distinct(indices):
         return [slice(None)]
-    return [slice(i, i + 1) for i in range(len(indices))]
+    # The first update of each row that comes, then the second ones: a row's stay in
+    # order, and no row's depends on another's.
+    ordered, order = stable_order(indices)
+    places = np.arange(len(order))
+    is_start = np.empty(len(order), np.bool_)
+    is_start[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], is_start[1:])
+    earlier = places - np.maximum.accumulate(np.where(is_start, places, 0))
+    ends = np.bincount(earlier).cumsum()[:-1]
+    return np.split(order[stable_order(earlier)[1]], ends)
 
 
 @host_kernel(FUSED_OPS, any_inputs=GRADIENTS, large=True)
