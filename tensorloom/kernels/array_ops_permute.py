@@ -57,10 +57,13 @@ def _reverse_sequence(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor, lengths: Any) -> torch.Tensor:
         host.check_sequences(value.shape, lengths, batch, seq)
         positions = host.reversed_positions(lengths, value.shape[seq])
-        index = torch.from_numpy(np.ascontiguousarray(positions)).to(value.device)
         moved = value.movedim((batch, seq), (0, 1))
-        rows = torch.arange(moved.shape[0], device=value.device).unsqueeze(1)
-        return moved[rows, index].movedim((0, 1), (batch, seq))
+        rows, steps, *rest = moved.shape
+        # Of whole rows: several times faster than by two indices.
+        positions = positions + np.arange(rows)[:, None] * steps
+        index = torch.from_numpy(positions.ravel()).to(value.device)
+        chosen = moved.reshape(rows * steps, *rest).index_select(0, index)
+        return chosen.reshape(moved.shape).movedim((0, 1), (batch, seq))
 
     return compute
 

@@ -159,19 +159,18 @@ def _unsorted_segments(op: str, how: str, start: _Start) -> None:
         def compute(
             data: torch.Tensor, ids: torch.Tensor, num_segments: Any
         ) -> torch.Tensor:
-            rank = ids.dim()
-            if ids.is_cpu:  # NumPy compares in a third of the time.
-                ids = ids.numpy()
-            rows = check_unsorted(data.shape, ids, ids.shape, num_segments)
-            if rank != 1:
-                ids = ids.reshape(-1)
-                data = data.reshape((len(ids), *data.shape[rank:]))
-            if not are_inside(ids, rows):  # rows of no segment
-                kept = ids >= 0
-                ids, data = ids[kept], data[to_tensor(kept)]
-            out = _combine(data, ids, rows, how, first)
+            # NumPy compares in a third of the time.
+            flat: Any = ids.numpy() if ids.is_cpu else ids
+            rows = check_unsorted(data.shape, flat, ids.shape, num_segments)
+            if ids.dim() != 1:
+                flat = flat.reshape(-1)
+                data = data.reshape((len(flat), *data.shape[ids.dim() :]))
+            if not are_inside(flat, rows):  # rows of no segment
+                kept = flat >= 0
+                flat, data = flat[kept], data[to_tensor(kept)]
+            out = _combine(data, flat, rows, how, first)
             if how in _EXTREMA and _has_nan(out):
-                parts = to_host(data), to_host(ids)
+                parts = to_host(data), to_host(flat)
                 out = to_tensor(extrema_after_nan(op, *parts, rows, first), data.device)
             return out
 

@@ -47,14 +47,14 @@ def sum_segments(
         values = data if indices is None else data.index_select(0, indices)
         return _add_elements(values.numpy(), to_host(ids), rows, width)
     ids = to_tensor(ids, data.device)
-    least = _FEW if is_sorted else _FEW_UNSORTED
-    if data.is_cpu and len(ids) >= _FEW and width == 1 and data.dtype in _COUNTS:
+    if data.is_cpu and width == 1 and data.dtype in _COUNTS:
         weights = data.reshape(-1)
         weights = weights if indices is None else weights.index_select(0, indices)
         sums = torch.bincount(ids, weights=weights, minlength=rows)
         return sums.view(rows, *data.shape[1:])
     is_bags = data.is_cpu and width > 1 and data.dtype is _BAGS
-    if not is_bags or len(ids) < max(least, _PER_BAG * rows):
+    few = _FEW if is_sorted else _FEW_UNSORTED
+    if not is_bags or len(ids) < max(few, _PER_BAG * rows):
         return _add(data, ids, rows, indices)
     if not is_sorted:
         ids, order = map(torch.from_numpy, stable_order(ids.numpy()))

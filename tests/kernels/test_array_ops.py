@@ -6,6 +6,7 @@ unknown shape it becomes a tensor. Each row is run both ways.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tests.kernels.math_ops_calls import call_host, call_torch
 
 X = np.arange(24).reshape(4, 6)
 INDICES = np.array([[0, 5], [3, 2]])
@@ -172,6 +174,26 @@ def test_huge_sizes_fail_without_allocation(build: Any) -> None:
         (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)
     ):
         _run(build, value, [2])
+
+
+@pytest.mark.parametrize(
+    ("shape", "batch", "seq"),
+    [
+        *[((4, 6), 0, 1), ((4, 6), 1, 0), ((4, 6, 5), 2, 1), ((4, 2, 6, 3), 0, 2)],
+        *[((0, 3, 2), 0, 1), ((3, 0), 0, 1), ((2, 3, 0), 1, 0)],
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.complex64, bool])
+def test_reversed_sequences_on_tensors(
+    shape: tuple[int, ...], batch: int, seq: int, dtype: Any
+) -> None:
+    x = (np.arange(math.prod(shape)) % 7).reshape(shape).astype(dtype)
+    lengths = np.arange(shape[batch], dtype=np.int64) % (shape[seq] + 1)
+    attrs = {"batch_dim": batch, "seq_dim": seq}
+    expected = call_host("ReverseSequence", x, lengths, **attrs)
+    found = call_torch("ReverseSequence", x, lengths, **attrs)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_views_do_not_leak_into_fetches() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
@@ -13,7 +16,21 @@ SEGMENTS = 37
 @pytest.mark.parametrize(
     "dtype", [torch.float32, torch.float64, torch.int32, torch.complex64]
 )
-@pytest.mark.parametrize("shape", [(9,), (900,), (900, 1), (900, 3, 4), (0, 5)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (9,),
+        (900, 1),
+        (5000,),
+        (5000, 1),
+        (900, 4),
+        (900, 3, 4),
+        (2000, 3),
+        (40000, 2),
+        (0, 5),
+        (5, 0),
+    ],
+)
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("id_dtype", [torch.int32, torch.int64])
 def test_sums(
@@ -26,19 +43,38 @@ def test_sums(
         ids = ids.sort().values
     gathered = torch.randint(0, max(shape[0], 1), shape[:1], generator=random)
     for indices in (None, gathered, gathered.int()):
-        wanted = torch.zeros((SEGMENTS + 2, *shape[1:]), dtype=dtype)
-        rows = data if indices is None else data[gathered]
-        for segment, row in zip(ids.tolist(), rows, strict=True):
-            wanted[segment] += row
-        given = sum_segments(
-            data, ids, SEGMENTS + 2, indices=indices, is_sorted=is_sorted
-        )
-        assert given.dtype == dtype
-        assert torch.equal(given, wanted)
+        wanted = _sums(data if indices is None else data[gathered], ids)
+        for given_ids in (ids, ids.numpy()):
+            given = sum_segments(
+                data, given_ids, SEGMENTS + 2, indices=indices, is_sorted=is_sorted
+            )
+            assert given.dtype == dtype
+            assert torch.equal(given, wanted)
 
 
-def test_columns_of_larger_tensors() -> None:
-    pairs = torch.stack([torch.arange(600) // 20, torch.arange(600) % 50], 1)
+def _sums(rows: torch.Tensor, ids: torch.Tensor) -> Any:
+    """Exact for small integers, whatever their dtype."""
+    is_of = np.eye(SEGMENTS + 2)[ids.numpy()].T
+    wide = np.complex128 if rows.is_complex() else np.float64
+    flat = rows.numpy().reshape(len(rows), int(np.prod(rows.shape[1:]))).astype(wide)
+    return (
+        torch.from_numpy(is_of @ flat)
+        .to(rows.dtype)
+        .view(SEGMENTS + 2, *rows.shape[1:])
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_few_elements_are_added_in_order(dtype: torch.dtype) -> None:
+    data = torch.tensor([1e30, 1.0, -1e30, 1.0], dtype=dtype)[:, None].repeat(1, 2)
+    ids = torch.tensor([0, 0, 0, 0])
+    assert sum_segments(data, ids, 1, is_sorted=False).tolist() == [[1.0, 1.0]]
+
+
+@pytest.mark.parametrize("count", [600, 6000])
+def test_columns_of_larger_tensors(count: int) -> None:
+    places = torch.arange(count)
+    pairs = torch.stack([places * 30 // count, places % 50], 1)
     ids, indices = pairs[:, 0], pairs[:, 1]
     data = torch.arange(300.0).reshape(3, 100).t()
     given = sum_segments(data, ids, 30, indices=indices)

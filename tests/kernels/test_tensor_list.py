@@ -46,6 +46,16 @@ def test_any_history_of_pushes_and_pops(steps: list[tuple[int, int]]) -> None:
         assert made.elements() == wanted
 
 
+def test_what_is_pushed_fits_the_shape_not_what_was_pushed_before() -> None:
+    one = _empty((None, 2)).push(np.zeros((3, 2), np.int32))
+    both = one.push(np.zeros((3, 2), np.int32)).push(np.zeros((1, 2), np.int32))
+    assert [e.shape for e in both.elements()] == [(3, 2), (3, 2), (1, 2)]
+    for wrong in [(3, 1), (2,), ()]:
+        for held in [one, both, both.pop()[0], both.set(0, np.ones((9, 2), np.int32))]:
+            with pytest.raises(errors.InvalidArgumentError, match=r"\[\?,2\]"):
+                held.push(np.zeros(wrong, np.int32))
+
+
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 99))))
 def test_any_history_of_changes(steps: list[tuple[int, int]]) -> None:
     """Each step goes on from an earlier list: sets, pushes, pops or resizes."""

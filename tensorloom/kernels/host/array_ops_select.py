@@ -101,10 +101,10 @@ def _numbered(first: Any, places: Any) -> tuple[Any, Any]:
 
     `places`: 0, 1, ... of the keys.
     """
-    is_first = first == places
-    numbers = is_first.cumsum()
-    numbers -= 1
-    return is_first.nonzero()[0], numbers.take(first)
+    order = (first == places).nonzero()[0]
+    numbers = np.empty(len(places), np.int64)
+    numbers[order] = places[: len(order)]
+    return order, numbers.take(first)
 
 
 # The table is not filled, so that its size costs memory that is never touched; one far
@@ -119,17 +119,20 @@ def integers_in_order(keys: Any) -> tuple[Any, Any] | None:
     By a table of all integers from the least key to the greatest, 3 to 8 times as fast
     as sorting; None where it would be much larger than the keys.
     """
-    least, greatest = int(keys.min()), int(keys.max())
-    size = greatest - least + 1
-    if size > _GREATEST_TABLE * len(keys) + _LEAST_TABLE:
+    # As methods in C these take a third of the time of what finds the two themselves.
+    least, greatest = int(keys.item(keys.argmin())), int(keys.item(keys.argmax()))
+    longest = _GREATEST_TABLE * len(keys) + _LEAST_TABLE
+    if greatest - least >= longest:
         return None
-    if keys.dtype == np.uint64:
+    if least >= 0 and greatest < longest:
+        offsets = keys.astype(np.int64, copy=False)
+        least = 0
+    elif keys.dtype == np.uint64:
         offsets = (keys - keys.dtype.type(least)).astype(np.int64)
     else:
-        offsets = keys.astype(np.int64)
-        offsets -= least
+        offsets = keys.astype(np.int64) - least
     places = np.arange(len(keys))
-    table = np.empty(size, np.int64)
+    table = np.empty(greatest - least + 1, np.int64)
     # Of several places the one that is written last stays: the first key's.
     table[offsets[::-1]] = places[::-1]
     return _numbered(table.take(offsets), places)

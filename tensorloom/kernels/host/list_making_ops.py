@@ -17,7 +17,7 @@ from tensorloom.kernels.tensor_list import (
     format_dims,
     is_compatible,
 )
-from tensorloom.kernels.variable_value import format_shape, shape_of
+from tensorloom.kernels.variable_value import format_shape, ready_to_slice, shape_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -27,7 +27,9 @@ def _slices(tensor: Any) -> list[Any]:
     """The slices along dimension 0; those of a string vector stay arrays."""
     if isinstance(tensor, np.ndarray) and tensor.dtype == object and tensor.ndim == 1:
         return [tensor[i : i + 1].reshape(()) for i in range(len(tensor))]
-    return [tensor[i] for i in range(tensor.shape[0])]
+    count = tensor.shape[0]
+    tensor = ready_to_slice(tensor, count)
+    return [tensor[i] for i in range(count)]
 
 
 def _check_slices(tensor: Any, dims: Dims) -> None:

@@ -2,6 +2,10 @@
 
 The boxes are taken by their scores, some at a time: array operations compare them with
 those that were chosen, and with one another.
+
+No box is chosen twice. TensorFlow 1.15 fills its result with copies of one that does
+not overlap enough with itself: without an area, as padding is, or by a threshold of 1.
+The versions before and after it do not, and nobody can want that.
 """
 
 from __future__ import annotations

@@ -19,7 +19,12 @@ from tensorloom.kernels.host.tensor_array_resource import (
     stack_values,
     unboxed,
 )
-from tensorloom.kernels.variable_value import format_shape, shape_of, to_host
+from tensorloom.kernels.variable_value import (
+    format_shape,
+    ready_to_slice,
+    shape_of,
+    to_host,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -121,6 +126,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
                     f"Max scatter index must be < array size ({largest} vs. "
                     f"{len(handle)})",
                 )
+        value = ready_to_slice(value, count)
         for i, index in enumerate(indices.tolist()):
             handle.write(index, _slice(value, i), dtype)
         return _FLOW
@@ -153,6 +159,7 @@ def unpack(c: OpKernelConstruction) -> Compute:
                 f"The value of shape {format_shape(shape)} does not fill a TensorArray "
                 f"of size {len(handle)}",
             )
+        value = ready_to_slice(value, shape[0])
         for index in range(shape[0]):
             handle.write(index, _slice(value, index), dtype)
         return _FLOW
@@ -191,6 +198,7 @@ def split(c: OpKernelConstruction) -> Compute:
                 f"({len(handle)} vs. {len(lengths)}), and the TensorArray is not "
                 "marked as dynamically resizeable",
             )
+        value = ready_to_slice(value, len(lengths))
         start = 0
         for index, length in enumerate(lengths.tolist()):
             handle.write(index, value[start : start + length], dtype)

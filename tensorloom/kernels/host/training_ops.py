@@ -189,6 +189,7 @@ def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
         )
     if len(shape_of(indices)) != 1:
         raise errors.InvalidArgumentError(None, None, "indices must be one-dimensional")
+    _check_inner_shape(shape_of(variable.value)[1:], shape_of(gradient)[1:])
     if shape_of(gradient)[:1] != (len(indices),):
         raise errors.InvalidArgumentError(
             None, None, "grad must be the same size as indices in the first dimension."
@@ -200,6 +201,16 @@ def _check_indices(variable: Variable, indices: Any, gradient: Any) -> None:
     raise errors.InvalidArgumentError(
         None, None, f"Index {found[bad]} at offset {bad} in indices is out of range"
     )
+
+
+def _check_inner_shape(shape: tuple[int, ...], gradient: tuple[int, ...]) -> None:
+    if gradient == shape:
+        return
+    for i, size in enumerate(shape):
+        if gradient[i : i + 1] != (size,):
+            raise errors.InvalidArgumentError(
+                None, None, f"var and grad must match in dimension {i + 1}"
+            )
 
 
 def _update_rows(
