@@ -97,15 +97,13 @@ def test_dense_update_is_the_formula(
         assert isinstance(variable.value, np.ndarray) is not as_tensor
 
 
-@RULE
+@pytest.mark.parametrize("rule", sorted(r.name for r in RULES if r.sparse))
 @MEMORY
 @pytest.mark.parametrize("indices", [[2, 0], [1, 1, 3], [3, 1, 3, 1, 3, 0]], ids=str)
 @pytest.mark.parametrize("width", [1, 3, 20000])
 def test_sparse_update_is_the_formula_by_rows(
     rule: str, as_tensor: bool, indices: list[int], width: int
 ) -> None:
-    if not next(r for r in RULES if r.name == rule).sparse:
-        pytest.skip("no sparse form")
     rng = np.random.default_rng(1)
     state = _state(rule, rng, (4, width))
     gradient = rng.normal(size=(len(indices), width)).astype(np.float32)
