@@ -172,16 +172,35 @@ def adjuster() -> Callable[[], None]:
         return _adjust
 
 
+def once_in_each_thread(call: Callable[[], None]) -> Callable[[], None]:
+    """A function that calls another the first time that a thread calls it.
+
+    A thread that has used torch keeps its number of threads, whatever others set.
+    """
+    here = threading.local()
+
+    def called() -> None:
+        if not hasattr(here, "is_done"):
+            call()
+            here.is_done = True
+
+    return called
+
+
 def _make_adjuster() -> Callable[[], None]:
     import torch
 
     if "OMP_NUM_THREADS" in os.environ:
         return lambda: None
     count = torch.get_num_threads()
+    if count == 1:
+        return lambda: None
     if _tasks > 1:
         count = max(1, count // _tasks)
         torch.set_num_threads(count)
-    if count == 1 or _usage is None:
+    if count == 1:
+        return once_in_each_thread(lambda: torch.set_num_threads(1))
+    if _usage is None:
         return lambda: None
     threads = TorchThreads(count, torch.set_num_threads, _usage)
     determinism.when_enabled(threads.stop)

@@ -11,6 +11,7 @@ from tensorloom.worker.torch_threads import (
     LAST_PAUSE_S,
     WINDOW_S,
     TorchThreads,
+    once_in_each_thread,
 )
 
 
@@ -103,3 +104,18 @@ def test_every_calling_thread_gets_its_threads_back(machine: Machine) -> None:
 def test_determinism_means_all_threads(machine: Machine) -> None:
     machine.threads.stop()
     assert machine.run(1.0, lost_per_s=1000)[1] == 0.0
+
+
+def test_each_thread_is_told_once() -> None:
+    told: list[str] = []
+    tell = once_in_each_thread(lambda: told.append(threading.current_thread().name))
+
+    def steps() -> None:
+        for _ in range(3):
+            tell()
+
+    for name in ("a", "b"):
+        thread = threading.Thread(target=steps, name=name)
+        thread.start()
+        thread.join()
+    assert told == ["a", "b"]
