@@ -162,8 +162,8 @@ def share_cores(tasks: int) -> None:
 def adjuster() -> Callable[[], None]:
     """The function to be called before steps that use torch; one for the process.
 
-    It does nothing where torch has one thread anyway, where the user chose a number
-    (`OMP_NUM_THREADS`), and once deterministic results are asked for.
+    It does nothing where the user chose a number (`OMP_NUM_THREADS`), and once
+    deterministic results are asked for.
     """
     global _adjust
     with _lock:
@@ -193,15 +193,11 @@ def _make_adjuster() -> Callable[[], None]:
     if "OMP_NUM_THREADS" in os.environ:
         return lambda: None
     count = torch.get_num_threads()
-    if count == 1:
-        return lambda: None
     if _tasks > 1:
         count = max(1, count // _tasks)
         torch.set_num_threads(count)
-    if count == 1:
-        return once_in_each_thread(lambda: torch.set_num_threads(1))
-    if _usage is None:
-        return lambda: None
+    if count == 1 or _usage is None:
+        return once_in_each_thread(lambda: torch.set_num_threads(count))
     threads = TorchThreads(count, torch.set_num_threads, _usage)
     determinism.when_enabled(threads.stop)
     return threads.adjust
