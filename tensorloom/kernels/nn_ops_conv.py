@@ -245,15 +245,13 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
     def run(
         filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape
     ) -> Any:
-        if geometry.by_channel and taps.is_by_taps(image[0], filters.shape, grad, plan):
-            batch, depth, height, width = image
-            sizes = batch, height, width, depth
+        batch, depth, height, width = image
+        sizes = batch, height, width, depth
+        if geometry.by_channel and taps.is_by_taps(batch, filters.shape, grad, plan):
             return taps.input_gradient(filters, grad, sizes, plan)
         if geometry.channels_last and products.is_by_product(
-            image[0], filters.shape, grad, plan
+            batch, filters.shape, grad, plan
         ):
-            batch, depth, height, width = image
-            sizes = batch, height, width, depth
             return products.input_gradient(filters, grad, sizes, plan)
         shape = _padded_shape(image, plan)
         result = _backward(
