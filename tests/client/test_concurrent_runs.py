@@ -68,7 +68,11 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("side", [3, 200])
 @pytest.mark.parametrize("update", sorted(UPDATES))
 def test_a_read_never_sees_half_an_update(update: str, side: int) -> None:
-    """All elements of a resource variable are equal in whatever is read."""
+    """All elements of a resource variable are equal in whatever is read.
+
+    But for the last bits: torch's fused Adam rounds the elements that do not fill a
+    vector otherwise. Half an update is off by about 0.1.
+    """
     v = tf.get_variable(
         "v", [side, side], initializer=tf.zeros_initializer(), use_resource=True
     )
@@ -77,6 +81,7 @@ def test_a_read_never_sees_half_an_update(update: str, side: int) -> None:
     value = v.read_value()
     spread = tf.reduce_max(value) - tf.reduce_min(value)
     stop = threading.Event()
+    slack = 1e-4 if update == "adam" else 0.0
 
     def work(number: int) -> None:
         if number < 2:
@@ -84,9 +89,9 @@ def test_a_read_never_sees_half_an_update(update: str, side: int) -> None:
                 sess.run(step)
             stop.set()
         while not stop.is_set():
-            assert sess.run(spread) == 0.0
+            assert sess.run(spread) <= slack
             fetched = sess.run(v)
-            assert fetched.max() == fetched.min()
+            assert fetched.max() - fetched.min() <= slack
 
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
