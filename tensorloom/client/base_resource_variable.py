@@ -99,9 +99,6 @@ class BaseResourceVariable(Variable):
     def _as_graph_element(self) -> Any:
         return self._graph_element
 
-    def _shape_as_list(self) -> list[int | None] | None:
-        return None if self._shape.rank is None else self._shape.as_list()
-
     def set_shape(self, shape: Any) -> NoReturn:
         """Not possible: the handle's shape is fixed."""
         raise NotImplementedError("ResourceVariable does not implement set_shape()")

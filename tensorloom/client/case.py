@@ -15,6 +15,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.scopes import control_dependencies, name_scope
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops import array_ops, control_flow_ops, math_ops
 
 Action = Callable[[], Any]
 
@@ -38,6 +39,7 @@ def case(
 
     Raises:
       TypeError: the pairs or `default` are not of these kinds.
+      ValueError: there are no pairs.
     """
     predicates, actions = _check_pairs(pred_fn_pairs)
     with name_scope(name, "case", list(predicates)):
@@ -88,8 +90,6 @@ def _default_action(
     predicates: Sequence[Tensor], actions: Sequence[Action]
 ) -> tuple[Action, list[Tensor], list[Action]]:
     """The last action as the default, which checks that it is the right one."""
-    from tensorloom.ops import array_ops, control_flow_ops
-
     last = len(predicates) - 1
     others = list(predicates[:last])
 
@@ -112,8 +112,6 @@ def _default_action(
 
 
 def _assert_at_most(predicates: Sequence[Tensor], limit: int, message: str) -> Any:
-    from tensorloom.ops import array_ops, control_flow_ops, math_ops
-
     together = array_ops.stack(list(predicates), name="preds_c")
     count = math_ops.reduce_sum(
         math_ops.cast(together, dtypes.int32), name="num_true_conds"
@@ -157,8 +155,6 @@ def switch_case(
             for i in range(len(actions))
         ]
         if branch_index.dtype.base_dtype != dtypes.int32:
-            from tensorloom.ops import math_ops
-
             branch_index = math_ops.cast(branch_index, dtypes.int32)
         graphs = [FuncGraph(graph_name) for graph_name in names]
         results = [

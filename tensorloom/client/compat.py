@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework.classic_nodes import functions_are_wanted
+from tensorloom.framework import classic_nodes
 from tensorloom.framework.export import export, export_value
 
 # The day of the 1.15 branch.
@@ -123,16 +123,16 @@ def enable_control_flow_v2() -> None:
     `tf.cond` and `tf.while_loop` give the same values either way, but for seeds that
     are derived from the graph's.
     """
-    functions_are_wanted[0] = True
+    classic_nodes.want_functions(True)
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
     """Takes `enable_control_flow_v2` back."""
-    functions_are_wanted[0] = False
+    classic_nodes.want_functions(False)
 
 
 @export("control_flow_v2_enabled")
 def control_flow_v2_enabled() -> bool:
     """Whether control flow as functions was asked for."""
-    return functions_are_wanted[0]
+    return classic_nodes.functions_are_wanted()

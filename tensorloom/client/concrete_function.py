@@ -13,6 +13,7 @@ from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.scopes import control_dependencies, uid
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import functional_ops, identity_ops
+from tensorloom.ops.tensor_array import build_ta_with_new_flow
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
@@ -146,8 +147,6 @@ class ConcreteFunction:
 
 
 def _pack(structure: Any, leaves: list[Any]) -> Any:
-    from tensorloom.ops.tensor_array import build_ta_with_new_flow
-
     flat = nest.flatten(structure, expand_composites=True)
     made = [
         build_ta_with_new_flow(old, new)

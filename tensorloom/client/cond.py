@@ -1,4 +1,4 @@
-"""`tf.cond` and `tf.case`: one `If` node with a function for each branch."""
+"""`tf.cond`: one `If` node with a function for each branch."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from tensorloom.framework.classic_nodes import Tally, mark_as_classic
 from tensorloom.framework.composite_tensor import CompositeTensor
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
+from tensorloom.framework.graph_ir import READS_DECIDE
 from tensorloom.framework.indexed_slices import IndexedSlices
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import control_dependencies, name_scope
 from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import functional_ops, identity_ops
+from tensorloom.ops import functional_ops, identity_ops, math_ops_cast, reshape_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.tensor import Tensor
@@ -89,7 +90,11 @@ def cond(
                 ("StatelessIf", "If"), {"cond": predicate}, graphs, scope
             )
         if tally.is_on:
-            mark_as_classic(outputs[0].op.inputs[0].op)
+            op = outputs[0].op.inputs[0].op
+            op._attrs[READS_DECIDE] = True
+            mark_as_classic(op)
+            for graph in graphs:
+                graph.branching_op = op
         return control_flow_values.pack_branches(results, outputs, chosen)
 
 
@@ -104,8 +109,6 @@ def _as_scalar(predicate: Tensor, is_classic: bool) -> Tensor:
         return predicate
     if is_classic:
         raise ValueError(f"Shape must be rank 0 but is rank {rank} for the predicate")
-    from tensorloom.ops import reshape_ops
-
     return reshape_ops.squeeze(predicate)
 
 
@@ -230,8 +233,6 @@ def match_index_types(graphs: Sequence[FuncGraph]) -> None:
 def _match_indices(graphs: Sequence[FuncGraph], position: int) -> None:
     if len({g.outputs[position].dtype for g in graphs}) == 1:
         return
-    from tensorloom.ops import math_ops_cast
-
     for graph in graphs:
         if graph.outputs[position].dtype == dtypes.int32:
             with graph.as_default():

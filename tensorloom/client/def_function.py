@@ -204,7 +204,7 @@ class Function:
         leaves: list[Any] = []
         fits = len(given) == len(specs)
         for value, spec in zip(given, specs, strict=False):
-            if not _is_spec(value) or isinstance(value, Tensor):
+            if not _is_spec(value):
                 value = convert_to_tensor(value, dtype_hint=spec.dtype)
             fits = (
                 fits
@@ -244,33 +244,11 @@ class Function:
     def _trace(
         self, bound: inspect.BoundArguments, leaves: list[Any]
     ) -> ConcreteFunction:
-        specs = leaves
-        if self._input_signature is not None:
-            specs = nest.flatten(self._input_signature)
-        names = _leaf_names(bound) if self._input_signature is None else []
-        if self._input_signature is not None:
-            parameters = list(self._signature.parameters)
-            for position, spec in enumerate(self._input_signature):
-                name = parameters[min(position, len(parameters) - 1)]
-                names += [name] * len(nest.flatten(spec))
-        tensor_names: list[str] = []
+        declared = self._declared(bound, leaves)
+        tensor_names = [name for leaf, name in declared if _is_for_tensor(leaf)]
 
         def make_arguments(graph: FuncGraph) -> tuple[list[Any], dict[str, Any]]:
-            inside = []
-            for spec, name in zip(specs, names, strict=True):
-                if isinstance(spec, Tensor) or _is_spec(spec):
-                    given = None if isinstance(spec, Tensor) else spec.name
-                    tensor_names.append(given or name)
-                    inside.append(
-                        graph.add_argument(
-                            spec.dtype,
-                            as_shape(spec.shape),
-                            given or name,
-                            getattr(spec, "_handle_data", None),
-                        )
-                    )
-                else:
-                    inside.append(spec.value if isinstance(spec, _Python) else spec)
+            inside = [_argument_inside(graph, leaf, name) for leaf, name in declared]
             if self._input_signature is not None:
                 return list(nest.pack_sequence_as(self._input_signature, inside)), {}
             packed = nest.pack_sequence_as(
@@ -296,6 +274,23 @@ class Function:
             return self._trace(bound, leaves)
         self._has_been_called = True
         return concrete
+
+    def _declared(
+        self, bound: inspect.BoundArguments, leaves: list[Any]
+    ) -> list[tuple[Any, str]]:
+        """What a trace has as arguments, flat, each with its name."""
+        if self._input_signature is None:
+            names = _leaf_names(bound)
+        else:
+            leaves, names = nest.flatten(self._input_signature), []
+            parameters = list(self._signature.parameters)
+            for position, spec in enumerate(self._input_signature):
+                name = parameters[min(position, len(parameters) - 1)]
+                names += [name] * len(nest.flatten(spec))
+        return [
+            (leaf, leaf.name or name if _is_spec(leaf) else name)
+            for leaf, name in zip(leaves, names, strict=True)
+        ]
 
     def _without_conversion(
         self, error: OperatorNotAllowedInGraphError
@@ -327,6 +322,19 @@ def _to_leaf(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return convert_to_tensor(value)
     return _Python(value)
+
+
+def _is_for_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) or _is_spec(leaf)
+
+
+def _argument_inside(graph: FuncGraph, leaf: Any, name: str) -> Any:
+    """What the Python function gets for a leaf when it is traced."""
+    if _is_for_tensor(leaf):
+        shape = as_shape(leaf.shape)
+        handle_data = getattr(leaf, "_handle_data", None)
+        return graph.add_argument(leaf.dtype, shape, name, handle_data)
+    return leaf.value if isinstance(leaf, _Python) else leaf
 
 
 def _leaf_key(leaf: Any) -> Any:

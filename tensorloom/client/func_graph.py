@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors, op_registry
+from tensorloom.framework.bring_out import bring_operation_out, leads_to
 from tensorloom.framework.classic_nodes import count_entry
 from tensorloom.framework.classic_op_types import NEXT_ITERATIONS
 from tensorloom.framework.dataflow_graph import Graph
@@ -66,6 +67,8 @@ class FuncGraph(Graph):
         self._seed = outer._seed
         self.frame = frame
         self.is_branch = False  # of a `cond` of classic nodes
+        # The node that a finished one of these is a branch of.
+        self.branching_op: Operation | None = None
         self.builds_classic = frame is not None
         # The scope that TensorFlow builds the body in: what a program says of its own
         # operations by their names (tags of summaries) begins with it.
@@ -149,12 +152,17 @@ class FuncGraph(Graph):
         inside = self._captures.get(tensor)
         if inside is not None:
             return inside
+        if tensor._op._graph.around is not None:
+            brought = self._brought_in(tensor)
+            if brought is not tensor:
+                self._captures[tensor] = brought
+                return brought
         self._check_is_outside(tensor)
         if self.frame is not None:
             count_entry(self, tensor)
         if tensor._dtype._is_ref_dtype:
             # Known for the next look-up, but no argument.
-            inside = self._captures[tensor] = self._same_variable(tensor._op)
+            inside = self._captures[tensor] = self._same_reference(tensor)
             return inside
         inside = self.add_argument(
             tensor._dtype, tensor._shape, name or tensor._op._name, tensor._handle_data
@@ -162,6 +170,36 @@ class FuncGraph(Graph):
         self._captures[tensor] = inside
         self._originals[inside] = tensor
         return inside
+
+    def _brought_in(self, tensor: Tensor) -> Tensor:
+        """The tensor; for one of a finished branch around what stands for it here."""
+        around: list[Graph] = [self]
+        while isinstance(around[-1], FuncGraph):
+            around.append(around[-1].outer_graph)
+        if not leads_to(tensor._op._graph, around):
+            return tensor
+        while tensor._op._graph.around not in around:
+            (tensor,) = tensor._op._graph.brought_out([tensor])
+        from tensorloom.client import branch_exits
+
+        return branch_exits.inside(tensor._op._graph, tensor, self)
+
+    @property
+    def around(self) -> Graph | None:
+        """Where tensors of this graph can be used, too: of a finished branch alone."""
+        return None if self.branching_op is None else self.outer_graph
+
+    def brought_out(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """What stands for tensors of a finished branch in the graph around it."""
+        from tensorloom.client import branch_exits
+
+        return branch_exits.outside(self, tensors)
+
+    def operation_outside(self, op: Operation) -> Operation:
+        """What runs around a finished branch after one of its operations."""
+        from tensorloom.client import branch_exits
+
+        return branch_exits.operation_outside(self, op)
 
     def _check_is_outside(self, tensor: Tensor) -> None:
         graph: Any = self.outer_graph
@@ -173,6 +211,26 @@ class FuncGraph(Graph):
                 )
             graph = graph.outer_graph
 
+    def _same_reference(self, tensor: Tensor) -> Tensor:
+        """The variable; of an op that has written to one, the value that it left."""
+        if names_variable(tensor._op):
+            return self._same_variable(tensor._op)
+        from tensorloom.ops import identity_ops
+
+        outer = tensor._op._graph
+        with outer.as_default(), outer._node_count.made_as(0):
+            return self.capture(identity_ops.identity(tensor))
+
+    def _written_through(self, tensor: Tensor) -> Tensor:
+        """The variable behind a reference, for an op of the body that writes to it."""
+        if not tensor._dtype._is_ref_dtype:
+            return self.capture(tensor)
+        while tensor._op._graph is not self and not names_variable(tensor._op):
+            # It has been written to before.
+            self.control_captures[tensor._op] = None
+            tensor = tensor._op._inputs[0]
+        return self.capture(tensor)
+
     def _same_variable(self, op: Operation) -> Tensor:
         """A node for the same reference variable.
 
@@ -180,10 +238,6 @@ class FuncGraph(Graph):
         container are the same variable, so that assignments in the body are seen
         outside and the other way round.
         """
-        if "shared_name" not in op._attrs:
-            raise ValueError(
-                f"A function body cannot use the reference '{op.name}:0' of a {op.type}"
-            )
         attrs = {
             key: value for key, value in op._attrs.items() if not key.startswith("_")
         }
@@ -242,7 +296,13 @@ class FuncGraph(Graph):
     ) -> Operation:
         """`Graph.add_operation`, with inputs from outside captured."""
         if any(t._op._graph is not self for t in inputs):
-            inputs = [self.capture(t) for t in inputs]
+            writes = [arg.is_ref for arg in op_def.inputs]
+            inputs = [
+                self._written_through(t)
+                if i < len(writes) and writes[i]
+                else self.capture(t)
+                for i, t in enumerate(inputs)
+            ]
         return super().add_operation(op_def, inputs, attrs, name, output_types, stack)
 
     def control_dependencies(self, control_inputs: Any) -> Any:
@@ -252,6 +312,8 @@ class FuncGraph(Graph):
         inside = []
         for value in control_inputs:
             element = _operation_of(value)
+            if element is not None:
+                element = bring_operation_out(element, self)
             if element is not None and element._graph is not self:
                 self.control_captures[element] = None
             else:
@@ -316,6 +378,11 @@ def _needed(roots: Iterable[Operation]) -> set[Operation]:
             stack.extend([t._op for t in op._inputs])
             stack.extend(op._control_inputs)
     return needed
+
+
+def names_variable(op: Operation) -> bool:
+    """Whether a reference is an op's own: others hand on one that they got."""
+    return "shared_name" in op._attrs
 
 
 def _argument_name(name: str) -> str:

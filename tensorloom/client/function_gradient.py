@@ -25,7 +25,7 @@ from tensorloom.framework.op_def_library import create_op
 from tensorloom.framework.symbolic_gradient import MadeGradient
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import UNKNOWN
-from tensorloom.ops import functional_ops, identity_ops
+from tensorloom.ops import fill_ops, functional_ops, identity_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR
@@ -211,7 +211,6 @@ def _gradients_of(
 ) -> list[Tensor]:
     """The gradients of all arguments, from those of all results."""
     from tensorloom.client.gradients import build_gradients
-    from tensorloom.ops import fill_ops
 
     results = func_graph.add_body(graph, function, arguments)
     pairs = [(y, g) for y, g in zip(results, given, strict=True) if is_trainable(y)]
@@ -241,8 +240,6 @@ def _node(op: Operation, called: NameAttrList, grads: Any) -> list[Any]:
 
     It does so of loops of While nodes, which it makes of classic ones.
     """
-    from tensorloom.ops import fill_ops
-
     given = [
         fill_ops.zeros_like(y) if g is None else convert_to_tensor(g)
         for y, g in zip(op.outputs, grads, strict=True)

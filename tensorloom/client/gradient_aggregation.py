@@ -12,6 +12,7 @@ from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops import concat_ops, gather_ops, math_ops_cast
 
 if TYPE_CHECKING:
     from tensorloom.framework.operation import Operation
@@ -162,8 +163,6 @@ def add_indexed_slices(gradients: list[Any]) -> Any:
 
 
 def _concat(tensors: list[Any]) -> Tensor:
-    from tensorloom.ops import concat_ops
-
     joined: Tensor = concat_ops.concat(tensors, axis=0)
     return joined
 
@@ -172,8 +171,6 @@ def _with_equal_index_types(slices: list[IndexedSlices]) -> list[IndexedSlices]:
     """The same slices, with int64 indices where they are not all int32."""
     if all(s.indices.dtype == int32 for s in slices):
         return slices
-    from tensorloom.ops import math_ops_cast
-
     return [
         IndexedSlices(s.values, math_ops_cast.cast(s.indices, int64), s.dense_shape)
         if s.indices.dtype == int32
@@ -186,8 +183,6 @@ def _unnested(slices: IndexedSlices) -> IndexedSlices:
     """Slices whose values are slices themselves, as one level of slices."""
     if not isinstance(slices.values, IndexedSlices):
         return slices
-    from tensorloom.ops import gather_ops
-
     inner = _unnested(slices.values)
     return IndexedSlices(
         inner.values,

@@ -12,12 +12,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.func_graph import FuncGraph, names_variable
 from tensorloom.client.gradient_reads import Reads
 from tensorloom.client.resource_handles import origin_in_graph
 from tensorloom.framework import dtypes
 from tensorloom.framework.classic_nodes import is_classic
 from tensorloom.framework.default_stack import get_default_graph
+from tensorloom.ops import identity_ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,10 @@ class GradientGraph(FuncGraph):
 
     def _bring(self, tensor: Tensor) -> Tensor:
         if tensor._dtype._is_ref_dtype:
-            return self._same_variable(tensor._op)
+            if names_variable(tensor._op):
+                return self._same_variable(tensor._op)
+            with self.forward.as_default():
+                tensor = identity_ops.identity(tensor)
         if tensor._op._type == "Const":
             return self._copy_constant(tensor._op)
         if tensor._dtype == dtypes.resource:

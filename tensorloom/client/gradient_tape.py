@@ -12,6 +12,16 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph_keys import GraphKeys
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.ops import (
+    concat_ops,
+    fill_ops,
+    math_ops_sequence,
+    one_hot_ops,
+    pad_ops,
+    permute_ops,
+    reshape_ops,
+    shape_ops,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -196,8 +206,6 @@ class GradientTape:
         Returns:
           Tensors of shape target.shape + source.shape, in a structure like `sources`.
         """
-        from tensorloom.ops import concat_ops, reshape_ops, shape_ops
-
         del experimental_use_pfor
         flat_target = reshape_ops.reshape(target, [-1])
         rows = self._rows(
@@ -233,8 +241,6 @@ class GradientTape:
         Raises:
           ValueError: the batch sizes differ.
         """
-        from tensorloom.ops import concat_ops, permute_ops, reshape_ops, shape_ops
-
         del experimental_use_pfor
         if target.shape.rank is None or source.shape.rank is None:
             raise ValueError("The ranks of target and source must be known")
@@ -267,7 +273,6 @@ class GradientTape:
     ) -> list[Any]:
         """The gradients of each of `parts`, stacked, for each source."""
         from tensorloom.client.map_fn import map_fn
-        from tensorloom.ops import math_ops_sequence, shape_ops
 
         if self._is_used_up:
             raise RuntimeError(
@@ -404,16 +409,12 @@ def _variables(graph: Graph) -> Iterator[Any]:
 
 
 def _zeros(x: Any) -> Tensor:
-    from tensorloom.ops import fill_ops
-
     zeros: Tensor = fill_ops.zeros_like(convert_to_tensor(x))
     return zeros
 
 
 def _repeated(zeros: Tensor, count: Tensor) -> Tensor:
     """Zeros with a leading dimension of `count`."""
-    from tensorloom.ops import concat_ops, fill_ops, shape_ops
-
     shape = concat_ops.concat([[count], shape_ops.shape(zeros)], 0)
     result: Tensor = fill_ops.zeros(shape, zeros.dtype)
     return result
@@ -421,8 +422,6 @@ def _repeated(zeros: Tensor, count: Tensor) -> Tensor:
 
 def _picked(target: Tensor, parts: Tensor, index: Tensor) -> Tensor:
     """Ones where `target` holds part number `index`, else zeros."""
-    from tensorloom.ops import one_hot_ops, pad_ops, reshape_ops, shape_ops
-
     depth = shape_ops.shape(parts)[0]
     ones = one_hot_ops.one_hot(index, depth, dtype=target.dtype.base_dtype)
     if parts.shape.rank == 2:  # [part, batch]

@@ -32,6 +32,7 @@ from tensorloom.framework.gradient_registry import (
     get_gradient_function,
 )
 from tensorloom.framework.tensor import Tensor
+from tensorloom.ops import control_flow_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -339,8 +340,6 @@ def _gate_nodes(gradients: Sequence[Any]) -> int:
 def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
     if sum(g is not None for g in gradients) < 2:
         return gradients
-    from tensorloom.ops import control_flow_ops
-
     # Beside nothing but the gradients: not on the device or the variable of the op.
     graph = get_default_graph()
     with graph.device(None), graph.colocate_with(None, ignore_existing=True):

@@ -9,6 +9,8 @@ from tensorloom.client.resource_handles import is_of_variable
 from tensorloom.framework import dtypes
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.op_def_library import apply_op
+from tensorloom.ops import fill_ops, shape_ops
+from tensorloom.ops.constant_op import constant
 
 if TYPE_CHECKING:
     from tensorloom.framework.tensor import Tensor
@@ -63,8 +65,6 @@ def zeros_like(tensor: Tensor) -> Tensor:
 
 def zeros_of_variable(handle: Tensor) -> Tensor:
     """Zeros of the shape and dtype of the variable behind a handle."""
-    from tensorloom.ops import fill_ops
-
     data = handle._handle_data
     zeros: Tensor = fill_ops.zeros(
         apply_op("VariableShape", input=handle),
@@ -75,9 +75,6 @@ def zeros_of_variable(handle: Tensor) -> Tensor:
 
 def _zeros_in_loop(tensor: Tensor) -> Tensor:
     """Zeros that need the shape of the tensor alone: no loop keeps its values."""
-    from tensorloom.ops import fill_ops, shape_ops
-    from tensorloom.ops.constant_op import constant
-
     if tensor.shape.is_fully_defined():
         return constant(0, tensor.dtype, shape=tensor.shape.as_list())
     shape = shape_ops.shape_internal(tensor, optimize=False)

@@ -24,12 +24,15 @@ from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.ops import (
+    concat_ops,
     fill_ops,
     gradient_source,
     identity_ops,
+    reshape_ops,
     resource_variable_ops,
     shape_ops,
 )
+from tensorloom.ops.tensor_array import TensorArray
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -297,9 +300,6 @@ def hessians(
     Raises:
       LookupError: an op on the way has no gradient function.
     """
-    from tensorloom.client import tensor_array
-    from tensorloom.ops import concat_ops, reshape_ops
-
     del name
     xs = _as_list(xs)
     options: dict[str, Any] = {
@@ -320,7 +320,7 @@ def hessians(
 
         start = [
             convert_to_tensor(0, dtypes.int32),
-            tensor_array.TensorArray(x.dtype, count),
+            TensorArray(x.dtype, count),
         ]
         _, rows = loop(lambda j, _, count=count: j < count, row, start)
         shape = shape_ops.shape(x)

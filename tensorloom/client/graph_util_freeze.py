@@ -16,9 +16,10 @@ from typing import Any, Final
 
 from tensorloom.client.graph_util import extract_sub_graph
 from tensorloom.client.import_problems import used_functions
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.export import export
 from tensorloom.framework.tensor_proto import make_tensor_proto
+from tensorloom.ops.resource_variable_ops import read_variable_op
 
 _logger = logging.getLogger("tensorloom")
 
@@ -95,8 +96,6 @@ def _reader(graph: Any, node: Any) -> str:
     for op in handle.consumers():
         if op.type == "ReadVariableOp":
             return str(op.outputs[0].name)
-    from tensorloom.ops.resource_variable_ops import read_variable_op
-
     with graph.as_default(), graph.control_dependencies(None):
         value = read_variable_op(handle, dtypes.as_dtype(node.attr["dtype"].type))
     return str(value.name)
@@ -327,8 +326,6 @@ def _drop_unused_functions(graph_def: Any) -> None:
 
 
 def _check_ref_use(node: Any, body: _Body) -> None:
-    from tensorloom.framework import op_registry
-
     op_def = op_registry.find(node.op)
     if op_def is not None and op_def.inputs and op_def.inputs[0].is_ref:
         raise ValueError(

@@ -11,7 +11,7 @@ from tensorloom.client.import_functions import ImportedFunctions
 from tensorloom.client.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors, graph_def, source
 from tensorloom.framework.classic_op_types import MERGES, NEXT_ITERATIONS
-from tensorloom.framework.dataflow_graph import join_context
+from tensorloom.framework.dataflow_graph import detach, join_context
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.garbage import collection_paused
@@ -453,10 +453,7 @@ def _is_back_edge(node: Node, producer: Node) -> bool:
 def _remove_operations(graph: Graph, count: int) -> None:
     """Takes back the operations made after the first `count`."""
     for op in reversed(graph._operations[count:]):
-        for tensor in op._inputs:
-            tensor._consumers.remove(op)
-        for control in op._control_inputs:
-            control._control_outputs.remove(op)
+        detach(op)
         del graph._by_name[op.name]
         graph._names_in_use.pop(op.name.lower(), None)
     del graph._operations[count:]

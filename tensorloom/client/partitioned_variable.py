@@ -10,7 +10,7 @@ from tensorloom.framework.tensor_conversion import (
     check_conversion,
     register_tensor_conversion_function,
 )
-from tensorloom.ops import identity_ops
+from tensorloom.ops import array_ops, identity_ops
 
 if TYPE_CHECKING:
     from tensorloom.client.variables import Variable
@@ -75,8 +75,6 @@ class PartitionedVariable:
         if len(self._variable_list) == 1:
             with name_scope(None):
                 return identity_ops.identity(self._variable_list[0], name=self._name)
-        from tensorloom.ops import array_ops
-
         axis = self._single_axis("concatenate")
         with name_scope(f"{self._name}/ConcatPartitions/"):
             whole = array_ops.concat(self._variable_list, axis)
@@ -123,8 +121,6 @@ class PartitionedVariable:
         elif isinstance(value, PartitionedVariable):
             values = list(value)
         else:
-            from tensorloom.ops import array_ops
-
             sizes = [v.shape.as_list()[axis] for v in self._variable_list]
             values = array_ops.split(value, sizes, axis=axis)
         return [assign(v, values[i]) for i, v in enumerate(self._variable_list)]

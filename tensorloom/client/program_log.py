@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+from collections.abc import Iterator
 from typing import Any, Final
 
 from tensorloom.framework.export import export, export_value
@@ -14,7 +16,7 @@ ERROR: Final = logging.ERROR
 FATAL: Final = logging.CRITICAL
 
 _logger = logging.getLogger("tensorflow")
-_counters: dict[tuple[str, str], int] = {}
+_counters: dict[tuple[str, str], Iterator[int]] = {}
 
 
 def _add_handler() -> None:
@@ -122,9 +124,8 @@ def get_logger() -> logging.Logger:
 
 def _counted(kind: str, message: str) -> int:
     """How often this was asked before."""
-    count = _counters.get((kind, message), 0)
-    _counters[kind, message] = count + 1
-    return count
+    # Each step is atomic: threads that log the same message count together.
+    return next(_counters.setdefault((kind, message), itertools.count()))
 
 
 for _name, _level in (

@@ -14,6 +14,7 @@ from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
+from tensorloom.ops import array_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -125,8 +126,6 @@ class QueueBase:
             raise TypeError("Queues do not have matching component dtypes.")
         if any(first.names != queue.names for queue in queues[1:]):
             raise TypeError("Queues do not have matching component names.")
-        from tensorloom.ops import array_ops
-
         shapes = [
             functools.reduce(_common_shape, column)
             for column in zip(*(queue.shapes for queue in queues), strict=True)

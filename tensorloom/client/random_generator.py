@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -299,18 +300,23 @@ def _joined(key: Any, counter: Any, algorithm: int) -> Tensor:
     return state
 
 
-_global: list[Generator] = []
+_global_lock = threading.Lock()
+_global: Generator | None = None
 
 
 @export("random.experimental.get_global_generator")
 def get_global_generator() -> Generator:
     """The generator of the process; made from the system's randomness when asked."""
-    if not _global:
-        _global.append(Generator.from_non_deterministic_state())
-    return _global[0]
+    global _global
+    with _global_lock:
+        if _global is None:
+            _global = Generator.from_non_deterministic_state()
+        return _global
 
 
 @export("random.experimental.set_global_generator")
 def set_global_generator(generator: Generator) -> None:
     """Replaces the generator of the process."""
-    _global[:] = [generator]
+    global _global
+    with _global_lock:
+        _global = generator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors
+from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor
 from tensorloom.framework.op_def_library import apply_op
@@ -37,9 +37,17 @@ class ReaderBase:
         return self._supports_serialize
 
     def _apply(self, op: str, name: str | None, **arguments: Any) -> Any:
-        return apply_op(
-            f"{op}V2", reader_handle=self._reader_ref, name=name, **arguments
-        )
+        if self._reader_ref.dtype == dtypes.resource:
+            op = f"{op}V2"
+        return apply_op(op, reader_handle=self._reader_ref, name=name, **arguments)
+
+    def _queue(self, queue: Any) -> Tensor:
+        """The handle of a queue, of the kind that the reader's ops take."""
+        handle: Tensor = queue if isinstance(queue, Tensor) else queue.queue_ref
+        if self._reader_ref.dtype == dtypes.resource:
+            return handle
+        by_reference: Tensor = apply_op("FakeQueue", resource=handle)
+        return by_reference
 
     def read(self, queue: Any, name: str | None = None) -> Any:
         """(key, value) of the next record, both scalar strings.
@@ -49,14 +57,14 @@ class ReaderBase:
         Args:
           queue: a queue, or its handle, of file names.
         """
-        return self._apply("ReaderRead", name, queue_handle=_queue_ref(queue))
+        return self._apply("ReaderRead", name, queue_handle=self._queue(queue))
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
         """(keys, values) of up to `num_records` records of one file, as vectors."""
         return self._apply(
             "ReaderReadUpTo",
             name,
-            queue_handle=_queue_ref(queue),
+            queue_handle=self._queue(queue),
             num_records=num_records,
         )
 
@@ -87,10 +95,6 @@ class ReaderBase:
         """An operation that brings the reader back to its start."""
         op: Operation = self._apply("ReaderReset", name)
         return op
-
-
-def _queue_ref(queue: Any) -> Any:
-    return queue if isinstance(queue, Tensor) else queue.queue_ref
 
 
 @export("WholeFileReader")
@@ -187,13 +191,13 @@ class IdentityReader(ReaderBase):
 
 @export("LMDBReader")
 class LMDBReader(ReaderBase):
-    """Reads LMDB files, which this system cannot: making one says so.
+    """Reads LMDB databases; keys and values are theirs.
 
-    Raises:
-      errors.UnimplementedError: always.
+    Reading needs the package `lmdb`; without it a read raises UnimplementedError.
+
+    Args:
+      options: not read, as in TensorFlow.
     """
 
     def __init__(self, name: str | None = None, options: Any = None) -> None:
-        raise errors.UnimplementedError(
-            None, None, "LMDB files cannot be read; convert them to record files."
-        )
+        super().__init__(apply_op("LMDBReader", name=name))

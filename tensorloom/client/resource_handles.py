@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 # Ops whose output number i is their input number i, for handles at least.
 _PASS_THROUGH: Final = frozenset(["Identity", "IdentityN", "While", "StatelessWhile"])
-
-
 # Ops of classic control flow, which hand their first input on.
 _CLASSIC: Final = frozenset(["Switch", "Merge", "Enter", "Exit", "NextIteration"])
 

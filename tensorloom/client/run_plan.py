@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tensorloom.client.feed_conversion import Converter, feed_converter
 from tensorloom.client.session_conversions import expand_feed, expand_feed_key
 from tensorloom.framework import constant_value, nest
@@ -18,8 +20,6 @@ from tensorloom.framework.graph import Graph, Operation, Tensor
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepSignature
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from tensorloom.client.fetch_mapper import FetchPlan, Packer
 
 # From (feed_dict, step) to the results in the structure of the fetches.
@@ -280,6 +280,4 @@ def _run_with_fed_fetches(
 
 def _given_back(value: Any) -> Any:
     """A fed value as it is fetched: as an array, and not the one that was fed."""
-    import numpy as np
-
     return np.array(value) if isinstance(value, np.generic | np.ndarray) else value

@@ -11,11 +11,10 @@ def check_target(target: Any) -> None:
     """Raises TypeError unless the target is a string or None."""
     if target is None or isinstance(target, (str, bytes)):
         return
-    hint = ""
+    message = f"target must be a string, but got {type(target)}"
     if hasattr(target, "device_count") and hasattr(target, "gpu_options"):
-        hint = ' Did you do "Session(config)" instead of "Session(config=config)"?'
-        raise TypeError(f"target must be a string, but got {type(target)}.{hint}")
-    raise TypeError(f"target must be a string, but got {type(target)}")
+        message += '. Did you do "Session(config)" instead of "Session(config=config)"?'
+    raise TypeError(message)
 
 
 def decode_config(config: Any) -> session_config.SessionConfig:

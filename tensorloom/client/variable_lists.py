@@ -16,7 +16,14 @@ from tensorloom.framework.graph import (
     get_default_graph,
     name_scope,
 )
-from tensorloom.ops import state_ops
+from tensorloom.ops import (
+    array_ops,
+    constant_op,
+    control_flow_ops,
+    math_ops,
+    shape_ops,
+    state_ops,
+)
 
 
 @export("global_variables")
@@ -65,8 +72,6 @@ def _all_saveable_objects(scope: str | None = None) -> list[Any]:
 @export("initializers.variables", "variables_initializer")
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
     """An operation that runs the initializers of all the variables."""
-    from tensorloom.ops import control_flow_ops
-
     if var_list:
         return control_flow_ops.group(*[v.initializer for v in var_list], name=name)
     return control_flow_ops.no_op(name=name)
@@ -105,8 +110,6 @@ def initialize_local_variables() -> Any:
 @export("initializers.tables_initializer", "tables_initializer")
 def tables_initializer(name: str = "init_all_tables") -> Any:
     """An operation that initializes all lookup tables."""
-    from tensorloom.ops import control_flow_ops
-
     initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
     if initializers:
         return control_flow_ops.group(*initializers, name=name)
@@ -135,8 +138,6 @@ def _known_variables(var_list: Any) -> list[Any]:
 @export("assert_variables_initialized")
 def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     """A tensor whose evaluation fails while a variable has no value; None for none."""
-    from tensorloom.ops import array_ops, shape_ops
-
     ranks = []
     for variable in _known_variables(var_list):
         with colocate_with(variable.op):
@@ -154,8 +155,6 @@ def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
     """A string vector: the names of the variables without a value."""
-    from tensorloom.ops import array_ops, constant_op, math_ops
-
     variables = _known_variables(var_list)
     where = os.environ.get("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")
     with name_scope(name):

@@ -31,6 +31,7 @@ from tensorloom.framework.graph import (
 )
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape, as_shape
+from tensorloom.ops import init_ops, slice_ops
 
 
 class _ReuseMode(enum.Enum):
@@ -317,8 +318,6 @@ class VariableStore:
             if callable(initializer):
                 value, part_shape = initializer, size
             else:
-                from tensorloom.ops import slice_ops
-
                 if not isinstance(initializer, Tensor):
                     initializer = convert_to_tensor(initializer, dtype=dtype)
                 value = slice_ops.slice(initializer, offset, size)
@@ -369,8 +368,6 @@ def default_initializer(name: str, dtype: DType) -> Any:
     Raises:
       ValueError: the dtype has no default initializer.
     """
-    from tensorloom.ops import init_ops
-
     if dtype.is_floating:
         return init_ops.GlorotUniform()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == dtypes.string:
@@ -430,6 +427,3 @@ def _add_regularization(
             loss = regularizer(variable)
         if loss is not None:
             add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
-
-
-# --- partitioning --------------------------------------------------------------------

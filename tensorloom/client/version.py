@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from tensorloom.framework.export import export, export_value
+from tensorloom.framework.graph_ir import MIN_CONSUMER_VERSION, PRODUCER_VERSION
 
 VERSION: Final = "1.15.0"
 GIT_VERSION: Final = f"v{VERSION}"
 COMPILER_VERSION: Final = platform.python_compiler()
-GRAPH_DEF_VERSION: Final = 134
-GRAPH_DEF_VERSION_MIN_CONSUMER: Final = 0
+GRAPH_DEF_VERSION: Final = PRODUCER_VERSION
+GRAPH_DEF_VERSION_MIN_CONSUMER: Final = MIN_CONSUMER_VERSION
 GRAPH_DEF_VERSION_MIN_PRODUCER: Final = 0
 # There is no C++ library of ours to be linked with: nothing is built monolithically.
 CXX11_ABI_FLAG: Final = 0

@@ -28,7 +28,7 @@ from tensorloom.framework.tensor_shape import TensorShape, dims_from_proto
 from tensorloom.framework.unreadable_tensor import UnreadableTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from tensorloom.protos import attr_value_pb2
 
@@ -290,6 +290,12 @@ _ENCODERS: Final[dict[type, tuple[Callable[[Any, Any], None], ...]]] = {
     np.integer: _scalar_field("i", int),
     np.floating: _scalar_field("f", float),
 }
+
+
+def functions_in(proto: attr_value_pb2.AttrValue) -> Iterable[Any]:
+    """The `NameAttrList` messages of an attr, without those in their own attrs."""
+    # Not the empty `func` of other kinds: to change that would add it to the message.
+    return (proto.func,) if proto.HasField("func") else proto.list.func
 
 
 def decoded(value: Any) -> Any:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Frame = set["Tensor"]
 
 # Whether `tf.enable_control_flow_v2()` was called.
-functions_are_wanted = [False]
+_functions_are_wanted = False
 
 
 class Tally:
@@ -61,9 +61,20 @@ class Tally:
             count_entry(self._graph, tensor)
 
 
+def want_functions(wanted: bool) -> None:
+    """Says whether TensorFlow would make functions, from now on and in all graphs."""
+    global _functions_are_wanted
+    _functions_are_wanted = wanted
+
+
+def functions_are_wanted() -> bool:
+    """Whether TensorFlow would make functions in all graphs."""
+    return _functions_are_wanted
+
+
 def builds_classic(graph: Graph) -> bool:
     """Whether TensorFlow would build control flow of classic nodes in the graph."""
-    return graph.builds_classic and not functions_are_wanted[0]
+    return graph.builds_classic and not _functions_are_wanted
 
 
 def mark_as_classic(op: Operation) -> None:

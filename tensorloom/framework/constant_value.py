@@ -123,6 +123,18 @@ def named_by_program(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def entered(tensor: Tensor) -> Tensor:
+    """The constant that an `Enter` brings into a loop of classic control flow.
+
+    Any other tensor itself. TensorFlow knows the constant where an operation gets it
+    from the Enter, but not of what is computed of it in the loop.
+    """
+    op = tensor._op
+    if op._type == "Enter" and op._inputs[0]._op._type == "Const":
+        return op._inputs[0]
+    return tensor
+
+
 def _entered_constant(tensor: Tensor) -> Array | None:
     """The value of a constant outside of a loop, where its body has an argument.
 
@@ -130,8 +142,8 @@ def _entered_constant(tensor: Tensor) -> Array | None:
     """
     op = tensor._op
     if op._type == "Enter":
-        source = op._inputs[0]._op
-        return _value_of(source) if source._type == "Const" else None
+        source = entered(tensor)._op
+        return _value_of(source) if source is not op else None
     graph: Any = op._graph
     if not graph.building_function or graph.frame is None or graph.is_branch:
         return None
@@ -296,8 +308,6 @@ def evaluate_node(
         return None
     if not all(t.base_dtype.is_numpy_compatible for t in node.output_types):
         return None  # handles and variants are not constants
-    if any(t.name in ("variant", "resource") for t in node.output_types):
-        return None
     construction = op_kernel.OpKernelConstruction(
         node,
         device="/job:localhost/replica:0/task:0/device:CPU:0",

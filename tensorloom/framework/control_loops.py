@@ -22,17 +22,19 @@ from typing import Final
 import numpy as np
 
 from tensorloom.framework import dtypes, errors
+from tensorloom.framework.classic_op_types import (
+    ENTERS,
+    EXITS,
+    MERGES,
+    NEXT_ITERATIONS,
+    SWITCHES,
+)
 from tensorloom.framework.graph_ir import GraphIR, Node, sort_topologically
 from tensorloom.framework.tensor_shape import SCALAR
 
 PlaceOf = Callable[[Node], str]
 _Path = tuple[bytes, ...]  # the frames around a node, the outermost first
 
-_ENTERS: Final = ("Enter", "RefEnter")
-_EXITS: Final = ("Exit", "RefExit")
-_MERGES: Final = ("Merge", "RefMerge")
-_NEXTS: Final = ("NextIteration", "RefNextIteration")
-_SWITCHES: Final = ("Switch", "RefSwitch", "_SwitchN")
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\-/]")
 
 
@@ -52,12 +54,14 @@ class Frames:
 
 def has_frames(graph: GraphIR) -> bool:
     """Whether there is a loop of classic control flow."""
-    return any(node.op in _ENTERS for node in graph.nodes.values())
+    return any(node.op in ENTERS for node in graph.nodes.values())
 
 
 def has_dead_tensors(graph: GraphIR) -> bool:
     """Whether a branch or an iteration of classic control flow may not be taken."""
-    return any(node.op in _SWITCHES for node in graph.nodes.values())
+    return any(
+        node.op in SWITCHES or node.op == "_SwitchN" for node in graph.nodes.values()
+    )
 
 
 def with_control_loops(graph: GraphIR, place_of: PlaceOf) -> tuple[GraphIR, Frames]:
@@ -88,11 +92,11 @@ def _gathered(graph: GraphIR) -> GraphIR:
     """
     devices: dict[str, str] = {}
     for node in graph.nodes.values():
-        if node.op in _MERGES:
+        if node.op in MERGES:
             for name, _ in node.inputs:
-                if graph.nodes[name].op in (*_ENTERS, *_NEXTS):
+                if graph.nodes[name].op in ENTERS | NEXT_ITERATIONS:
                     devices[name] = node.device
-        elif node.op in _EXITS:
+        elif node.op in EXITS:
             devices[node.name] = graph.nodes[node.inputs[0][0]].device
     return graph.with_nodes(
         node.replace(device=devices[node.name])
@@ -154,7 +158,7 @@ class _Builder:
 
     def _note(self, node: Node) -> None:
         path = self.paths[node.name]
-        if node.op in _EXITS:
+        if node.op in EXITS:
             path = self.paths[node.inputs[0][0]]
         place = self.place_of(node)
         for depth, frame in enumerate(path, 1):
@@ -162,15 +166,17 @@ class _Builder:
             self.places.setdefault(frame, {}).setdefault(place, node.device)
         if not path:
             return
-        if node.op in _ENTERS:
+        if node.op in ENTERS:
             self.enters.setdefault(path[-1], node)
         elif node.op == "LoopCond":
             self.conditions.setdefault(path[-1], node)
-        elif node.op in _MERGES and self._is_head(node):
+        elif node.op in MERGES and self._is_head(node):
             self.heads.setdefault((path[-1], place), node.name)
 
     def _is_head(self, merge: Node) -> bool:
-        return any(self.graph.nodes[name].op in _NEXTS for name, _ in merge.inputs)
+        return any(
+            self.graph.nodes[name].op in NEXT_ITERATIONS for name, _ in merge.inputs
+        )
 
     def add(self) -> list[Node]:
         """The nodes of all control loops that are needed, outer frames first."""
@@ -267,9 +273,9 @@ def frame_paths(nodes: Iterable[Node]) -> dict[str, _Path]:
                     f"input {{{{node {name}}}}} is in frame '{_last(known)}'.",
                 )
             found, path = name, known
-        if node.op in _ENTERS:
+        if node.op in ENTERS:
             path = (*path, node.attrs["frame_name"])
-        elif node.op in _EXITS:
+        elif node.op in EXITS:
             path = path[:-1]
         paths[node.name] = path
     return paths

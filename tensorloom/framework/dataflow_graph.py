@@ -12,6 +12,7 @@ from tensorloom.framework import (
     op_registry,
     operation_shapes,
 )
+from tensorloom.framework.bring_out import bring_out
 from tensorloom.framework.export import export
 from tensorloom.framework.graph_collections import GraphCollections
 from tensorloom.framework.graph_ir import (
@@ -198,9 +199,8 @@ class Graph(GraphScopes, GraphCollections):
         """
         if self._finalized:
             self._check_not_finalized()
-        for tensor in inputs:
-            if tensor._op._graph is not self:
-                raise ValueError(f"{tensor!r} is not from the same graph as '{name}'.")
+        if any(tensor._op._graph is not self for tensor in inputs):
+            inputs = self._own_inputs(inputs, name)
         if not isinstance(name, str):
             raise TypeError(f"Expected string for op name, got {name!r}")
         with self._lock:
@@ -224,7 +224,7 @@ class Graph(GraphScopes, GraphCollections):
             try:
                 operation_shapes.infer(op)
             except ValueError:
-                _detach(op)
+                detach(op)
                 raise
             self._next_id_value += 1
             op._id_value = self._next_id_value
@@ -236,6 +236,31 @@ class Graph(GraphScopes, GraphCollections):
             with self.name_scope(f"{full_name}/"):
                 join_context(op)
         return op
+
+    def _own_inputs(self, tensors: Sequence[Tensor], name: str) -> list[Tensor]:
+        """Inputs of an operation, those of finished branches brought into this graph.
+
+        Raises:
+          ValueError: one is of another graph.
+        """
+        found = bring_out(tensors, [self])
+        for tensor in found:
+            if tensor._op._graph is not self:
+                raise ValueError(f"{tensor!r} is not from the same graph as '{name}'.")
+        return found
+
+    @property
+    def around(self) -> Graph | None:
+        """Where tensors of this graph can be used, too: of a finished branch alone."""
+        return None
+
+    def brought_out(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+        """What stands for tensors of a finished branch in the graph around it."""
+        raise NotImplementedError
+
+    def operation_outside(self, op: Operation) -> Operation:
+        """What runs around a finished branch after one of its operations."""
+        raise NotImplementedError
 
     def _get_op_def(self, op_type: str) -> OpDef:
         """The definition of a registered op or of a function of this graph.
@@ -448,8 +473,8 @@ def _with_shapes(node: Node) -> Node:
     return node.replace(attrs=attrs)
 
 
-def _detach(op: Operation) -> None:
-    """Takes back what the making of a rejected operation left in others."""
+def detach(op: Operation) -> None:
+    """Takes back what the making of an operation left in those that it reads."""
     for tensor in op._inputs:
         tensor._consumers.remove(op)
     for control in op._control_inputs:

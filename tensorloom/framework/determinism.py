@@ -9,12 +9,14 @@ UnimplementedError. Random ops must have a seed once the function was called.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 
 from tensorloom.framework.export import export
 
 _VARIABLE = "TF_DETERMINISTIC_OPS"
 
+_lock = threading.Lock()
 _enabled = os.environ.get(_VARIABLE, "").lower() in ("1", "true")
 _requires_seeds = False
 _waiting: list[Callable[[], None]] = []
@@ -29,21 +31,29 @@ def enable_op_determinism() -> None:
     `tf.set_random_seed`.
     """
     global _enabled, _requires_seeds
-    _enabled = _requires_seeds = True
-    # cuBLAS reads it when a CUDA context is made; without it some of its algorithms
-    # depend on timing.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    while _waiting:
-        _waiting.pop()()
+    with _lock:
+        _enabled = _requires_seeds = True
+        waiting = list(_waiting)
+        _waiting.clear()
+    _fix_cublas()
+    for apply in waiting:
+        apply()
 
 
 def when_enabled(apply: Callable[[], None]) -> None:
     """Calls `apply` once determinism is asked for; at once when it is already."""
-    if _enabled:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        apply()
-    else:
-        _waiting.append(apply)
+    with _lock:
+        if not _enabled:
+            _waiting.append(apply)
+            return
+    _fix_cublas()
+    apply()
+
+
+def _fix_cublas() -> None:
+    # cuBLAS reads it when a CUDA context is made; without it some of its algorithms
+    # depend on timing.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def check_seeded(op_seed: int | None, graph_seed: int | None) -> None:

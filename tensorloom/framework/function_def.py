@@ -28,12 +28,11 @@ from tensorloom.framework.errors import (
     OpError,
     invalid_argument,
 )
-from tensorloom.framework.function_op_def import signature_of
+from tensorloom.framework.function_op_def import call_of, signature_of
 from tensorloom.framework.function_problem import FunctionProblem
 from tensorloom.framework.graph_ir import FunctionIR, Node, sort_topologically
 from tensorloom.framework.node_def import Signatures, find_op
 from tensorloom.framework.op_registry import ArgDef, OpDef, arg_types
-from tensorloom.framework.shape_inference import unknown_shapes
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -140,16 +139,7 @@ def signature_from_proto(proto: function_pb2.FunctionDef) -> OpDef | FunctionPro
         )
     except OpError as error:
         return replace(_problem(proto, "", error), has_signature=False)
-    return OpDef(
-        name=signature.name,
-        inputs=inputs,
-        outputs=outputs,
-        attrs={},
-        shape_fn=unknown_shapes,
-        gradient=None,
-        is_stateful=signature.is_stateful,
-        doc="A call of a function of the graph.",
-    )
+    return call_of(signature.name, inputs, outputs, signature.is_stateful)
 
 
 def _arg_def(arg: Any) -> ArgDef:
@@ -243,7 +233,7 @@ def _read(
             dtypes do not fit, or the nodes form a cycle.
         NotFoundError: an op or attr is not there.
     """
-    _check_signature(proto, signature)
+    _check_signature(signature)
     nodes = reader.nodes()
     arg_names = tuple(arg.name for arg in signature.inputs)
     output_names = tuple(arg.name for arg in signature.outputs)
@@ -277,7 +267,7 @@ def _read(
     )
 
 
-def _check_signature(proto: Any, signature: OpDef) -> None:
+def _check_signature(signature: OpDef) -> None:
     """Raises InvalidArgumentError or NotFoundError if it lets nobody call."""
     for kind, args in (("argument", signature.inputs), ("output", signature.outputs)):
         names = [arg.name for arg in args]

@@ -151,7 +151,6 @@ class _Rewrite:
 
     def graph(self, graph: GraphIR) -> GraphIR:
         changed = graph.with_nodes(self._nodes(graph.nodes.values()))
-        changed.bad_consumers = graph.bad_consumers
         changed.functions = {
             name: self._function(function) for name, function in graph.functions.items()
         }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import ArgDef, OpDef
+from tensorloom.framework.op_registry import ArgDef, AttrDef, OpDef
 from tensorloom.framework.shape_inference import unknown_shapes
 
 if TYPE_CHECKING:
+    from tensorloom.framework.dtypes import DType
     from tensorloom.framework.function_problem import FunctionProblem
     from tensorloom.framework.graph_ir import FunctionIR
 
@@ -24,21 +26,33 @@ def signature_of(function: FunctionIR) -> OpDef | FunctionProblem:
 
 def op_def_of(function: FunctionIR) -> OpDef:
     """The OpDef of calls to `function`: inputs and outputs of fixed dtypes."""
+    return call_of(
+        function.name,
+        _args(function.arg_names, function.arg_types),
+        _args(function.output_names, function.output_types),
+        function.is_stateful,
+    )
+
+
+def _args(names: Sequence[str], types: Sequence[DType]) -> tuple[ArgDef, ...]:
+    return tuple(map(ArgDef, names, types))
+
+
+def call_of(
+    name: str,
+    inputs: tuple[ArgDef, ...],
+    outputs: tuple[ArgDef, ...],
+    is_stateful: bool,
+    attrs: dict[str, AttrDef] | None = None,
+) -> OpDef:
+    """The OpDef of calls to a function: its shapes are in its body."""
     return OpDef(
-        name=function.name,
-        inputs=tuple(
-            ArgDef(name, dtype)
-            for name, dtype in zip(function.arg_names, function.arg_types, strict=True)
-        ),
-        outputs=tuple(
-            ArgDef(name, dtype)
-            for name, dtype in zip(
-                function.output_names, function.output_types, strict=True
-            )
-        ),
-        attrs={},
+        name=name,
+        inputs=inputs,
+        outputs=outputs,
+        attrs=attrs or {},
         shape_fn=unknown_shapes,
         gradient=None,
-        is_stateful=function.is_stateful,
+        is_stateful=is_stateful,
         doc="A call of a function of the graph.",
     )

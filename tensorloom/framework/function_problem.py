@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework import attr_value
+
 if TYPE_CHECKING:
     from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
     from tensorloom.framework.op_registry import OpDef
@@ -67,8 +69,6 @@ def names_in(nodes: Any) -> Iterator[str]:
 def functions_in(node: Any) -> Iterator[Any]:
     """The `NameAttrList`s in the attrs of a message."""
     for value in node.attr.values():
-        # To change what is not there would add it to the message.
-        own = (value.func,) if value.HasField("func") else value.list.func
-        for function in own:
+        for function in attr_value.functions_in(value):
             yield function
             yield from functions_in(function)

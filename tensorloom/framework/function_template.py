@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import attr_value, node_attrs, op_def_proto
 from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import NotFoundError, invalid_argument
+from tensorloom.framework.function_op_def import call_of
 from tensorloom.framework.op_registry import AttrDef, OpDef, arg_types
-from tensorloom.framework.shape_inference import unknown_shapes
 
 if TYPE_CHECKING:
     from tensorloom.protos import function_pb2
@@ -41,10 +41,6 @@ def has_placeholders(definition: function_pb2.FunctionDef) -> bool:
     )
 
 
-def _functions(value: Any) -> Iterable[Any]:
-    return (value.func,) if value.HasField("func") else value.list.func
-
-
 def _args(signature: Any) -> Iterable[Any]:
     return (*signature.input_arg, *signature.output_arg)
 
@@ -60,13 +56,11 @@ def attr_names(definition: function_pb2.FunctionDef) -> frozenset[str]:
 
 
 def _placeholders(value: Any) -> Iterator[str]:
-    kind = value.WhichOneof("value")
-    if kind == "placeholder":
+    if value.HasField("placeholder"):
         yield value.placeholder
-    elif kind in ("func", "list"):
-        for function in _functions(value):
-            for inner in function.attr.values():
-                yield from _placeholders(inner)
+    for function in attr_value.functions_in(value):
+        for inner in function.attr.values():
+            yield from _placeholders(inner)
 
 
 def _attr_names(arg: Any) -> list[tuple[str, str]]:
@@ -111,16 +105,7 @@ def signature_of(signature: Any) -> OpDef:
     for arg_def in (*read.inputs, *read.outputs):
         if arg_def.type is None and not (arg_def.type_attr or arg_def.type_list_attr):
             raise invalid_argument(f"argument '{arg_def.name}' has no type")
-    return OpDef(
-        name=read.name,
-        inputs=read.inputs,
-        outputs=read.outputs,
-        attrs=read.attrs,
-        shape_fn=unknown_shapes,
-        gradient=None,
-        is_stateful=read.is_stateful,
-        doc="A call of a function of the graph.",
-    )
+    return call_of(read.name, read.inputs, read.outputs, read.is_stateful, read.attrs)
 
 
 # Instances ------------------------------------------------------------------------
@@ -260,15 +245,14 @@ def _bind(value: Any, values: Mapping[str, Any]) -> None:
     Raises:
         InvalidArgumentError: one has no value.
     """
-    kind = value.WhichOneof("value")
-    if kind == "placeholder":
+    if value.HasField("placeholder"):
         found = values.get(value.placeholder)
         if found is None:
             raise invalid_argument(
                 f"Failed to bind all placeholders in ${value.placeholder}"
             )
         value.CopyFrom(found)
-    elif kind in ("func", "list"):
-        for function in _functions(value):
-            for inner in function.attr.values():
-                _bind(inner, values)
+        return
+    for function in attr_value.functions_in(value):
+        for inner in function.attr.values():
+            _bind(inner, values)

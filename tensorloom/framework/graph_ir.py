@@ -8,7 +8,7 @@ from `GraphIR` to `GraphIR`; nodes are never changed in place, so graphs share t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
@@ -33,6 +33,9 @@ GRAPH_NAMES = "_graph_names"
 LOWERED = "_lower_using_switch_merge"
 # Beside it: the program did not say so, its client asks a master that may need asking.
 LOWERED_FOR_MASTER = "_lower_for_master"
+# An attr of `If`: TensorFlow would have made Switch and Merge, so that what a step does
+# not read of the branches does not run in it.
+READS_DECIDE = "_reads_decide"
 
 
 @dataclass(slots=True, eq=False)
@@ -120,9 +123,7 @@ class GraphIR:
 
     def with_nodes(self, nodes: Iterable[Node]) -> GraphIR:
         """The same graph with other nodes."""
-        return GraphIR(
-            {n.name: n for n in nodes}, self.functions, self.producer, self.min_consumer
-        )
+        return replace(self, nodes={node.name: node for node in nodes})
 
 
 def sort_topologically(

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import attr_value
+from tensorloom.framework.bring_out import bring_operation_out
 from tensorloom.framework.device_spec import DeviceSpec
+from tensorloom.framework.operation import Operation
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
-    from tensorloom.framework.operation import Operation
 
 _VALID_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 VALID_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
@@ -236,6 +237,10 @@ class GraphScopes:
         ops: list[Operation] = []
         for value in control_inputs:
             value = _control_input(value)
+            if isinstance(value, Tensor):
+                value = value._op
+            if isinstance(value, Operation):
+                value = bring_operation_out(value, self)
             op: Operation = self.as_graph_element(value)  # type: ignore[attr-defined]
             if isinstance(op, Tensor):
                 op = op.op

@@ -201,7 +201,7 @@ class Operation:
           ValueError: there is no session, or it has another graph.
         """
         default_stack.run_in_session(
-            self, feed_dict, self._graph, session, "execute operation", "op.run"
+            self, feed_dict, self._graph, session, "execute operation", "run"
         )
 
     def __str__(self) -> str:

@@ -57,7 +57,7 @@ class _OperationContext(InferenceContext):
 
     def input_value(self, index: int) -> np.ndarray[Any, Any] | None:
         tensor = constant_value.named_by_program(self.operation._inputs[index])
-        return constant_value.evaluate(tensor)
+        return constant_value.evaluate(constant_value.entered(tensor))
 
     def input_value_as_shape(self, index: int) -> TensorShape:
         tensor = constant_value.named_by_program(self.operation._inputs[index])

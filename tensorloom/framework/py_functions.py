@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-_lock = threading.Lock()
-_next_id = 0
+_ids = itertools.count()
 # Weak: the graph whose ops call a function holds it.
 _functions: weakref.WeakValueDictionary[str, Callable[..., Any]] = (
     weakref.WeakValueDictionary()
@@ -18,10 +17,7 @@ _kept: dict[str, Callable[..., Any]] = {}
 
 def insert(function: Callable[..., Any]) -> str:
     """Stores a function, as long as somebody holds it, and gives its token."""
-    global _next_id
-    with _lock:
-        token = f"pyfunc_{_next_id}"
-        _next_id += 1
+    token = _new_token()
     try:
         _functions[token] = function
     except TypeError:  # an object that cannot be referred to weakly is kept
@@ -31,12 +27,13 @@ def insert(function: Callable[..., Any]) -> str:
 
 def insert_kept(function: Callable[..., Any]) -> str:
     """Stores what nobody else holds (a bound method, say) and gives its token."""
-    global _next_id
-    with _lock:
-        token = f"pyfunc_{_next_id}"
-        _next_id += 1
+    token = _new_token()
     _kept[token] = function
     return token
+
+
+def _new_token() -> str:
+    return f"pyfunc_{next(_ids)}"
 
 
 def find(token: str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import default_stack
+from tensorloom.framework.bring_out import place_of
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.operation import Operation
@@ -210,9 +211,10 @@ def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Grap
                 element = value
         if element is None:
             continue
+        place = place_of(element.graph)
         if graph is None:
-            graph, found = element.graph, element
-        elif element.graph is not graph:
+            graph, found = place, element
+        elif place is not graph:
             if found is not None:
                 raise ValueError(f"{element} must be from the same graph as {found}.")
             raise ValueError(f"{element} is not from the passed-in graph.")

@@ -126,7 +126,7 @@ class SparseTensor(CompositeTensor):
             self.graph,
             session,
             "evaluate tensor",
-            "t.eval",
+            "eval",
         )
         return SparseTensorValue(*parts)
 

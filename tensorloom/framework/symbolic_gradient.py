@@ -25,12 +25,13 @@ class MadeGradient:
 
 
 Maker = Callable[[str, Mapping[str, "FunctionIR"]], MadeGradient]
-_makers: list[Maker] = []
+_maker: Maker | None = None
 
 
 def set_maker(maker: Maker) -> None:
     """Says how gradient functions are made."""
-    _makers[:] = [maker]
+    global _maker
+    _maker = maker
 
 
 def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
@@ -42,7 +43,7 @@ def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
       errors.InvalidArgumentError, errors.NotFoundError: the function, or one that it
         calls, cannot be called.
     """
-    if not _makers:
+    if _maker is None:
         raise errors.UnimplementedError(
             None, None, "SymbolicGradient needs a process that can build graphs"
         )
@@ -51,4 +52,4 @@ def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
             None, None, f"Function {name} is not defined in the graph's library."
         )
     functions[name].check()
-    return _makers[0](name, functions)
+    return _maker(name, functions)

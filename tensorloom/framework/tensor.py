@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Tensor:
     """A symbolic handle of one output of an `Operation`."""
 
-    # Operators are installed by ops/math_ops.py and ops/slice_ops.py.
+    # Operators are installed by ops/math_ops_operators.py and ops/tensor_index.py.
     OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {
         *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"),
         *("__div__", "__rdiv__", "__truediv__", "__rtruediv__"),
@@ -128,7 +128,7 @@ class Tensor:
           ValueError: there is no session, or it has another graph.
         """
         return default_stack.run_in_session(
-            self, feed_dict, self.graph, session, "evaluate tensor", "t.eval"
+            self, feed_dict, self.graph, session, "evaluate tensor", "eval"
         )
 
     def experimental_ref(self) -> Tensor:

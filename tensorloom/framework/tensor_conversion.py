@@ -129,7 +129,7 @@ def internal_convert_to_tensor(
             result = function(value, dtype=wanted, name=name, as_ref=as_ref)
         if result is NotImplemented:
             continue
-        return _checked(result, wanted, value, types, function, name)
+        return _checked(result, wanted, types, function, name)
     raise TypeError(
         f"{_prefix(name)}Cannot convert {value!r} with type {type(value)} to Tensor: "
         "no conversion function registered."
@@ -158,9 +158,8 @@ def _try_preferred(
 def _checked(
     result: Any,
     wanted: DType | None,
-    value: Any,
     types: Any,
-    function: Any,
+    function: ConversionFunction,
     name: str | None,
 ) -> Tensor:
     if not isinstance(result, Tensor):

@@ -213,9 +213,6 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray[Any, Any]:
         raise ValueError(error.message) from None
 
 
-MakeNdarray = make_ndarray
-
-
 def decode_tensor(proto: TensorProto) -> np.ndarray[Any, Any]:
     """The read-only array of a message, without a copy where that is possible.
 

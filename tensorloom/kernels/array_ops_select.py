@@ -21,13 +21,14 @@ from tensorloom.kernels.host.array_ops_select import (
 )
 from tensorloom.kernels.host.stable_order import stable_order
 from tensorloom.kernels.math_ops_dtypes import REALS, TORCH_DTYPES
+from tensorloom.kernels.quick_truths import places
 
 
 @kernel("Where")
 def _where(c: OpKernelConstruction) -> Compute:
     def compute(value: torch.Tensor) -> torch.Tensor:
         check_where_rank(value.dim())
-        return torch.nonzero(as_signed(value))
+        return places(as_signed(value))
 
     return compute
 

@@ -10,11 +10,13 @@ import numpy as np
 import torch
 
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels import quick_truths
 from tensorloom.kernels.complex_division import divide
 from tensorloom.kernels.host.math_ops_binary import check_select_v2, select
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
     check_broadcast,
+    check_precision,
     clip_checked,
     division_by_zero,
     negative_exponent,
@@ -198,10 +200,10 @@ _zero_where("Xlogy", _x_log_y, by_x=True)
 
 # --- comparison and logic ----------------------------------------------------
 
-_binary("Less", torch.lt, REALS)
-_binary("LessEqual", torch.le, REALS)
-_binary("Greater", torch.gt, REALS)
-_binary("GreaterEqual", torch.ge, REALS)
+_binary("Less", quick_truths.less, REALS)
+_binary("LessEqual", quick_truths.less_equal, REALS)
+_binary("Greater", quick_truths.greater, REALS)
+_binary("GreaterEqual", quick_truths.greater_equal, REALS)
 _binary("LogicalAnd", torch.logical_and, None)
 _binary("LogicalOr", torch.logical_or, None)
 
@@ -223,8 +225,8 @@ def _equality(op: str, function: _Binary) -> None:
         return compute
 
 
-_equality("Equal", torch.eq)
-_equality("NotEqual", torch.ne)
+_equality("Equal", quick_truths.equal)
+_equality("NotEqual", quick_truths.not_equal)
 
 
 @kernel("ApproximateEqual", types={"T": NUMBERS})
@@ -265,6 +267,8 @@ def _clip_by_value(c: OpKernelConstruction) -> Compute:
 
 @kernel("Complex")
 def _complex(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
+
     def compute(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
         parts = torch.broadcast_tensors(real, imag)  # type: ignore[no-untyped-call]
         return torch.complex(*parts)

@@ -9,9 +9,11 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels import quick_truths
 from tensorloom.kernels.half_tables import halves_by_table
 from tensorloom.kernels.host.math_ops_cast import LOW_BITS, check_castable
-from tensorloom.kernels.host.math_ops_elementwise import bucket_boundaries
+from tensorloom.kernels.host.math_ops_elementwise import bucket_boundaries, like_first
+from tensorloom.kernels.host.math_ops_errors import check_precision
 from tensorloom.kernels.math_ops_dtypes import (
     COMPLEX,
     FLOATS,
@@ -41,11 +43,6 @@ def _slow_unary(op: str, function: _Unary, types: frozenset[DType] = FLOATS) -> 
 
 def _square(x: torch.Tensor) -> torch.Tensor:
     return torch.mul(x, x)
-
-
-def _is_finite(x: torch.Tensor) -> torch.Tensor:
-    # Half the passes of `torch.isfinite`: what is not finite less itself is NaN.
-    return torch.sub(x, x).eq(0)
 
 
 def _atan(x: torch.Tensor) -> torch.Tensor:
@@ -96,9 +93,9 @@ _REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Rint", torch.round),
     ("Round", torch.round),
     ("Erf", torch.erf),
-    ("IsNan", torch.isnan),
-    ("IsInf", torch.isinf),
-    ("IsFinite", _is_finite),
+    ("IsNan", quick_truths.is_nan),
+    ("IsInf", quick_truths.is_inf),
+    ("IsFinite", quick_truths.is_finite),
 )
 _SLOW_REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Expm1", torch.expm1),
@@ -141,21 +138,25 @@ def _conj(c: OpKernelConstruction) -> Compute:
 
 @kernel("Real", aliases=True)
 def _real(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return torch.real
 
 
 @kernel("Imag", aliases=True)
 def _imag(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return torch.imag
 
 
 @kernel("Angle")
 def _angle(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return torch.angle
 
 
 @kernel("ComplexAbs")
 def _complex_abs(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return torch.abs
 
 
@@ -176,15 +177,15 @@ _sigmoid_backward = torch.ops.aten.sigmoid_backward.default
 @kernel("TanhGrad", types={"T": FLOATS})
 def _tanh_grad(c: OpKernelConstruction) -> Compute:
     if c["T"].is_complex:  # torch would conjugate
-        return lambda y, dy: dy * (1 - y * y)
-    return lambda y, dy: _tanh_backward(dy, y)
+        return like_first(c, lambda y, dy: dy * (1 - y * y))
+    return like_first(c, lambda y, dy: _tanh_backward(dy, y))
 
 
 @kernel("SigmoidGrad", types={"T": FLOATS})
 def _sigmoid_grad(c: OpKernelConstruction) -> Compute:
     if c["T"].is_complex:
-        return lambda y, dy: dy * ((1 - y) * y)
-    return lambda y, dy: _sigmoid_backward(dy, y)
+        return like_first(c, lambda y, dy: dy * ((1 - y) * y))
+    return like_first(c, lambda y, dy: _sigmoid_backward(dy, y))
 
 
 def _conjugate(c: OpKernelConstruction) -> _Unary:
@@ -194,7 +195,7 @@ def _conjugate(c: OpKernelConstruction) -> _Unary:
 @kernel("SqrtGrad", types={"T": FLOATS})
 def _sqrt_grad(c: OpKernelConstruction) -> Compute:
     conj = _conjugate(c)
-    return lambda y, dy: (dy * 0.5).div_(conj(y))
+    return like_first(c, lambda y, dy: (dy * 0.5).div_(conj(y)))
 
 
 @kernel("RsqrtGrad", types={"T": FLOATS})
@@ -205,7 +206,7 @@ def _rsqrt_grad(c: OpKernelConstruction) -> Compute:
         y = conj(y)
         return (y * y).mul_(y).mul_(dy).mul_(-0.5)
 
-    return compute
+    return like_first(c, compute)
 
 
 @kernel(("ReciprocalGrad", "InvGrad"), types={"T": FLOATS})
@@ -216,7 +217,7 @@ def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
         y = conj(y)
         return (y * y).mul_(dy).neg_()
 
-    return compute
+    return like_first(c, compute)
 
 
 # --- Cast --------------------------------------------------------------------
@@ -246,6 +247,12 @@ def _real_cast(source: Any, target: Any, truncates: bool) -> Compute:
     if source.is_floating and target is dtypes.uint32:
         # The low half of the signed conversion, as the CPU's instruction gives it.
         return lambda x: x.to(torch.int64).to(to)
+    if source.is_bool and target.is_floating:
+        # torch goes through these bytes in vectors, through bools one at a time.
+        return lambda x: x.view(torch.uint8).to(to)
+    if (source, target) == (dtypes.float32, dtypes.uint8):
+        # In vectors too. What int32 does not hold has no low byte but 0.
+        return lambda x: x.to(torch.int32).to(to)
     return lambda x: x.to(to, copy=True)
 
 

@@ -81,7 +81,7 @@ def _oihw_shape(shape: Sequence[int], depthwise: bool) -> _Shape:
     return outputs, depth, height, width
 
 
-# --- forward -----------------------------------------------------------------
+# --- which way ---------------------------------------------------------------
 
 
 def _in_float(c: OpKernelConstruction) -> torch.dtype | None:
@@ -91,6 +91,31 @@ def _in_float(c: OpKernelConstruction) -> torch.dtype | None:
     if c.device_type == "CPU" and c["T"] in (dtypes.float16, dtypes.bfloat16):
         return torch.float32
     return None
+
+
+def _faster_than_torch(
+    batch: int,
+    filters: Sequence[int],
+    values: torch.Tensor,
+    plan: Plan,
+    geometry: Geometry,
+    is_filter_gradient: bool = False,
+) -> Any:
+    """The module, `taps` or `products`, that outruns torch's convolution; else None.
+
+    Args:
+      values: what the dtype and device are taken from.
+    """
+    if geometry.by_channel and taps.is_by_taps(batch, filters, values, plan):
+        return taps
+    if geometry.channels_last and products.is_by_product(
+        batch, filters, values, plan, is_filter_gradient
+    ):
+        return products
+    return None
+
+
+# --- forward -----------------------------------------------------------------
 
 
 @kernel(["Conv2D", "DepthwiseConv2dNative"])
@@ -134,15 +159,9 @@ def _forward(
     plan: Plan,
     geometry: Geometry,
 ) -> torch.Tensor:
-    if geometry.by_channel and taps.is_by_taps(
-        image.shape[0], filters.shape, filters, plan
-    ):
-        result = taps.forward(image, filters, plan)
-        return result if bias is None else result.add_(bias)
-    if geometry.channels_last and products.is_by_product(
-        image.shape[0], filters.shape, filters, plan
-    ):
-        return products.forward(image, filters, bias, plan)
+    way = _faster_than_torch(image.shape[0], filters.shape, filters, plan, geometry)
+    if way is not None:
+        return way.forward(image, filters, bias, plan)  # type: ignore[no-any-return]
     result = _convolution(
         _padded(to_nchw(image, geometry.data_format), plan),
         _to_oihw(filters, geometry.depthwise),
@@ -242,30 +261,6 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
         check_memory(sizes, dtype, device)
         return plan, image
 
-    def run(
-        filters: torch.Tensor, grad: torch.Tensor, plan: Plan, image: _Shape
-    ) -> Any:
-        batch, depth, height, width = image
-        sizes = batch, height, width, depth
-        if geometry.by_channel and taps.is_by_taps(batch, filters.shape, grad, plan):
-            return taps.input_gradient(filters, grad, sizes, plan)
-        if geometry.channels_last and products.is_by_product(
-            batch, filters.shape, grad, plan
-        ):
-            return products.input_gradient(filters, grad, sizes, plan)
-        shape = _padded_shape(image, plan)
-        result = _backward(
-            to_nchw(grad, data_format),
-            empty_nchw(shape, grad, data_format),
-            _to_oihw(filters, geometry.depthwise),
-            plan,
-            (True, False, False),
-        )[0]
-        if plan.extra is not None:
-            left, _, top, _ = plan.extra
-            result = result[:, :, top : top + image[2], left : left + image[3]]
-        return from_nchw(result, data_format).contiguous()
-
     def compute(
         input_sizes: _HostArray, filters: torch.Tensor, grad: torch.Tensor
     ) -> torch.Tensor:
@@ -274,11 +269,40 @@ def backprop_input(c: OpKernelConstruction) -> Compute:
         if not filters.numel() or not grad.numel() or 0 in image:
             return grad.new_zeros(sizes)
         if wide is not None:
-            result = run(filters.to(wide), grad.to(wide), plan, image)
-            return result.to(grad.dtype)  # type: ignore[no-any-return]
-        return run(filters, grad, plan, image)  # type: ignore[no-any-return]
+            result = _input_gradient(
+                filters.to(wide), grad.to(wide), plan, image, geometry
+            )
+            return result.to(grad.dtype)
+        return _input_gradient(filters, grad, plan, image, geometry)
 
     return compute
+
+
+def _input_gradient(
+    filters: torch.Tensor,
+    grad: torch.Tensor,
+    plan: Plan,
+    image: _Shape,
+    geometry: Geometry,
+) -> torch.Tensor:
+    """The gradient of images of the shape `image`, NCHW."""
+    batch, depth, height, width = image
+    way = _faster_than_torch(batch, filters.shape, grad, plan, geometry)
+    if way is not None:
+        sizes = batch, height, width, depth
+        return way.input_gradient(filters, grad, sizes, plan)  # type: ignore[no-any-return]
+    data_format = geometry.data_format
+    result = _backward(
+        to_nchw(grad, data_format),
+        empty_nchw(_padded_shape(image, plan), grad, data_format),
+        _to_oihw(filters, geometry.depthwise),
+        plan,
+        (True, False, False),
+    )[0]
+    if plan.extra is not None:
+        left, _, top, _ = plan.extra
+        result = result[:, :, top : top + height, left : left + width]
+    return from_nchw(result, data_format).contiguous()
 
 
 @kernel(
@@ -307,28 +331,6 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
         check_memory(sizes, dtype, device)
         return plan
 
-    def run(image: torch.Tensor, grad: torch.Tensor, plan: Plan, sizes: _Shape) -> Any:
-        if geometry.by_channel and taps.is_by_taps(image.shape[0], sizes, grad, plan):
-            return taps.filter_gradient(image, grad, sizes, plan)
-        if geometry.channels_last and products.is_by_product(
-            image.shape[0], sizes, grad, plan, is_filter_gradient=True
-        ):
-            return products.filter_gradient(image, grad, sizes, plan)
-        filters = torch.empty(
-            _oihw_shape(sizes, geometry.depthwise),
-            dtype=image.dtype,
-            device=image.device,
-            memory_format=CHANNELS_LAST,
-        )
-        result = _backward(
-            to_nchw(grad, data_format),
-            _padded(to_nchw(image, data_format), plan),
-            filters,
-            plan,
-            (False, True, False),
-        )[1]
-        return _from_oihw(result, sizes, geometry.depthwise)
-
     def compute(
         image: torch.Tensor, filter_sizes: _HostArray, grad: torch.Tensor
     ) -> torch.Tensor:
@@ -339,7 +341,39 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
         if not image.numel() or not grad.numel():
             return image.new_zeros(sizes)
         if wide is not None:
-            return run(image.to(wide), grad.to(wide), plan, sizes).to(image.dtype)  # type: ignore[no-any-return]
-        return run(image, grad, plan, sizes)  # type: ignore[no-any-return]
+            result = _filter_gradient(
+                image.to(wide), grad.to(wide), plan, sizes, geometry
+            )
+            return result.to(image.dtype)
+        return _filter_gradient(image, grad, plan, sizes, geometry)
 
     return compute
+
+
+def _filter_gradient(
+    image: torch.Tensor,
+    grad: torch.Tensor,
+    plan: Plan,
+    sizes: _Shape,
+    geometry: Geometry,
+) -> torch.Tensor:
+    """The gradient of filters of the shape `sizes`, HWIO."""
+    way = _faster_than_torch(
+        image.shape[0], sizes, grad, plan, geometry, is_filter_gradient=True
+    )
+    if way is not None:
+        return way.filter_gradient(image, grad, sizes, plan)  # type: ignore[no-any-return]
+    filters = torch.empty(
+        _oihw_shape(sizes, geometry.depthwise),
+        dtype=image.dtype,
+        device=image.device,
+        memory_format=CHANNELS_LAST,
+    )
+    result = _backward(
+        to_nchw(grad, geometry.data_format),
+        _padded(to_nchw(image, geometry.data_format), plan),
+        filters,
+        plan,
+        (False, True, False),
+    )[1]
+    return _from_oihw(result, sizes, geometry.depthwise)

@@ -34,7 +34,9 @@ def is_by_taps(
     )
 
 
-def forward(image: torch.Tensor, filters: torch.Tensor, plan: Plan) -> torch.Tensor:
+def forward(
+    image: torch.Tensor, filters: torch.Tensor, bias: torch.Tensor | None, plan: Plan
+) -> torch.Tensor:
     """Images [n, h, w, c] with filters [kh, kw, c, m] to [n, rows, columns, c * m]."""
     channels = filters.shape[2] * filters.shape[3]
     rows, columns = plan.outputs
@@ -43,7 +45,8 @@ def forward(image: torch.Tensor, filters: torch.Tensor, plan: Plan) -> torch.Ten
     phases = _phases(_widened(image, filters.shape[3], plan), plan)
     for place, view in _views(phases, filters.shape, plan):
         out.addcmul_(view, weights[place])
-    return out.view(-1, rows, columns, channels)
+    result = out.view(-1, rows, columns, channels)
+    return result if bias is None else result.add_(bias)
 
 
 def filter_gradient(

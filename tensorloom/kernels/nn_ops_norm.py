@@ -118,7 +118,7 @@ def _check_batch_norm(
     # TensorFlow 1.15 wants them to be empty in training; 2.x, which has averages of
     # them as outputs, takes them, and its graphs do not tell.
     for name, vector in (("mean", mean), ("variance", variance)):
-        if training and vector.numel() and vector.shape != (channels,):
+        if training and vector.shape not in ((0,), (channels,)):
             raise invalid_argument(
                 f"estimated_{name} must be empty for training" + text(vector.shape)
             )

@@ -141,24 +141,44 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
             )
     window = spatial(c["ksize"], data_format)
     stride = spatial(c["strides"], data_format)
-    if min(c["ksize"]) <= 0:
-        raise invalid_argument(
-            f"Sliding window ksize must be positive, got {c['ksize']}"
-        )
-    if min(c["strides"]) <= 0:
-        raise invalid_argument(
-            f"Sliding window stride must be positive, got {c['strides']}"
-        )
-    if c["ksize"][0] != 1 or c["strides"][0] != 1:
-        raise errors.UnimplementedError(
-            None, None, "Pooling is not yet supported on the batch dimension."
-        )
+    # TensorFlow's MaxPool looks at the sizes first, its other kernels at the batch.
+    checks = (_check_sizes, _check_batch)
+    for check in checks if c.op == "MaxPool" else reversed(checks):
+        check(c)
     paddings = explicit_paddings(c)
     rows, columns = (
         (paddings[2 * axis], paddings[2 * axis + 1])
         for axis in spatial(range(4), data_format)
     )
     return Geometry(data_format, window, stride, c["padding"], (rows, columns))
+
+
+def _check_sizes(c: OpKernelConstruction) -> None:
+    for attr, word in (("ksize", "ksize"), ("strides", "stride")):
+        if min(c[attr]) <= 0:
+            raise invalid_argument(
+                f"Sliding window {word} must be positive, got {c[attr]}"
+            )
+
+
+def _check_batch(c: OpKernelConstruction) -> None:
+    if c["ksize"][0] != 1 or c["strides"][0] != 1:
+        raise errors.UnimplementedError(
+            None, None, "Pooling is not yet supported on the batch dimension."
+        )
+
+
+def refuse_depth(c: OpKernelConstruction, *attrs: str) -> None:
+    """Refuses windows, or strides, over channels.
+
+    Raises:
+      errors.UnimplementedError: one of the attrs has another number than 1 there.
+    """
+    axis = 1 if c.get("data_format", b"NHWC") == b"NCHW" else 3
+    if any(c[attr][axis] != 1 for attr in attrs):
+        raise errors.UnimplementedError(
+            None, None, "MaxPoolingGrad is not yet supported on the depth dimension."
+        )
 
 
 def depth_window(c: OpKernelConstruction) -> int:
@@ -364,6 +384,7 @@ def max_pool_grad(c: OpKernelConstruction) -> Compute:
     geometry, depth = decode_geometry(c), depth_window(c)
     if depth > 1:
         return _depth_max_pool_grad(depth, geometry.data_format)
+    refuse_depth(c, "strides")
 
     @lru_cache(maxsize=64)
     def plan_for(image: _Shape, grad: _Shape) -> Plan:
@@ -373,6 +394,8 @@ def max_pool_grad(c: OpKernelConstruction) -> Compute:
         image: torch.Tensor, output: torch.Tensor, grad: torch.Tensor
     ) -> torch.Tensor:
         plan = plan_for(image.shape, grad.shape)
+        if output.dim() != 4:
+            raise invalid_argument("tensor_out must be 4-dimensional")
         if not image.numel() or not grad.numel():
             return torch.zeros_like(image)
         indices = _indices(image, output, plan, geometry)
@@ -455,6 +478,7 @@ def _depth_max_pool_grad(window: int, data_format: bytes) -> Compute:
 def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
     """What `grad` holds at the first maximum of each window."""
     geometry = decode_geometry(c)
+    refuse_depth(c, "ksize", "strides")
     data_format = geometry.data_format
 
     def compute(

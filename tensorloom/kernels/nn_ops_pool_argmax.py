@@ -13,6 +13,7 @@ from tensorloom.kernels.nn_ops_pool import (
     Plan,
     check_rank,
     decode_geometry,
+    refuse_depth,
     with_indices,
 )
 from tensorloom.kernels.nn_ops_window import nchw_shape
@@ -24,6 +25,7 @@ _FLOATS = {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 def max_pool_with_argmax(c: OpKernelConstruction) -> Compute:
     """(maxima, their indices in each flattened NHWC image)."""
     geometry = decode_geometry(c)
+    refuse_depth(c, "ksize")
     index_dtype = TORCH_DTYPES[c["Targmax"]]
     with_batch = c["include_batch_in_index"]
 
@@ -65,6 +67,7 @@ def max_pool_grad_with_argmax(c: OpKernelConstruction) -> Compute:
     """Gradients added where their maxima were."""
     with_batch = c["include_batch_in_index"]
     decode_geometry(c)  # refuses windows that cannot be
+    refuse_depth(c, "ksize")
 
     def compute(
         image: torch.Tensor, grad: torch.Tensor, argmax: torch.Tensor

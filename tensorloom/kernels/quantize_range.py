@@ -13,6 +13,7 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 
 _LIMITS: dict[dtypes.DType, tuple[int, int]] = {
     dtypes.qint8: (-128, 127),
@@ -188,3 +189,22 @@ def _bytes_of_wide(
     offset -= int(one * (float(new_low) * 255.0) / float(new_span))
     fixed = ((value.to(torch.int64) * scale) >> 32) + offset + (one >> 1)
     return (fixed >> 16).clamp(0, 255).to(torch.uint8)
+
+
+def scaled_level(dtype: dtypes.DType, low: Any, high: Any) -> Any:
+    """What one step is worth where zero is zero (float64, per channel if vectors)."""
+    bottom, top = limits(dtype)
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    if not bottom:
+        return high / top
+    return np.maximum(np.abs(low), np.abs(high)) / top
+
+
+def integers(value: torch.Tensor) -> torch.Tensor:
+    """In int64, where torch can compute with every quantized dtype."""
+    return value.to(torch.int64)
+
+
+def narrowed(value: torch.Tensor, dtype: dtypes.DType) -> torch.Tensor:
+    """int64 values in a quantized dtype, those out of its range clamped."""
+    return value.clamp(*limits(dtype)).to(TORCH_DTYPES[dtype])

@@ -20,18 +20,15 @@ from tensorloom.kernels.nn_ops_pool import max_pool as float_max_pool
 from tensorloom.kernels.nn_ops_pool_avg import avg_pool as float_avg_pool
 from tensorloom.kernels.quantize_range import (
     float_to_quantized,
+    integers,
     multiplied_range,
+    narrowed,
     quantized_to_float,
     scalar,
+    scaled_level,
     to_quantized_scalar,
 )
-from tensorloom.kernels.quantized_math_ops import (
-    biased,
-    finish,
-    integers,
-    narrowed,
-    scaled_level,
-)
+from tensorloom.kernels.quantized_matmul_ops import biased, finish
 
 
 def _as_float(c: OpKernelConstruction, op: str) -> OpKernelConstruction:

@@ -11,10 +11,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from tensorloom.framework.op_kernel import kernel
 from tensorloom.kernels.host import training_ops as host_training_ops
+from tensorloom.kernels.host.stable_order import stable_order, starts_of_runs
 from tensorloom.kernels.host.training_ops import (
     GRADIENTS,
     distinct_parts,
@@ -22,6 +24,8 @@ from tensorloom.kernels.host.training_ops import (
     update_array_rows,
 )
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, State
+from tensorloom.kernels.row_batches import Formula, update_batches
+from tensorloom.kernels.segment_sums import sum_segments
 from tensorloom.kernels.variable_value import exclusive, is_host, to_host, to_tensor
 
 if TYPE_CHECKING:
@@ -113,6 +117,29 @@ def _rms_prop(
     torch._foreach_sub_(variables, moms)
 
 
+def _adagrad(
+    state: list[Tensors], scalars: list[float], grads: Tensors, _: Any
+) -> None:
+    variables, accums = state
+    (lr,) = scalars
+    if not variables[0].is_cpu:
+        torch._foreach_addcmul_(accums, grads, grads)
+        roots = torch._foreach_sqrt(accums)
+        torch._foreach_addcdiv_(variables, grads, roots, value=-lr)
+        return
+    torch._fused_adagrad_(
+        variables,
+        _contiguous(grads),
+        accums,
+        _first_steps(len(variables), variables[0].device),
+        lr=lr,
+        lr_decay=0.0,
+        weight_decay=0.0,
+        eps=0.0,
+        maximize=False,
+    )
+
+
 def _contiguous(tensors: Tensors) -> Tensors:
     """The fused kernels walk memory and do not look at strides."""
     return [t if t.is_contiguous() else t.contiguous() for t in tensors]
@@ -124,6 +151,7 @@ _IN_PLACE: dict[str, _Update] = {
     "Momentum": _momentum,
     "Adam": _adam,
     "RMSProp": _rms_prop,
+    "Adagrad": _adagrad,
 }
 _FLOATS = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16])
 
@@ -135,6 +163,8 @@ def _has_in_place(
         beta1_power, _, _, _, beta2, _ = scalars
         if attrs["use_nesterov"] or beta2 >= 1 or beta1_power >= 1:
             return False
+    if rule == "Adagrad" and not attrs["update_slots"]:
+        return False
     return rule in _IN_PLACE and dtype in _FLOATS
 
 
@@ -188,15 +218,25 @@ def update_rows(
         gradient = to_tensor(inputs[gradient_at])
         index = to_tensor(indices, tensors[0].device).to(torch.int64)
         for part in distinct_parts(to_host(indices)):
-            at = index[part]
             arguments[gradient_at] = gradient[part]
-            rows: State = tuple(tensor[at] for tensor in tensors)
-            updated = FORMULAS[rule](torch, rows, tuple(arguments), attrs)
-            for tensor, new in zip(tensors, updated, strict=True):
-                tensor.index_copy_(0, at, new)
+            _update_tensor_rows(rule, tensors, arguments, attrs, index[part])
     finally:
         for variable, tensor in zip(state, tensors, strict=True):
             variable.value = tensor
+
+
+def _update_tensor_rows(
+    rule: str,
+    tensors: Sequence[torch.Tensor],
+    inputs: Sequence[Any],
+    attrs: Mapping[str, Any],
+    at: torch.Tensor,
+) -> None:
+    """Updates rows of a tensor and its slots, none of them twice."""
+    rows: State = tuple(tensor[at] for tensor in tensors)
+    updated = FORMULAS[rule](torch, rows, tuple(inputs), attrs)
+    for tensor, new in zip(tensors, updated, strict=True):
+        tensor.index_copy_(0, at, new)
 
 
 # What NumPy computes with as quickly as torch does in one thread; for up to so many
@@ -212,6 +252,9 @@ def _suits_host(tensor: torch.Tensor, gradient: Any) -> bool:
 
 # --- all variables of a step -------------------------------------------------
 
+kernel(
+    host_training_ops.FUSED_SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
+)(host_training_ops.apply_fused_sparse)
 kernel(
     host_training_ops.FUSED_OPS,
     host_inputs=scalar_inputs(host_training_ops.FUSED_RULES),
@@ -253,6 +296,102 @@ def update_all(
             variable.value = tensor
     for variable, tensor in hosted:
         variable.value = to_host(tensor)
+
+
+def update_all_rows(
+    rule: str,
+    columns: list[Sequence[Variable]],
+    numbers: Sequence[Any],
+    gradients: Sequence[Any],
+    indices: Sequence[Any],
+    attrs: Mapping[str, Any],
+) -> None:
+    """Updates rows of all variables (columns[0]) and of their slots.
+
+    Each row once, with the sum of its gradients. The variables differ.
+    """
+    scalars = [x.item() for x in numbers]
+    hosted: list[tuple[Variable, torch.Tensor]] = []
+    taken: list[tuple[Variable, torch.Tensor]] = []
+    # One array for all tables that the same words were looked up in.
+    places = {id(x): to_host(x).astype(np.intp, copy=False) for x in indices}
+    try:
+        tensors = [
+            [
+                _changeable(v, owner, hosted, taken)
+                for v, owner in zip(column, columns[0], strict=True)
+            ]
+            for column in columns
+        ]
+        together: dict[torch.Size, list[int]] = {}
+        for i, (variable, gradient) in enumerate(
+            zip(tensors[0], gradients, strict=True)
+        ):
+            state = [column[i] for column in tensors]
+            if _suits_host(variable, gradient) and all(
+                t.is_contiguous() for t in state
+            ):
+                together.setdefault(variable.shape[1:], []).append(i)
+            else:
+                at = places[id(indices[i])]
+                _update_summed_rows(rule, state, scalars, gradient, at, attrs)
+        formula = _formula_of_rows(rule, scalars, attrs)
+        for group in together.values():
+            update_batches(
+                [[column[i].numpy() for i in group] for column in tensors],
+                [to_host(gradients[i]) for i in group],
+                [places[id(indices[i])] for i in group],
+                formula,
+            )
+    finally:
+        for variable, tensor in taken:
+            variable.value = tensor
+    for variable, tensor in hosted:
+        variable.value = to_host(tensor)
+
+
+def _formula_of_rows(
+    rule: str, scalars: list[float], attrs: Mapping[str, Any]
+) -> Formula:
+    """A rule over NumPy arrays: torch's code in place where there is some."""
+    gradient_at = LAYOUT[rule][1]
+
+    def compute(rows: list[Any], gradient: Any) -> Sequence[Any]:
+        inputs = (*scalars[:gradient_at], gradient, *scalars[gradient_at:])
+        updated = FORMULAS[rule](np, tuple(rows), inputs, attrs)
+        return [
+            None if new is old else new for new, old in zip(updated, rows, strict=True)
+        ]
+
+    def compute_in_place(rows: list[Any], gradient: Any) -> Sequence[Any]:
+        state = [[torch.from_numpy(values)] for values in rows]
+        _IN_PLACE[rule](state, scalars, [torch.from_numpy(gradient)], attrs)
+        return rows
+
+    has = _has_in_place(rule, torch.float32, scalars, attrs)
+    return compute_in_place if has else compute
+
+
+def _update_summed_rows(
+    rule: str,
+    state: Sequence[torch.Tensor],
+    scalars: Sequence[float],
+    gradient: Any,
+    indices: Any,
+    attrs: Mapping[str, Any],
+) -> None:
+    """Updates rows of one tensor and its slots, each once."""
+    device, gradient_at = state[0].device, LAYOUT[rule][1]
+    sums = to_tensor(gradient, device)
+    ordered, order = stable_order(indices)
+    is_first = starts_of_runs(ordered)
+    if not is_first.all():
+        numbers = to_tensor(is_first.cumsum() - 1)
+        indices = ordered[is_first]
+        place = to_tensor(order, device)
+        sums = sum_segments(sums, numbers, len(indices), indices=place)
+    inputs = [*scalars[:gradient_at], sums, *scalars[gradient_at:]]
+    _update_tensor_rows(rule, state, inputs, attrs, to_tensor(indices, device))
 
 
 def _changeable(

@@ -19,7 +19,7 @@ from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 _Array = NDArray[Any]
 
 _PARAMETERS = ("scales", "zero_points")
-_OPERANDS = tuple(
+OPERANDS = tuple(
     f"{operand}_{name}" for operand in ("lhs", "rhs", "output") for name in _PARAMETERS
 )
 # What the rows of a hybrid product are quantized to.
@@ -27,7 +27,7 @@ _LEAST, _GREATEST = -128, 127
 
 
 @dataclass(frozen=True)
-class _Attrs:
+class Quantization:
     """How a tensor is quantized, as far as the node tells."""
 
     axis: int
@@ -35,14 +35,14 @@ class _Attrs:
     greatest: int
 
     @classmethod
-    def of(cls, c: OpKernelConstruction, prefix: str = "") -> _Attrs:
+    def of(cls, c: OpKernelConstruction, prefix: str = "") -> Quantization:
         """The attrs of one of the node's tensors."""
         names = ("quantization_axis", "quantization_min_val", "quantization_max_val")
         return cls(*[c[prefix + name] for name in names])
 
     def checked(
         self, shape: Sequence[int], scales: _Array, zero_points: _Array
-    ) -> _Scheme:
+    ) -> QuantizationScheme:
         """How a tensor of that shape is quantized.
 
         Raises:
@@ -60,7 +60,7 @@ class _Attrs:
                 f"quantization_axis {self.axis}, got {shape_text(scales.shape)} and "
                 f"{shape_text(zero_points.shape)}"
             )
-        return _Scheme(self.axis, scales, zero_points)
+        return QuantizationScheme(self.axis, scales, zero_points)
 
     def clamp(self, value: torch.Tensor) -> torch.Tensor:
         """Integers kept in the range; the least one wins over the greatest."""
@@ -68,7 +68,7 @@ class _Attrs:
 
 
 @dataclass(frozen=True)
-class _Scheme:
+class QuantizationScheme:
     """What the integers of a tensor stand for: (integer - zero point) * scale."""
 
     axis: int  # that the parameters are along; -1: they are scalars
@@ -107,7 +107,7 @@ def _integers(
 @kernel("UniformQuantize", host_inputs=_PARAMETERS)
 def uniform_quantize(c: OpKernelConstruction) -> Compute:
     """Floats as integers."""
-    attrs, dtype = _Attrs.of(c), TORCH_DTYPES[c["Tout"]]
+    attrs, dtype = Quantization.of(c), TORCH_DTYPES[c["Tout"]]
 
     def compute(
         value: torch.Tensor, scales: _Array, zero_points: _Array
@@ -123,7 +123,7 @@ def uniform_quantize(c: OpKernelConstruction) -> Compute:
 @kernel("UniformDequantize", host_inputs=_PARAMETERS)
 def uniform_dequantize(c: OpKernelConstruction) -> Compute:
     """The floats that integers stand for."""
-    attrs = _Attrs.of(c)
+    attrs = Quantization.of(c)
 
     def compute(
         value: torch.Tensor, scales: _Array, zero_points: _Array
@@ -153,7 +153,7 @@ def _multiplier(factor: float) -> tuple[int, int]:
     return multiplier, 31 - exponent
 
 
-def _rescaled(value: torch.Tensor, factors: _Array, axis: int) -> torch.Tensor:
+def rescaled(value: torch.Tensor, factors: _Array, axis: int) -> torch.Tensor:
     """Integers times factors, halves rounded up, as int32.
 
     Args:
@@ -168,11 +168,13 @@ def _rescaled(value: torch.Tensor, factors: _Array, axis: int) -> torch.Tensor:
     return ((value.to(torch.int64) * by + half) >> shift).to(torch.int32)
 
 
-def _requantized(value: torch.Tensor, given: _Scheme, wanted: _Scheme) -> torch.Tensor:
+def _requantized(
+    value: torch.Tensor, given: QuantizationScheme, wanted: QuantizationScheme
+) -> torch.Tensor:
     """Integers over the wanted scales and zero points, int32 and not clamped."""
     axis = wanted.axis if given.axis == -1 else given.axis
     factors = given.scales.astype(np.float64) / wanted.scales
-    return _rescaled(given.centered(value), factors, axis) + wanted.points_for(value)
+    return rescaled(given.centered(value), factors, axis) + wanted.points_for(value)
 
 
 @kernel(
@@ -183,7 +185,7 @@ def _requantized(value: torch.Tensor, given: _Scheme, wanted: _Scheme) -> torch.
 )
 def uniform_requantize(c: OpKernelConstruction) -> Compute:
     """Integers over another scale and zero point."""
-    before, after = _Attrs.of(c, "input_"), _Attrs.of(c, "output_")
+    before, after = Quantization.of(c, "input_"), Quantization.of(c, "output_")
     dtype = TORCH_DTYPES[c["Tout"]]
     if -1 not in (before.axis, after.axis) and before.axis != after.axis:
         raise invalid_argument(
@@ -208,20 +210,20 @@ def uniform_requantize(c: OpKernelConstruction) -> Compute:
 # --- arithmetic ----------------------------------------------------------------------
 
 
-class _TwoOperands:
+class QuantizedOperands:
     """How the operands and the result of a node are quantized."""
 
     def __init__(self, c: OpKernelConstruction) -> None:
-        self._left, self._right = _Attrs.of(c, "lhs_"), _Attrs.of(c, "rhs_")
-        self.out = _Attrs.of(c, "output_")
+        self._left, self._right = Quantization.of(c, "lhs_"), Quantization.of(c, "rhs_")
+        self.out = Quantization.of(c, "output_")
 
     def checked(
         self, a: torch.Tensor, b: torch.Tensor, parameters: Sequence[_Array]
-    ) -> tuple[_Scheme, _Scheme, tuple[_Array, _Array]]:
+    ) -> tuple[QuantizationScheme, QuantizationScheme, tuple[_Array, _Array]]:
         """The schemes of both; of the result, whose shape they tell, the parameters.
 
         Args:
-          parameters: the inputs `_OPERANDS`.
+          parameters: the inputs `OPERANDS`.
 
         Raises:
           InvalidArgumentError: those of an operand do not fit it.
@@ -231,10 +233,10 @@ class _TwoOperands:
         return left, self._right.checked(b.shape, *second), third
 
 
-@kernel("UniformQuantizedAdd", host_inputs=_OPERANDS)
+@kernel("UniformQuantizedAdd", host_inputs=OPERANDS)
 def uniform_quantized_add(c: OpKernelConstruction) -> Compute:
     """lhs + rhs, both brought to the scale of the sum first."""
-    attrs = _TwoOperands(c)
+    attrs = QuantizedOperands(c)
 
     def compute(a: torch.Tensor, b: torch.Tensor, *parameters: _Array) -> torch.Tensor:
         left, right, of_sum = attrs.checked(a, b, parameters)
@@ -253,7 +255,10 @@ def uniform_quantized_add(c: OpKernelConstruction) -> Compute:
 
 
 def _widened(
-    value: torch.Tensor, given: _Scheme, rank: int, wanted: _Scheme
+    value: torch.Tensor,
+    given: QuantizationScheme,
+    rank: int,
+    wanted: QuantizationScheme,
 ) -> torch.Tensor:
     """`_requantized` of a tensor that gets the rank of the sum, where its axis is."""
     added = rank - value.dim()
@@ -265,7 +270,7 @@ def _widened(
 @kernel("UniformQuantizedClipByValue", host_inputs=_PARAMETERS)
 def uniform_quantized_clip_by_value(c: OpKernelConstruction) -> Compute:
     """Integers kept between two bounds."""
-    attrs = _Attrs.of(c)
+    attrs = Quantization.of(c)
 
     def compute(
         value: torch.Tensor,
@@ -301,18 +306,18 @@ def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a.double() @ b.double()).to(torch.int64).to(torch.int32)
 
 
-@kernel("UniformQuantizedDot", host_inputs=_OPERANDS)
+@kernel("UniformQuantizedDot", host_inputs=OPERANDS)
 def uniform_quantized_dot(c: OpKernelConstruction) -> Compute:
     """The product of two matrices."""
-    attrs = _TwoOperands(c)
+    attrs = QuantizedOperands(c)
 
     def compute(a: torch.Tensor, b: torch.Tensor, *parameters: _Array) -> torch.Tensor:
         left, right, of_product = attrs.checked(a, b, parameters)
         found = _product(left.centered(a), right.centered(b))
         wanted = attrs.out.checked(found.shape, *of_product)
         factors = left.scales.astype(np.float64) * right.scales / wanted.scales
-        rescaled = _rescaled(found, factors, 1)
-        return attrs.out.clamp(rescaled + wanted.points_for(found))
+        scaled = rescaled(found, factors, 1)
+        return attrs.out.clamp(scaled + wanted.points_for(found))
 
     return compute
 
@@ -320,20 +325,20 @@ def uniform_quantized_dot(c: OpKernelConstruction) -> Compute:
 @kernel("UniformQuantizedDotHybrid", host_inputs=("rhs_scales", "rhs_zero_points"))
 def uniform_quantized_dot_hybrid(c: OpKernelConstruction) -> Compute:
     """The product of a matrix of floats and a quantized one."""
-    right = _Attrs.of(c, "rhs_")
+    right = Quantization.of(c, "rhs_")
 
     def compute(
         a: torch.Tensor, b: torch.Tensor, scales: _Array, zero_points: _Array
     ) -> torch.Tensor:
         scheme = right.checked(b.shape, scales, zero_points)
-        rows, steps = _quantized_rows(a)
+        rows, steps = quantized_rows(a)
         found = _product(rows, scheme.centered(b))
         return found.float() * steps * scheme.scales_for(b)
 
     return compute
 
 
-def _quantized_rows(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def quantized_rows(value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(integers without their zero points, scales [rows, 1]) of the rows of a matrix.
 
     Each row's range is that of its values and zero, as for TensorFlow Lite.

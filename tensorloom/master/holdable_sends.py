@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _UPDATES: Final = (
     *("Assign", "Apply", "ResourceApply", "SparseApply", "ResourceSparseApply"),
     *("Scatter", "ResourceScatter", "_FusedApply", "_FusedResourceApply"),
+    *("_FusedSparseApply", "_FusedResourceSparseApply"),
     *("Accumulator", "ResourceAccumulator", "SparseAccumulator", "Queue"),
 )
 # A control edge leaves its task as a constant behind the node.

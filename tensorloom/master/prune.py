@@ -3,17 +3,21 @@
 before: x = Placeholder;  y = Sin(x);  z = Exp(y);  w = Cos(x)
 after (feed x:0, fetch y:0):
         _arg_x_0_0 = _Arg;  y = Sin(_arg_x_0_0);  _retval_y_0_0 = _Retval(y)
+
+Of branches what is read stays (`branch_reads.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.unreadable_tensor import UnreadableTensor
+from tensorloom.master.branch_reads import BranchReads, has_marked, reach
 from tensorloom.master.colocation import takes_reference
 
 if TYPE_CHECKING:
@@ -50,12 +54,21 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
     roots = [name for name, _ in fetches]
     roots += _find_targets(nodes, signature.targets)
     live = _reach(nodes, roots, feeds)
+    reads = read = None
+    if graph.functions and has_marked(graph):
+        reads = BranchReads(graph.functions)
+        needed, read = reach(nodes, signature.targets, fetches, feeds, reads)
+        live &= needed
     body = _in_order(nodes, live)
     _check_constants(body)
     if feeds:
         body = _connect_feeds(body, nodes, feeds)
     results = _make_results(nodes, fetches, client_device)
-    return graph.with_nodes([*arguments, *body, *results])
+    pruned = [*arguments, *body, *results]
+    if reads is None or read is None:
+        return graph.with_nodes(pruned)
+    pruned = reads.without_unread(pruned, read)
+    return replace(graph.with_nodes(pruned), functions=reads.functions(pruned))
 
 
 def parse_tensor_name(name: str) -> Edge:

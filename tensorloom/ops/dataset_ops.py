@@ -13,13 +13,9 @@ if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
 
 
-def _tensor_slices(c: InferenceContext) -> TensorShape:
-    size: int | None = None
-    for index in range(c.num_inputs):
-        shape = c.with_rank_at_least(index, 1)
-        dims = shape.dims_tuple
-        if dims is not None:
-            size = c.merge_dim(size, dims[0])
+def _padded_batches(c: InferenceContext) -> TensorShape:
+    for index in (1, c.num_inputs - 1):
+        c.with_rank(index, 0)
     return SCALAR
 
 
@@ -37,7 +33,7 @@ register_op(
     inputs=["components: Toutput_types"],
     outputs=["handle: variant"],
     attrs=["Toutput_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=_tensor_slices,
+    shape_fn=scalar_shape,
     stateful=True,
     doc="The slices of tensors along dimension 0.",
 )
@@ -286,7 +282,7 @@ register_op(
         "output_shapes: list(shape) >= 1",
         "N: int >= 1",
     ],
-    shape_fn=dataset_of_scalars(1),
+    shape_fn=_padded_batches,
     doc="Batches of padded elements.",
 )
 register_op(

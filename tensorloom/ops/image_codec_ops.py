@@ -1,4 +1,4 @@
-"""Images from and to files' contents: PNG, JPEG, GIF, BMP."""
+"""Images from and to files' contents: PNG, JPEG, GIF, BMP, WebP."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def _decode_shape(c: InferenceContext) -> TensorShape:
 def _gif_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 0)
     return TensorShape.of((None, None, None, 3))
+
+
+def _webp_shape(c: InferenceContext) -> TensorShape:
+    image = _decode_shape(c).dims_tuple
+    assert image is not None
+    return TensorShape.of((None, *image))
 
 
 def _jpeg_crop_shape(c: InferenceContext) -> TensorShape:
@@ -131,6 +137,14 @@ register_op(
     outputs=["image: uint8"],
     shape_fn=_gif_shape,
     doc="Images [frames, height, width, 3] from a GIF file's contents.",
+)
+register_op(
+    "DecodeWebP",
+    inputs=["contents: string"],
+    outputs=["image: dtype"],
+    attrs=["channels: int = 0", "dtype: {uint8} = DT_UINT8"],
+    shape_fn=_webp_shape,
+    doc="Images [frames, height, width, 3 or 4] from a WebP file's contents.",
 )
 register_op(
     "EncodePng",

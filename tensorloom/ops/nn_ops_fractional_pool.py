@@ -9,6 +9,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.shape_inference import unknown_of_rank
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
 
@@ -38,7 +39,9 @@ def _input_shape(c: InferenceContext) -> TensorShape:
 
 
 def _shape_in_input(c: InferenceContext) -> TensorShape:
-    return c.with_rank(c.input_value_as_shape(0), 4)
+    # Of any rank: TensorFlow counts the elements when the op runs.
+    shape = c.input_value_as_shape(0)
+    return unknown_of_rank(4) if shape.rank is None else shape
 
 
 def _max_grad(

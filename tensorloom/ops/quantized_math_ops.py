@@ -11,6 +11,7 @@ from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import broadcast_binary_shape
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops.concat_ops import concat_shape
+from tensorloom.ops.image_shapes import resized_shape
 from tensorloom.ops.quantize_ops import QUANTIZED, with_scalar_range
 from tensorloom.ops.reshape_ops import reshape_shape
 
@@ -77,12 +78,9 @@ def _reshape_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _resize_shape(c: InferenceContext) -> list[TensorShape]:
-    dims = c.with_rank(0, 4).dims_tuple
-    assert dims is not None
+    shape = resized_shape(c)
     _scalars(c, 2, 3)
-    size = c.input_value(1)
-    height, width = (None, None) if size is None or size.size != 2 else size.tolist()
-    return [TensorShape.of((dims[0], height, width, dims[3])), SCALAR, SCALAR]
+    return [shape, SCALAR, SCALAR]
 
 
 def _instance_norm_shape(c: InferenceContext) -> list[TensorShape]:

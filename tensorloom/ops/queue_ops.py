@@ -25,7 +25,8 @@ def _dequeue_shapes(c: InferenceContext) -> list[TensorShape]:
 
 
 def _dequeue_many_shapes(c: InferenceContext) -> Any:
-    n = c.input_value(1)
+    # TensorFlow looks at the number of DequeueUpTo when the op runs.
+    n = None if c.op_name.startswith("QueueDequeueUpTo") else c.input_value(1)
     if n is not None and n < 0:
         c.fail(f"Input 'n' must be >= 0, but is {int(n)}")
     return _dequeue_shapes(c)

@@ -356,7 +356,7 @@ class RaggedTensor(RaggedFactories):
             self.graph,
             session,
             "evaluate tensor",
-            "t.eval",
+            "eval",
         )
         return self.session_value(parts)
 

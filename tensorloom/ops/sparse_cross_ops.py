@@ -33,15 +33,24 @@ def _cross_shape(c: InferenceContext) -> list[TensorShape]:
     return [TensorShape.of((None, 2)), VECTOR, TensorShape.of((2,))]
 
 
-for _name, _inputs, _doc in (
+_HASH_KEY = ["hash_key: int"]
+for _name, _inputs, _key, _doc in (
     (
         "SparseCross",
         _INPUTS,
+        _HASH_KEY,
         "Crosses of sparse and dense features, as strings or hashed.",
+    ),
+    (
+        "SparseFeatureCross",
+        [*_INPUTS[:3], "dense: dense_types"],
+        [],
+        "Crosses of features, as strings or hashed by TensorFlow's older function.",
     ),
     (
         "SparseFeatureCrossV2",
         [*_INPUTS[:3], "dense: dense_types"],
+        _HASH_KEY,
         "Crosses of features, as strings or hashed by the type of the output.",
     ),
 ):
@@ -57,7 +66,7 @@ for _name, _inputs, _doc in (
             "N: int >= 0",
             "hashed_output: bool",
             "num_buckets: int >= 0",
-            "hash_key: int",
+            *_key,
             f"sparse_types: {_TYPES}",
             f"dense_types: {_TYPES}",
             "out_type: {int64, string}",

@@ -11,7 +11,6 @@ from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.shape_inference import (
     broadcast_shapes,
-    no_outputs,
     scalar_shape,
     unchanged_shape,
 )
@@ -39,6 +38,13 @@ def _substr_shape(c: InferenceContext) -> TensorShape:
     position, length = c.input_shape(1), c.input_shape(2)
     c.merge(position, length)
     return broadcast_shapes(c, c.input_shape(0), position)
+
+
+def _print_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    rank = c.input_shape(0).rank
+    if rank:
+        c.fail(f"input must be a scalar, but has rank: {rank}")
+    return ()
 
 
 def _segment_join_shape(c: InferenceContext) -> TensorShape:
@@ -146,7 +152,7 @@ register_op(
     "PrintV2",
     inputs=["input: string"],
     attrs=["output_stream: string = 'stderr'", "end: string = '\\n'"],
-    shape_fn=no_outputs,
+    shape_fn=_print_shape,
     stateful=True,
     doc="Writes a text to a stream, a log level or a file.",
 )

@@ -1,7 +1,7 @@
 """Tensor arrays (V3): arrays of tensors within one step, written once an index.
 
 The flow scalar threads the order of reads and writes through the graph; it carries no
-value. `tf.TensorArray` is in `client/tensor_array.py`.
+value. `tf.TensorArray` is in `ops/tensor_array.py`.
 """
 
 from __future__ import annotations

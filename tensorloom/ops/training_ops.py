@@ -3,7 +3,8 @@
 For each rule in the table below there are `Apply<Rule>` (reference variables),
 `ResourceApply<Rule>` (resource variables), and the `Sparse` forms of both, in which
 `grad` holds rows of the gradient and `indices` says which. The `_Fused` forms update
-all the variables of a step in one call; a pass of the master builds them.
+all the variables of a step in one call, the sparse ones with the sums of the gradients
+of rows that `indices` names several times; passes of the master build them.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ RULES = (
     ),
 )
 
-FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp")
+FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp", "Adagrad")
 
 # --- shape functions ---------------------------------------------------------
 
@@ -276,26 +277,30 @@ def _register(rule: Rule, resource: bool, sparse: bool) -> None:
     )
 
 
-def _register_fused(rule: Rule, resource: bool) -> None:
+def _register_fused(rule: Rule, resource: bool, sparse: bool) -> None:
     kind = "resource" if resource else "Ref(T)"
     inputs = [f"{name}: N * {kind}" for name in rule.state]
-    inputs += [
-        f"{name}: {'N * T' if name == rule.gradient else 'T'}" for name in rule.inputs
-    ]
+    for name in rule.input_names(sparse):
+        is_listed = name in ("indices", rule.gradient_name(sparse))
+        number = "N * " if is_listed else ""
+        inputs.append(f"{name}: {number}{_INPUT_TYPES.get(name, 'T')}")
+    form = ("Resource" if resource else "") + ("Sparse" if sparse else "")
     register_op(
-        f"_Fused{'Resource' if resource else ''}Apply{rule.name}",
+        f"_Fused{form}Apply{rule.name}",
         inputs=inputs,
         outputs=[] if resource else ["out: N * Ref(T)"],
         attrs=[
             "N: int >= 1",
             f"T: {NUMBERS}",
+            *(["Tindices: {int32, int64}"] if sparse else []),
             "use_locking: bool = false",
             *rule.attrs,
         ],
         shape_fn=_fused_shape_fn(rule, resource),
         gradient=NOT_DIFFERENTIABLE,
         stateful=resource,
-        doc=f"Apply{rule.name} on all variables of a step.",
+        doc=f"Apply{rule.name} on all variables of a step."
+        + (" Once for each row that indices names." if sparse else ""),
     )
 
 
@@ -305,8 +310,9 @@ for _rule in RULES:
             _register(_rule, _resource, sparse=False)
             if _rule.sparse:
                 _register(_rule, _resource, sparse=True)
+                _register_fused(_rule, _resource, sparse=True)
         if _rule.name in FUSED_RULES:
-            _register_fused(_rule, _resource)
+            _register_fused(_rule, _resource, sparse=False)
 
 # --- builders ----------------------------------------------------------------
 

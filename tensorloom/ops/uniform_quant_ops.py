@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tensorloom.framework.convolution_dimensions import ConvolutionDimensions
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.shape_inference import (
     broadcast_binary_shape,
     unchanged_shape,
 )
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -39,6 +40,21 @@ def _product_shape(c: InferenceContext) -> TensorShape:
     assert b is not None
     c.merge_dim(a[1], b[0])
     return TensorShape.of((a[0], b[1]))
+
+
+def _convolution_shape(c: InferenceContext) -> TensorShape:
+    given, weights = c.input_shape(0), c.input_shape(1)
+    if given.rank is None or weights.rank is None:
+        return UNKNOWN
+    if not given.is_fully_defined() or not weights.is_fully_defined():
+        return TensorShape.of((None,) * given.rank)
+    images, filters = given.as_list(), weights.as_list()
+    try:
+        dimensions = ConvolutionDimensions.of(c.attrs, len(images))
+        dimensions.check(images, filters)
+    except ValueError as error:
+        c.fail(str(error))
+    return TensorShape.of(dimensions.result_shape(images, filters))
 
 
 register_op(
@@ -121,4 +137,41 @@ register_op(
     shape_fn=_product_shape,
     gradient=NOT_DIFFERENTIABLE,
     doc="The product of a matrix, whose rows are quantized first, and a quantized one.",
+)
+
+_CONVOLUTION = [
+    "window_strides: list(int) = []",
+    "padding: string",
+    "explicit_padding: list(int) = []",
+    "lhs_dilation: list(int) = []",
+    "rhs_dilation: list(int) = []",
+    "batch_group_count: int = 1",
+    "feature_group_count: int = 1",
+    "dimension_numbers: string = ''",
+]
+
+register_op(
+    "UniformQuantizedConvolution",
+    inputs=["lhs: Tin", "rhs: Tin", *_OPERANDS],
+    outputs=["output: Tout"],
+    attrs=["Tin: {qint8}", "Tout: {qint32}", *_CONVOLUTION, *_ALL_QUANTIZATIONS],
+    shape_fn=_convolution_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A convolution of any rank, quantized.",
+)
+
+register_op(
+    "UniformQuantizedConvolutionHybrid",
+    inputs=["lhs: Tlhs", "rhs: Trhs", *_parameters("rhs_")],
+    outputs=["output: Tout"],
+    attrs=[
+        "Tlhs: {float}",
+        "Trhs: {qint8}",
+        "Tout: {float}",
+        *_CONVOLUTION,
+        *_quantization("rhs_"),
+    ],
+    shape_fn=_convolution_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A convolution of floats, quantized first, with quantized filters.",
 )

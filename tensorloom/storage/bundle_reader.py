@@ -233,7 +233,7 @@ class BundleReader:
         return shape
 
     def shapes(self) -> dict[bytes, Shape]:
-        """The shape of every tensor."""
+        """The shape of every tensor, in the order of `names`."""
         return dict(zip(self.names, map(tuple, self.shape_lists()), strict=True))
 
     def shape_lists(self) -> list[list[int]]:
@@ -243,7 +243,7 @@ class BundleReader:
         )
 
     def dtypes(self) -> dict[bytes, DType | LaterDType]:
-        """The dtype of every tensor, though it may not exist here."""
+        """The dtypes in the order of `names`, though some may not exist here."""
         numbers = self._facts(bundle_entries.dtype_numbers, lambda entry: entry.dtype)
         known = {number: self._stored_dtype(number) for number in set(numbers)}
         return dict(zip(self.names, map(known.__getitem__, numbers), strict=True))

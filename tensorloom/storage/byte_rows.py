@@ -62,8 +62,7 @@ def split(letters: Any, size: int) -> list[str] | None:
     Returns:
       None if there are other characters than those of ASCII that can be seen.
     """
-    behind = letters <= _SPACE
-    if letters.size - np.count_nonzero(behind) != size:
+    if np.count_nonzero(letters > _SPACE) != size:
         return None
-    data = (letters + behind * _SPACE).tobytes()
+    data = np.maximum(letters, _SPACE).tobytes()
     return data.decode().split() if data.isascii() else None

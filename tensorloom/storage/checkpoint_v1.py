@@ -62,7 +62,7 @@ class CheckpointReaderV1:
 
     Raises:
       NotFoundError: there is no such file.
-      DataLossError: one is damaged, or is no checkpoint.
+      DataLossError: one is damaged, is no checkpoint, or cannot be read.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -88,7 +88,16 @@ class CheckpointReaderV1:
 
         from tensorloom.protos import saved_tensor_slice_pb2
 
-        table = TableReader(path, whole=False)
+        try:
+            table = TableReader(path, whole=False)
+        except errors.OpError as error:
+            # As in TensorFlow, a directory, what cannot be read, and any other file.
+            raise errors.DataLossError(
+                None,
+                None,
+                f"Unable to open table file {path}: {error.message}: perhaps it is of "
+                "another format and needs another way to restore it",
+            ) from None
         self._tables.append(table)
         message = saved_tensor_slice_pb2.SavedTensorSlices()
         try:
@@ -166,16 +175,16 @@ class CheckpointReaderV1:
         return self._stored(key).shape
 
     def shapes(self) -> dict[bytes, Shape]:
-        """The shape of every tensor."""
-        return {name: stored.shape for name, stored in self._tensors.items()}
+        """The shape of every tensor, in the order of `names`."""
+        return {name: self._tensors[name].shape for name in self.names}
 
     def shape_lists(self) -> list[list[int]]:
         """The shapes in the order of `names`, each as a list of its own."""
         return [list(self._tensors[name].shape) for name in self.names]
 
     def dtypes(self) -> dict[bytes, DType]:
-        """The dtype of every tensor."""
-        return {name: stored.dtype for name, stored in self._tensors.items()}
+        """The dtype of every tensor, in the order of `names`."""
+        return {name: self._tensors[name].dtype for name in self.names}
 
     def read_later(
         self, key: bytes, part: Slice | None = None, empty: Empty = empty_array

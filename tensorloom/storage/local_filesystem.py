@@ -189,16 +189,33 @@ class LocalFileSystem(FileSystem):
             os.replace(local_path(source), local_path(destination))
 
     def copy(self, source: str, destination: str) -> None:
-        """Copies a file; the copy appears whole."""
+        """Copies a file; the copy appears whole, at the end of a link if there is one.
+
+        A new file gets the permissions of its source, an earlier one keeps its own.
+        """
         of_directory = self.stat(source).is_directory
         if self.is_directory(destination):
             raise errors.FailedPreconditionError(
                 None, None, f"{destination}; Is a directory"
             )
-        with self.writer(destination) as out:
+        name = local_path(destination)
+        place = os.path.realpath(name) if os.path.islink(name) else destination
+        with self.writer(place) as out:
             if of_directory:
                 raise errors.InvalidArgumentError(
                     None, None, f"{destination}; Invalid argument"
                 )
             with self.open(source, "rb") as reader:
                 shutil.copyfileobj(reader, out, 1 << 22)
+                mode = _mode_of_copy(reader.fileno(), name, out.fileno())
+                os.fchmod(out.fileno(), mode)
+
+
+def _mode_of_copy(source: int, destination: str, made: int) -> int:
+    """The permissions that a copy gets, where its new file has been made."""
+    with contextlib.suppress(OSError):
+        return stat_modes.S_IMODE(os.stat(destination).st_mode)
+    # The process's mask took some of reading and writing away; running goes with
+    # reading.
+    left = stat_modes.S_IMODE(os.fstat(made).st_mode)
+    return os.fstat(source).st_mode & (left | (left & 0o444) >> 2)

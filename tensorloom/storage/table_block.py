@@ -123,17 +123,18 @@ class Block:
         Args:
           run: how many entries there are from restart to restart.
         """
-        numbers = byte_rows.words(self.data, starts, self.end)
-        shared, unshared, sizes = (numbers >> at & 0xFF for at in (0, 8, 16))
+        every = np.frombuffer(self.data, np.uint8)
+        numbers = [every[at:].take(starts) for at in range(3)]
+        shared, unshared, sizes = (number.astype(np.int64) for number in numbers)
         lengths, places = shared + unshared, starts + 3 + unshared
         width = int(lengths.max()) + 1  # a zero behind each key
         if (
             width == 1
-            or (numbers & 0x808080).any()
+            or max(number.max() for number in numbers) >= 0x80
             or shared[::run].any()
             or (shared[1:] > lengths[:-1]).any()
             # NumPy's strings lose zeros at their ends.
-            or not (byte_rows.words(self.data, places - 1, self.end) & 0xFF).all()
+            or not every[2:].take(starts + unshared).all()
             or len(starts) * width > _MOST
         ):
             return False
@@ -145,7 +146,8 @@ class Block:
         flat, lost, step = letters.ravel(), missing.ravel(), width
         while step < run * width:
             flat[step:] |= flat[:-step] & lost[step:]
-            lost[step:] &= lost[:-step]
+            if 2 * step < run * width:
+                lost[step:] &= lost[:-step]
             step *= 2
         letters &= ~byte_rows.from_column(lengths, width)
         keys = letters.view(f"S{width}")[:, 0]

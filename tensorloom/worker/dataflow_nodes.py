@@ -15,7 +15,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.classic_op_types import ENTERS, MERGES
 from tensorloom.framework.rendezvous_key import key_of
-from tensorloom.framework.resource import is_torch_type
+from tensorloom.framework.resource import Variable, is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import memory, runtime
 from tensorloom.worker.node_error import refused
@@ -245,8 +245,6 @@ def read_input(item: Item, token: Any) -> Any:
     Raises:
       errors.FailedPreconditionError: the variable is not initialized.
     """
-    from tensorloom.framework.resource import Variable
-
     if not isinstance(token, Variable):
         return token
     value = token.value

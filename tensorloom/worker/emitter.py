@@ -34,7 +34,7 @@ from tensorloom.worker.kernel_choice import (
 )
 from tensorloom.worker.node_error import refused, to_op_error
 from tensorloom.worker.overwriting import give_away, overwritable
-from tensorloom.worker.values import Root, Scope, Value
+from tensorloom.worker.values import Key, Root, Scope, Value
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
@@ -240,12 +240,11 @@ class Emitter:
             scope.has_unsent = scope.has_held = False
 
     def _drop(self, scope: Scope, node: Node) -> None:
-        dying = scope.dying.get(node.name)
-        if not dying or not scope.drops_values:
+        if not scope.drops_values:
             return
         names = [
             name
-            for value in dying
+            for value in scope.dying(node.name)
             if value.owner is scope and not value.is_scalar and not value.pinned
             for name in (value.host_name, value.tensor_name)
             if name is not None and name in self._strand_of_name
@@ -447,30 +446,17 @@ class Emitter:
 
 def plan_drops(scope: Scope, nodes: Sequence[Node], keep: set[Any]) -> None:
     """Notes after which node each value is needed no more."""
-    last: dict[Any, str] = {}
+    last: dict[Key, str] = {}
     for node in nodes:
         for index in range(len(node.output_types)):
             last[node.name, index] = node.name
         for key in node.inputs:
             last[key] = node.name
-    ends: dict[str, list[Any]] = {}
+    ends: dict[str, list[Key]] = {}
     for key, name in last.items():
         if key not in keep:
             ends.setdefault(name, []).append(key)
-    scope.dying = _Dying(scope, ends)  # type: ignore[assignment]
-
-
-class _Dying:
-    """Looks the values up when their last node has been emitted."""
-
-    def __init__(self, scope: Scope, ends: dict[str, list[Any]]) -> None:
-        self._scope = scope
-        self._ends = ends
-
-    def get(self, name: str) -> list[Value]:
-        values = self._scope.values
-        found = (values.get(key) for key in self._ends.get(name, ()))
-        return [value for value in found if value is not None]
+    scope.ends = ends
 
 
 def _is_scalar_arithmetic(node: Node, inputs: Sequence[Value]) -> bool:

@@ -29,7 +29,7 @@ def overwritable(scope: Scope, node: Node, inputs: Sequence[Value]) -> Value | N
     dims = node.output_shapes[0].dims_tuple if node.output_shapes else None
     if not dims or None in dims or not scope.drops_values:
         return None
-    ending = scope.dying.get(node.name) or ()
+    ending = scope.dying(node.name)
     for value in inputs:
         if (
             value.is_own

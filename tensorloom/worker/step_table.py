@@ -292,11 +292,12 @@ class StepRendezvous(Rendezvous):
 
 
 class _Entry:
-    __slots__ = ("rendezvous", "steps", "was_idle")
+    __slots__ = ("error", "rendezvous", "steps", "was_idle")
 
     def __init__(self, rendezvous: StepRendezvous) -> None:
         self.rendezvous = rendezvous
         self.steps: list[Step] = []
+        self.error: errors.OpError | None = None  # why it was ended
         self.was_idle = False  # when `sweep` came last
 
     @property
@@ -335,14 +336,20 @@ class StepTable:
         return StepRendezvous(self._task, step_id, self._peers)
 
     def begin(self, step_id: int, resources: ResourceManager) -> Step:
-        """A run that belongs to a step, so that `abort` reaches it.
+        """A run that belongs to a step, so that `abort` and `fail` reach it.
+
+        It is cancelled already where one of them came before it.
 
         Raises:
           errors.AbortedError: the step is over.
         """
         entry = self._entry(step_id)
         step = Step(resources, step_id, entry.rendezvous)
-        entry.steps.append(step)
+        with self._lock:
+            entry.steps.append(step)
+            error = entry.error
+        if error is not None:
+            step.cancellation.cancel(error)
         return step
 
     def _entry(self, step_id: int) -> _Entry:
@@ -359,14 +366,16 @@ class StepTable:
         """Ends a step: what runs is cancelled, and who waits gets `error`."""
         with self._lock:
             entry = self._entries.get(step_id)
-            steps = list(entry.steps) if entry is not None else []
+            if entry is None:
+                return
+            entry.error = entry.error or error
+            steps = list(entry.steps)
         for step in steps:
             step.cancellation.cancel(error)
-        if entry is not None:
-            entry.rendezvous.abort(error)
+        entry.rendezvous.abort(error)
 
     def fail(self, step_id: int, error: errors.OpError) -> None:
-        """Ends a step that a peer has failed, also if it has not begun here yet."""
+        """As `abort`, also of a step that has not begun here yet."""
         with suppress(errors.OpError):  # it is over here, too
             self._entry(step_id)
             self.abort(step_id, error)

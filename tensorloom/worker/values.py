@@ -85,8 +85,8 @@ class Scope:
     prefix: str = ""
     lines: list[Line] = field(default_factory=list)
     values: dict[Key, Value] = field(default_factory=dict)
-    # Values by the index of the node after which nobody needs them.
-    dying: dict[str, list[Value]] = field(default_factory=dict)
+    # By node: the values that nobody needs after it.
+    ends: Mapping[str, list[Key]] = field(default_factory=dict)
     # Names that the strand takes from and gives to other strands.
     imports: set[str] = field(default_factory=set)
     exports: set[str] = field(default_factory=set)
@@ -106,6 +106,11 @@ class Scope:
         while scope.parent is not None:
             scope = scope.parent
         return scope
+
+    def dying(self, node: str) -> list[Value]:
+        """The values that nobody needs after a node; asked when it was emitted."""
+        found = (self.values.get(key) for key in self.ends.get(node, ()))
+        return [value for value in found if value is not None]
 
     def write(self, text: str, node: Node | None, depth: int = 0) -> None:
         """Adds a line."""

@@ -156,8 +156,8 @@ class Worker:
         self._shared.cleanup()
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
-        """Cancels this task's part of a step."""
-        self.steps.abort(step_id, error)
+        """Cancels this task's part of a step, also if it has not begun yet."""
+        self.steps.fail(step_id, error)
 
     def link(self, step_id: int, task: str, link: CallLink) -> None:
         """Has a step exchange tensors with a task on the connection of a call."""

@@ -71,7 +71,7 @@ def test_a_read_never_sees_half_an_update(update: str, side: int) -> None:
     """All elements of a resource variable are equal in whatever is read.
 
     But for the last bits: torch's fused updates round the elements that do not fill a
-    vector otherwise. Half an update is off by about 0.1.
+    vector otherwise, update after update. Half an update is off by about 0.1.
     """
     v = tf.get_variable(
         "v", [side, side], initializer=tf.zeros_initializer(), use_resource=True
@@ -81,7 +81,7 @@ def test_a_read_never_sees_half_an_update(update: str, side: int) -> None:
     value = v.read_value()
     spread = tf.reduce_max(value) - tf.reduce_min(value)
     stop = threading.Event()
-    slack = 1e-4 if update in ("adam", "momentum") else 0.0
+    slack = 1e-2 if update in ("adam", "momentum") else 0.0
 
     def work(number: int) -> None:
         if number < 2:

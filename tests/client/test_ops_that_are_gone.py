@@ -102,12 +102,13 @@ def test_the_definition_says_it() -> None:
     assert op_def_proto.from_proto(proto).deprecated == op_def.deprecated
 
 
-def test_versions_that_must_not_read_a_graph_are_kept() -> None:
+@pytest.mark.parametrize("add_shapes", [False, True])
+def test_versions_that_must_not_read_a_graph_are_kept(add_shapes: bool) -> None:
     message = text_format.Parse(_CONST, tf.GraphDef())
     message.versions.producer, message.versions.min_consumer = 21, 3
     message.versions.bad_consumers.append(7)
     with tf.Graph().as_default() as graph:
         tf.constant(1)
         tf.import_graph_def(message, name="")
-        kept = graph.as_graph_def().versions
+        kept = graph.as_graph_def(add_shapes=add_shapes).versions
     assert (kept.producer, kept.min_consumer, list(kept.bad_consumers)) == (21, 3, [7])

@@ -6,6 +6,8 @@ import gc
 import threading
 import time
 import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,33 @@ def test_default_sessions() -> None:
     assert tf.get_default_session() is None
     with pytest.raises(RuntimeError, match=r"Attempted to use a closed Session."):
         sess.run(a)
+
+
+def test_a_session_may_be_the_default_within_another_twice() -> None:
+    one, two = tf.Session(), tf.Session()
+    with one.as_default():
+        with two.as_default():
+            with one.as_default():
+                assert tf.get_default_session() is one
+            assert tf.get_default_session() is two
+        assert tf.get_default_session() is one
+    assert tf.get_default_session() is None
+
+
+@pytest.mark.parametrize("make", [tf.Session, tf.Graph])
+def test_blocks_of_sessions_and_graphs_must_nest(make: Callable[[], Any]) -> None:
+    def cross() -> None:
+        first, second = make().as_default(), make().as_default()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+
+    # In a thread of its own, which takes what it leaves on its stacks away.
+    with (
+        ThreadPoolExecutor(1) as threads,
+        pytest.raises(AssertionError, match="Nesting violated"),
+    ):
+        threads.submit(cross).result()
 
 
 def test_a_session_makes_its_graph_the_default() -> None:

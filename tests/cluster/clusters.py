@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -17,13 +19,22 @@ PS, PS1 = "/job:ps/task:0", "/job:ps/task:1"
 WORKER, OTHER = "/job:worker/task:0", "/job:worker/task:1"
 
 
+# Below those that a system gives to who asks for any port: what is free stays free until
+# a server listens there, however many others are opened meanwhile. Processes that test
+# side by side begin somewhere else.
+_PORTS = range(16_384, 32_768)
+_next_port = itertools.count(random.SystemRandom().randrange(len(_PORTS)))
+
+
 def free_ports(count: int) -> list[int]:
     """Ports of loopback that nobody listens at."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for listener in sockets:
-            listener.bind(("127.0.0.1", 0))
-        return [listener.getsockname()[1] for listener in sockets]
+    found: list[int] = []
+    while len(found) < count:
+        port = _PORTS[next(_next_port) % len(_PORTS)]
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            found.append(port)
+    return found
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.host.non_max_suppression_ops import falling_order
 
 
 def overlap(a: Any, b: Any) -> Any:
@@ -29,6 +30,16 @@ def one_by_one(boxes: Any, scores: Any, most: int, share: float, least: float) -
         if all(overlap(boxes[i], boxes[j]) < np.float32(share) for j in chosen):
             chosen.append(i)
     return chosen
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 3000])
+def test_best_scores_first(count: int, dtype: str) -> None:
+    random = np.random.RandomState(count)
+    special = [0.0, -0.0, np.inf, -np.inf, 1.5, -1.5, 6e-8, -6e-8, 3e4, 0.1]
+    values = np.array(special, dtype)[random.randint(0, len(special), count)]
+    found = falling_order(values)
+    assert found.tolist() == np.argsort(-values, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("flat", [0, 3], ids=["areas", "some without"])

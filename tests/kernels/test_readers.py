@@ -181,6 +181,39 @@ def test_bad_files(name: str, folder: Path) -> None:
                 session.run(record)
 
 
+def test_records_of_an_lmdb_database(tmp_path: Path) -> None:
+    lmdb = pytest.importorskip("lmdb")
+    with (
+        lmdb.open(str(tmp_path), map_size=1 << 20) as database,
+        database.begin(write=True) as transaction,
+    ):
+        for number in (2, 0, 1):
+            transaction.put(b"k%d" % number, b"v%d" % number)
+    with tf.Graph().as_default(), tf.Session() as session:
+        reader = tf.LMDBReader(options=None)
+        record = reader.read(_queue(session, tmp_path, ["data.mdb"]))
+        found = [tuple(session.run(record)) for _ in range(3)]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(record)
+        produced = session.run(reader.num_records_produced())
+    assert found == [(b"k0", b"v0"), (b"k1", b"v1"), (b"k2", b"v2")]
+    assert produced == 3
+
+
+def test_nodes_of_an_lmdb_reader() -> None:
+    """The only reader without a resource: what it reads of is a reference, too."""
+    with tf.Graph().as_default() as graph:
+        tf.LMDBReader(name="r").read(tf.FIFOQueue(1, [tf.string], name="q"))
+    assert [
+        (op.type, [t.name for t in op.inputs]) for op in graph.get_operations()
+    ] == [
+        ("LMDBReader", []),
+        ("FIFOQueueV2", []),
+        ("FakeQueue", ["q:0"]),
+        ("ReaderRead", ["r:0", "FakeQueue:0"]),
+    ]
+
+
 def test_up_to_ends_with_the_file(folder: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         reader = tf.TextLineReader()

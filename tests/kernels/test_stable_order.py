@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.kernels.host.stable_order import are_distinct, stable_order
+from tensorloom.kernels.host.stable_order import (
+    are_distinct,
+    find_repeats,
+    stable_order,
+)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -30,3 +34,21 @@ def test_distinct(keys: list[int], distinct: bool, dtype: Any) -> None:
     given = np.array(keys, dtype)
     assert are_distinct(given) is distinct
     assert given.tolist() == keys
+
+
+@pytest.mark.parametrize(
+    ("keys", "repeats"),
+    [
+        ([], []),
+        ([5], []),
+        ([3, 1, 2], []),
+        ([3, 1, 3, 0, 1, 3], [(4, 1), (2, 0), (5, 0)]),
+        ([1 << 20, 1 << 20], [(1, 0)]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_repeats_and_where_each_came_first(
+    keys: list[int], repeats: list[tuple[int, int]], dtype: Any
+) -> None:
+    later, first = find_repeats(np.array(keys, dtype))
+    assert list(zip(later.tolist(), first.tolist(), strict=True)) == repeats

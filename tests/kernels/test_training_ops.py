@@ -14,7 +14,7 @@ from tensorloom.framework.graph_ir import Node
 from tensorloom.framework.op_kernel import OpKernelConstruction
 from tensorloom.framework.resource import Variable
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.kernels.host.training_ops import distinct_parts
+from tensorloom.kernels.host.training_ops import FUSED_RULES, distinct_parts
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS
 from tensorloom.kernels.variable_value import to_host, to_tensor
 from tensorloom.ops.training_ops import RULES
@@ -126,7 +126,7 @@ def test_sparse_update_is_the_formula_by_rows(
         np.testing.assert_allclose(given, value, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("rule", ["GradientDescent", "Momentum", "Adam", "RMSProp"])
+@pytest.mark.parametrize("rule", FUSED_RULES)
 @pytest.mark.parametrize("shapes", [[(3, 2), ()], [(40, 5), (7,), (30,)]])
 def test_fused_update_is_the_updates_one_by_one(
     rule: str, shapes: list[tuple[int, ...]]
@@ -152,6 +152,99 @@ def test_fused_update_is_the_updates_one_by_one(
             np.testing.assert_allclose(
                 to_host(column[i].value), value, rtol=2e-6, atol=1e-7
             )
+
+
+def _fused_sparse_arguments(
+    rule: str,
+    columns: list[list[Variable]],
+    gradients: list[np.ndarray[Any, Any]],
+    indices: list[np.ndarray[Any, Any]],
+) -> list[Any]:
+    scalars = _inputs(rule, np.float32(0))
+    at = LAYOUT[rule][1]
+    state = [variable for column in columns for variable in column]
+    return [*state, *scalars[:at], *gradients, *indices, *scalars[at + 1 :]]
+
+
+# (rows and width of the table, in a tensor, which of the indices), of each variable.
+TABLES = {
+    "host": [((4, 2), False, 0), ((4, 2), False, 1)],
+    "tensors": [((9, 5), True, 0), ((8, 3), True, 1), ((70000, 5), True, 0)],
+    "wide": [((4, 20000), True, 0), ((4, 20000), True, 1)],
+    "very wide": [((4, 20), True, 2), ((4, 20000), True, 2)],
+    "both": [((5, 3), True, 1), ((4, 3), False, 1), ((6,), True, 0)],
+    "nothing": [((6, 0), True, 0), ((6, 2), True, 3), ((6, 2), True, 1)],
+}
+INDICES = ([3, 1, 3, 1, 3, 0], [2, 0], [1, 1, 3], [])
+
+
+@pytest.mark.parametrize("rule", sorted(r.name for r in RULES if r.sparse))
+@pytest.mark.parametrize("tables", list(TABLES))
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_fused_sparse_update_is_one_of_the_sums(
+    rule: str, tables: str, dtype: Any
+) -> None:
+    rng = np.random.default_rng(4)
+    arrays = [np.array(indices, dtype) for indices in INDICES]
+    states = [_state(rule, rng, shape) for shape, _, _ in TABLES[tables]]
+    indices = [arrays[which] for _, _, which in TABLES[tables]]
+    gradients = [
+        rng.normal(size=(len(at), *state[0].shape[1:])).astype(np.float32)
+        for at, state in zip(indices, states, strict=True)
+    ]
+    columns = [
+        [
+            _variable(state[i], as_tensor)
+            for state, (_, as_tensor, _) in zip(states, TABLES[tables], strict=True)
+        ]
+        for i in range(SLOTS[rule] + 1)
+    ]
+    arguments = _fused_sparse_arguments(rule, columns, gradients, indices)
+    _compute(f"_FusedResourceSparseApply{rule}", {"N": len(states)})(*arguments)
+    for i, (state, gradient, at) in enumerate(
+        zip(states, gradients, indices, strict=True)
+    ):
+        different = sorted(set(at.tolist()))
+        for row in different:
+            total = gradient[at == row].sum(axis=0)
+            rows = tuple(value[row] for value in state)
+            updated = FORMULAS[rule](np, rows, tuple(_inputs(rule, total)), ATTRS)
+            for value, new in zip(state, updated, strict=True):
+                value[row] = new
+        for column, value in zip(columns, state, strict=True):
+            given = to_host(column[i].value)
+            np.testing.assert_allclose(given, value, rtol=1e-4, atol=1e-4)
+
+
+# The messages are TensorFlow 1.15's, whose offset counts different indices.
+@MEMORY
+@pytest.mark.parametrize(
+    ("indices", "rows", "message"),
+    [
+        ([1, 1, 5], 3, "Index 5 at offset 1 in indices is out of range"),
+        ([0, 0, -1, 2], 4, "Index -1 at offset 1 in indices is out of range"),
+        ([[0, 1]], 1, "unique expects a 1D vector."),
+        (
+            [0, 1],
+            3,
+            r"data.shape = \[3,2\] does not start with segment_ids.shape = \[2\]",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_summed(
+    as_tensor: bool, indices: list[Any], rows: int, message: str
+) -> None:
+    ones = np.ones((3, 2), np.float32)
+    columns = [[_variable(ones, as_tensor) for _ in range(2)] for _ in range(2)]
+    gradients = [ones[:1], np.ones((rows, 2), np.float32)]
+    arguments = _fused_sparse_arguments(
+        "Adagrad", columns, gradients, [np.array([0]), np.array(indices)]
+    )
+    with pytest.raises(errors.InvalidArgumentError, match=message):
+        _compute("_FusedSparseApplyAdagrad", {"N": 2})(*arguments)
+    for column in columns:
+        for variable in column:
+            np.testing.assert_array_equal(to_host(variable.value), ones)
 
 
 @settings(max_examples=40, deadline=None)

@@ -105,6 +105,30 @@ def test_bad_partitions_are_invalid_arguments() -> None:
                     session.run(list(op()) if splits == 0 else op())
 
 
+def test_a_variant_that_is_no_ragged_tensor_is_named_by_its_place() -> None:
+    ragged = tf.ragged.constant([[1], [2, 3]])
+    variant = tf.raw_ops.RaggedTensorToVariant(
+        rt_nested_splits=[ragged.row_splits],
+        rt_dense_values=ragged.values,
+        batched_input=False,
+    )
+    empty = tf.raw_ops.EmptyTensorList(
+        element_shape=-1, max_num_elements=1, element_dtype=tf.int32
+    )
+    values = tf.raw_ops.RaggedTensorFromVariant(
+        encoded_ragged=tf.stack([variant, empty]),
+        input_ragged_rank=1,
+        output_ragged_rank=2,
+        Tvalues=tf.int32,
+        Tsplits=tf.int64,
+    ).output_dense_values
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="element at index 1 does"),
+    ):
+        sess.run(values)
+
+
 def test_ranges_that_are_too_long() -> None:
     """Sizes are checked before memory is asked for."""
     with tf.Graph().as_default(), tf.Session() as session:

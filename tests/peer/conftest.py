@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 # Processes that test side by side write the same names, each in a folder of its own.
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-if _WORKER is not None:
-    tempfile.tempdir = tempfile.mkdtemp(prefix=f"tensorloom-{_WORKER}-")
+_OWN_FOLDER = tempfile.mkdtemp(prefix=f"tensorloom-{_WORKER}-") if _WORKER else None
+if _OWN_FOLDER is not None:
+    tempfile.tempdir = _OWN_FOLDER
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -76,8 +77,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure() -> None:
     """The last that a process does: no test needs its folder any more."""
-    if _WORKER is not None:
-        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
+    if _OWN_FOLDER is not None:
+        shutil.rmtree(_OWN_FOLDER, ignore_errors=True)
 
 
 @pytest.hookimpl(optionalhook=True)

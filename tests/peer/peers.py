@@ -62,11 +62,15 @@ class Peer:
         return self._known[source]
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process; one that does not end by itself, by force."""
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()
-        self._process.wait(timeout=30)
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def _read(self, size: int) -> bytes:
         stdout = self._process.stdout

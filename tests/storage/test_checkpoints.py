@@ -379,6 +379,12 @@ def test_hostile_v1(tmp_path: Path, name: str) -> None:
         CheckpointReaderV1(str(path)).read(b"f")
 
 
+def test_a_directory_is_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    with pytest.raises(errors.DataLossError, match="Unable to open .*/m.*directory"):
+        checkpoints.open_checkpoint(str(tmp_path / "m"))
+
+
 # --- writing -------------------------------------------------------------------------
 
 

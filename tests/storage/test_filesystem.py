@@ -264,6 +264,39 @@ def test_links_are_not_trees(tmp_path: Path) -> None:
     assert (tmp_path / "d" / "x").exists()
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "nothing"])
+def test_a_copy_goes_where_a_link_leads(tmp_path: Path, there: bool) -> None:
+    (tmp_path / "new").write_text("new")
+    if there:
+        (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    gfile.Copy(str(tmp_path / "new"), str(tmp_path / "link"), overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    ("source", "earlier", "mode"),
+    [(0o640, None, 0o640), (0o755, None, 0o755), (0o666, None, 0o644)]
+    + [(0o640, 0o600, 0o600), (0o600, 0o755, 0o755)],
+)
+def test_permissions_of_a_copy(
+    tmp_path: Path, source: int, earlier: int | None, mode: int
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("text")
+    old.chmod(source)
+    if earlier is not None:
+        new.write_text("")
+        new.chmod(earlier)
+    mask = os.umask(0o022)
+    try:
+        gfile.Copy(str(old), str(new), overwrite=True)
+    finally:
+        os.umask(mask)
+    assert new.stat().st_mode & 0o7777 == mode
+
+
 def test_between_file_systems(tmp_path: Path) -> None:
     write(str(tmp_path / "a"), "text")
     gfile.Copy(str(tmp_path / "a"), "memory://between/a")

@@ -41,8 +41,8 @@ def _values(path: Path) -> list[tuple[int, float]]:
     ]
 
 
-def _writer_threads() -> list[threading.Thread]:
-    return [t for t in threading.enumerate() if t.name == "tensorloom_events"]
+def _writer_threads() -> set[threading.Thread]:
+    return {t for t in threading.enumerate() if t.name == "tensorloom_events"}
 
 
 def test_first_event_and_name(tmp_path: Path) -> None:
@@ -194,17 +194,17 @@ def test_two_writers_of_one_directory(tmp_path: Path) -> None:
 
 
 def test_the_thread_ends(tmp_path: Path) -> None:
-    before = len(_writer_threads())
+    others = _writer_threads()  # of other tests, which may end at any time
     writer = tf.summary.FileWriter(str(tmp_path))
     writer.add_summary(_scalar(1.0))
-    assert len(_writer_threads()) == before + 1
+    assert len(_writer_threads() - others) == 1
     writer.close()
-    assert len(_writer_threads()) == before
+    assert not _writer_threads() - others
     dropped = tf.summary.FileWriter(str(tmp_path / "dropped"))
     dropped.add_summary(_scalar(1.0))
     del dropped
     gc.collect()
-    assert len(_writer_threads()) == before
+    assert not _writer_threads() - others
     assert len(_values(_files(tmp_path / "dropped")[0])) == 1
 
 
@@ -251,6 +251,7 @@ def test_a_full_disk_is_told_by_name(
         def close(self) -> None: ...
 
     monkeypatch.setattr(event_files, "create_growing_file", lambda path: FullFile())
+    others = _writer_threads()
     writer = tf.summary.FileWriter(str(tmp_path))
     writer.add_summary(_scalar(1.0))
     with pytest.raises(tf.errors.ResourceExhaustedError, match=r"tfevents.*No space"):
@@ -259,7 +260,7 @@ def test_a_full_disk_is_told_by_name(
         writer.add_summary(_scalar(2.0))
     with pytest.raises(tf.errors.ResourceExhaustedError, match="No space left"):
         writer.close()
-    assert not any(t.is_alive() for t in _writer_threads())
+    assert not _writer_threads() - others
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

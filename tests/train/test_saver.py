@@ -158,9 +158,12 @@ def test_max_to_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for step in range(6):
             saver.save(sess, str(tmp_path / "m"), step, write_meta_graph=step == 0)
             now[0] += 2000.0
-        everything = tf.train.Saver(max_to_keep=None)
-        everything.save(sess, str(tmp_path / "all"), 0)
-        assert everything.last_checkpoints == []
+        for most in (None, 0, -1):
+            everything = tf.train.Saver(max_to_keep=most)
+            for step in range(2):
+                everything.save(sess, str(tmp_path / f"all{most}"), step)
+            assert everything.last_checkpoints == []
+            assert len(list(tmp_path.glob(f"all{most}*.index"))) == 2
     kept = sorted(p.stem for p in tmp_path.glob("m*.index"))
     assert kept == ["m-2", "m-4", "m-5"]
     assert not list(tmp_path.glob("*.meta.tmp*"))
@@ -291,6 +294,25 @@ def test_reader_of_dtypes_of_tensorflow_2(tmp_path: Path) -> None:
     )
     with pytest.raises(tf.errors.UnimplementedError, match="float8_e5m2"):
         reader.get_tensor("a")
+
+
+@pytest.mark.parametrize("op", ["Save", "SaveV2"])
+def test_dtypes_of_names_in_any_order(tmp_path: Path, op: str) -> None:
+    path, data = str(tmp_path / "m"), [tf.constant([1.5]), tf.constant(True)]
+    if op == "Save":
+        save = tf.raw_ops.Save(filename=path, tensor_names=["f", "b"], data=data)
+    else:
+        save = tf.raw_ops.SaveV2(
+            prefix=path,
+            tensor_names=["f", "b"],
+            shape_and_slices=["", ""],
+            tensors=data,
+        )
+    with tf.Session() as sess:
+        sess.run(save)
+    reader = tf.train.NewCheckpointReader(path)
+    assert reader.get_variable_to_dtype_map() == {"f": tf.float32, "b": tf.bool}
+    assert reader.get_variable_to_shape_map() == {"f": [1], "b": []}
 
 
 def test_reader() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import threading
@@ -174,6 +175,7 @@ def test_what_is_closed_leaves_no_files() -> None:
             end.close()
 
     cycle()
+    gc.collect()  # what other tests left
     before = len(os.listdir("/proc/self/fd"))
     cycle()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.framework.resource import ResourceManager
 from tensorloom.worker.step_table import StepTable
+from tensorloom.worker.worker import Worker
 
 HERE = "/job:ps/replica:0/task:0"
 THERE = "/job:worker/replica:0/task:%d"
@@ -60,6 +62,26 @@ def test_what_is_asked_for_is_not_lost() -> None:
     table.rendezvous(1).recv_async(key_from(0), lambda value, _: outcome.append(value))
     table.lose(THERE % 0)
     assert not outcome
+
+
+@pytest.mark.parametrize("end", [StepTable.fail, StepTable.abort])
+def test_a_step_that_begins_after_its_end_is_cancelled(end: Any) -> None:
+    """A caller may hang up, or a peer fail, while the step is about to begin."""
+    table = StepTable(HERE)
+    if end is StepTable.abort:
+        table.rendezvous(1)  # it ends only what is known here
+    error = errors.UnavailableError(None, None, "gone")
+    end(table, 1, error)
+    step = table.begin(1, ResourceManager())
+    assert step.cancellation.cause is error
+    assert table.begin(2, ResourceManager()).cancellation.cause is None
+
+
+def test_a_worker_is_told_of_the_end_before_the_step_begins() -> None:
+    worker = Worker(HERE, [])
+    error = errors.AbortedError(None, None, "the master has hung up")
+    worker.abort_step(1, error)
+    assert worker.steps.begin(1, ResourceManager()).cancellation.cause is error
 
 
 class _Asked:

@@ -16,6 +16,7 @@ from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_elementwise import NATIVE_FLOATS
 from tensorloom.kernels.host.math_ops_errors import (
     broadcasting,
+    check_precision,
     clip_checked,
     division_by_zero,
     negative_exponent,
@@ -343,6 +344,7 @@ def _clip_by_value(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("Complex")
 def _complex(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     dtype = c["Tout"].np_dtype
 
     def compute(real: Any, imag: Any) -> Any:

@@ -13,6 +13,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.in_place import makes_array
+from tensorloom.kernels.host.math_ops_errors import check_precision, shape_text
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}
 _COMPLEX = {"T": {dtypes.complex64, dtypes.complex128}}
@@ -83,6 +84,35 @@ def _reciprocal_grad(y: Any, dy: Any) -> Any:
     return -dy * (y * y)
 
 
+def like_first(c: OpKernelConstruction, compute: Compute) -> Compute:
+    """The gradient `compute(y, dy)` for a `dy` that may not have the shape of y.
+
+    TensorFlow's result has the shape of y: it takes as many elements of dy as y has, in
+    order, and reads past its end where there are not so many. Those are refused here.
+    Both may be NumPy values or torch tensors.
+
+    Raises:
+      InvalidArgumentError: when run, dy has fewer elements than y.
+    """
+    shape, other = c.input_shapes
+    if shape.is_fully_defined() and shape.dims_tuple == other.dims_tuple:
+        return compute
+
+    @makes_array
+    def fitted(y: Any, dy: Any) -> Any:
+        if y.shape == dy.shape:
+            return compute(y, dy)
+        count = math.prod(y.shape)
+        if math.prod(dy.shape) < count:
+            raise invalid_argument(
+                f"A gradient of {math.prod(dy.shape)} elements for {count}: shapes "
+                f"{shape_text(dy.shape)} and {shape_text(y.shape)}"
+            )
+        return compute(y, dy.reshape(-1)[:count].reshape(y.shape))
+
+    return fitted
+
+
 for _op in ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Exp", "Log"):
     _unary(_op, getattr(np, _op.lower()), f"np.{_op.lower()}({{0}})")
 host_kernel("Expm1", types=NATIVE_FLOATS, inline="np.expm1({0})")(lambda c: np.expm1)
@@ -116,17 +146,17 @@ host_kernel("IsInf")(lambda c: np.isinf)
 host_kernel("IsFinite")(lambda c: np.isfinite)
 host_kernel("IsNan", types=NATIVE_FLOATS, inline="({0} != {0})")(lambda c: np.isnan)
 host_kernel("TanhGrad", inline="({1} * (1 - {0} * {0}))", types=NATIVE_FLOATS)(
-    lambda c: _tanh_grad
+    lambda c: like_first(c, _tanh_grad)
 )
 host_kernel("SigmoidGrad", inline="({1} * ((1 - {0}) * {0}))", types=NATIVE_FLOATS)(
-    lambda c: _sigmoid_grad
+    lambda c: like_first(c, _sigmoid_grad)
 )
 host_kernel("SqrtGrad", inline="({1} / ({0} * 2))", types=NATIVE_FLOATS)(
-    lambda c: _sqrt_grad
+    lambda c: like_first(c, _sqrt_grad)
 )
-host_kernel("RsqrtGrad")(lambda c: _rsqrt_grad)
+host_kernel("RsqrtGrad")(lambda c: like_first(c, _rsqrt_grad))
 for _op in ("ReciprocalGrad", "InvGrad"):
-    host_kernel(_op)(lambda c: _reciprocal_grad)
+    host_kernel(_op)(lambda c: like_first(c, _reciprocal_grad))
 
 
 @host_kernel("Sign")
@@ -201,21 +231,25 @@ def _conj(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("Real", aliases=True)
 def _real(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return lambda x: x.real
 
 
 @host_kernel("Imag", aliases=True)
 def _imag(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return lambda x: x.imag
 
 
 @host_kernel("Angle")
 def _angle(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return np.angle
 
 
 @host_kernel("ComplexAbs")
 def _complex_abs(c: OpKernelConstruction) -> Compute:
+    check_precision(c)
     return np.abs
 
 

@@ -64,6 +64,20 @@ def same_shapes(c: OpKernelConstruction, function: Compute) -> Compute:
     return compute
 
 
+def check_precision(c: OpKernelConstruction) -> None:
+    """Raises InvalidArgumentError unless complex numbers and their parts fit.
+
+    The attrs of Complex, Real, Imag, Angle and ComplexAbs allow both precisions on
+    either side; there are kernels for equal ones.
+    """
+    source, target = c["T"], c["Tout"]
+    if source.real_dtype != target.real_dtype:
+        raise invalid_argument(
+            f"Signature mismatch, have: {source.name}->{target.name}, expected numbers "
+            "of one precision"
+        )
+
+
 def clip_checked(c: OpKernelConstruction, function: Compute) -> Compute:
     """ClipByValue's function: its bounds are scalars or of the value's shape."""
     if c.input_shapes[1].dims_tuple == c.input_shapes[2].dims_tuple == ():

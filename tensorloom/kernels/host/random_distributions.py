@@ -234,6 +234,11 @@ def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
     return others
 
 
+# Of fewer classes, counting those below the sample takes less time than calling for a
+# search in each row.
+_MOST_COUNTED: Final = 2000
+
+
 def categorical(
     stream: Stream, logits: NDArray[np.float64], samples: int
 ) -> NDArray[np.int64]:
@@ -242,14 +247,20 @@ def categorical(
     Not finite logits have probability zero.
     """
     finite = np.isfinite(logits)
+    is_plain = bool(finite.all())
     lowest = np.finfo(np.float64).min
-    maxima = np.where(finite, logits, lowest).max(axis=1, keepdims=True)
-    weights = np.where(finite, np.exp(logits - maxima), 0.0)
-    cumulative = np.cumsum(weights, axis=1)
-    batch = len(logits)
+    known = logits if is_plain else np.where(finite, logits, lowest)
+    weights = logits - known.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    if not is_plain:
+        weights[~finite] = 0.0
+    cumulative = np.cumsum(weights, axis=1, out=weights)
+    batch, classes = logits.shape
     words = stream.words(2 * batch * samples)
     points = philox.words_to_double(words[0::2], words[1::2]).reshape(batch, samples)
     points *= cumulative[:, -1:]
+    if samples == 1 and classes < _MOST_COUNTED:
+        return np.count_nonzero(cumulative <= points, axis=1)[:, None]
     output = np.empty((batch, samples), np.int64)
     for row in range(batch):
         output[row] = np.searchsorted(cumulative[row], points[row], side="right")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tensorloom.framework import errors
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.glibc_math import logf
+from tensorloom.kernels.host.libm import logarithms
 from tensorloom.kernels.host.philox import Stream
 
 _Array = NDArray[Any]
@@ -156,7 +157,10 @@ def _exponential(low: Any, high: Any, dtype: Any) -> _Proposal:
 
 
 def _exp(value: Any) -> Any:
-    """The C library's exp: halves and floats are rounded from a wider one."""
+    """As the C library's exp, but for last bits of doubles, which only are compared.
+
+    Halves and floats are rounded from a wider one.
+    """
     if value.dtype == np.float64:
         return np.exp(value)
     return np.exp(np.asarray(value, np.float64)).astype(value.dtype)[()]
@@ -166,5 +170,6 @@ def _log(value: _Array) -> _Array:
     if value.dtype == np.float32:
         return logf(value)
     if value.dtype == np.float64:
-        return np.log(value)
+        # 0 is drawn too, once in 2**52 values.
+        return logarithms(np.maximum(value, np.finfo(np.float64).tiny))
     return np.log(value.astype(np.float64)).astype(value.dtype)

@@ -212,9 +212,10 @@ class LMDBReader(Reader):
     kind = "LMDBReader"
 
     def records(self, work: bytes) -> Iterator[Record]:
+        """The pairs of a database."""
         from tensorloom.kernels.host.datasets.databases import lmdb_records
 
-        yield from lmdb_records(work.decode())
+        yield from lmdb_records(os.fsdecode(work))
 
 
 class IdentityReader(Reader):

@@ -20,10 +20,12 @@ from tensorloom.kernels.host.string_hash_arrays import (
     fingerprints_at,
     siphashes_at,
 )
+from tensorloom.kernels.host.string_hashes import HASH64_SEED
 from tensorloom.kernels.host.string_spans import even_spans, spans_of
 
 _MASK = 2**64 - 1
 _FACTOR = 0xC6A4A7935BD1E995
+_COMBINE = 0x9E3779B97F4A7800
 _MOST = 2**63 - 1
 
 
@@ -35,6 +37,16 @@ def fingerprint_cat(first: Any, second: Any) -> Any:
     result = result * _FACTOR & _MASK
     result = (result ^ (result >> 47)) * _FACTOR & _MASK
     return result ^ (result >> 47)
+
+
+def _hash64_combine(first: Any, second: Any) -> Any:
+    """One hash of two, as TensorFlow had it before: an integer or array, and an array.
+
+    Both are uint64, but the shift to the right is one of signed numbers.
+    """
+    first = np.asarray(first, np.uint64)
+    shifted = (first.view(np.int64) >> 4).view(np.uint64)
+    return first ^ (second + np.uint64(_COMBINE) + (first << np.uint64(10)) + shifted)
 
 
 # --- columns -----------------------------------------------------------------
@@ -183,11 +195,13 @@ def _buckets(numbers: Any, count: int) -> Any:
     return (numbers % np.uint64(count or _MOST)).astype(np.int64)
 
 
-def _hashed(key: int, buckets: int) -> _Join:
+def _hashed(
+    key: int, buckets: int, combine: Callable[[Any, Any], Any] = fingerprint_cat
+) -> _Join:
     def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
         result: Any = key & _MASK
         for value, at in zip(values, places, strict=True):
-            result = fingerprint_cat(result, _numbers(value).take(at))
+            result = combine(result, _numbers(value).take(at))
         return _buckets(result, buckets) if values else np.zeros(0, np.int64)
 
     return join
@@ -197,13 +211,18 @@ def _sparse_result(found: Any, counts: Any) -> tuple[Any, ...]:
     return ragged_indices(counts), found, sparse_shape(counts)
 
 
-@host_kernel(["SparseCross", "SparseFeatureCrossV2"], large=True)
+@host_kernel(["SparseCross", "SparseFeatureCross", "SparseFeatureCrossV2"], large=True)
 def sparse_cross(c: OpKernelConstruction) -> Compute:
     """Crosses as strings with "_X_", or hashed."""
     count, hashed, device = c["N"], c["hashed_output"], c.device
-    if c.op == "SparseFeatureCrossV2":  # which does not read that attr
+    if c.op != "SparseCross":  # the others do not read that attr
         hashed = c["out_type"].name == "int64"
-    join = _hashed(c["hash_key"], c["num_buckets"]) if hashed else _joined(b"_X_")
+    if not hashed:
+        join = _joined(b"_X_")
+    elif c.op == "SparseFeatureCross":
+        join = _hashed(HASH64_SEED, c["num_buckets"], _hash64_combine)
+    else:
+        join = _hashed(c["hash_key"], c["num_buckets"])
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
         batch, columns = _columns(_groups(inputs, count))

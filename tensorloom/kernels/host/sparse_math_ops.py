@@ -152,6 +152,11 @@ def _groups(
 ) -> tuple[_Array, _Array, list[int]]:
     """(places of the groups that have elements, their results, kept axes)."""
     rank = len(shape)
+    if np.ndim(axes) > 1:
+        raise invalid_argument(
+            "Expected reduction_axes to be a scalar or a vector; got shape: "
+            f"{shape_text(np.shape(axes))}"
+        )
     given = np.asarray(axes).reshape(-1).tolist()
     for axis in given:
         if not -rank <= axis < rank:

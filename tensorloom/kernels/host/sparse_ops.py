@@ -342,11 +342,12 @@ def sparse_slice(c: OpKernelConstruction) -> Compute:
         indices: _Array, values: _Array, shape: _Array, start: _Array, size: _Array
     ) -> tuple[Any, Any, Any]:
         check_parts(indices, values, shape)
-        if len(start) != len(shape) or len(size) != len(shape):
-            raise invalid_argument(
-                f"Expected start and size to be a vector of length {len(shape)}, got "
-                f"lengths {len(start)} and {len(size)}"
-            )
+        for name, vector in (("start", start), ("size", size)):
+            if vector.shape != shape.shape:
+                raise invalid_argument(
+                    f"Expected {name} to be a vector of length {len(shape)}, got shape "
+                    f"{shape_text(vector.shape)}"
+                )
         end = start + size
         inside = np.ones(len(indices), bool)
         for axis in range(len(shape)):

@@ -39,3 +39,27 @@ def are_distinct(keys: NDArray[Any]) -> bool:
     ordered = keys.copy()
     ordered.sort()
     return not np.count_nonzero(ordered[1:] == ordered[:-1])
+
+
+def starts_of_runs(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each element of [n] differs from the one before; true of the first."""
+    is_start = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], is_start[1:])
+    return is_start
+
+
+def find_repeats(
+    keys: NDArray[Any],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(places of keys that came before, where each of them came first).
+
+    Places of one key are in order, keys by their size.
+
+    Args:
+      keys: see `stable_order`.
+    """
+    ordered, order = stable_order(keys)
+    is_start = starts_of_runs(ordered)
+    repeats = (~is_start).nonzero()[0]
+    begins = np.where(is_start, np.arange(len(keys)), 0)
+    return order[repeats], order[np.maximum.accumulate(begins)[repeats]]

@@ -6,8 +6,9 @@ variable that holds a tensor is updated by `kernels/training_ops.py`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,11 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.scatter_ops import are_inside
-from tensorloom.kernels.host.stable_order import are_distinct, stable_order
+from tensorloom.kernels.host.stable_order import (
+    are_distinct,
+    stable_order,
+    starts_of_runs,
+)
 from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS, Formula
 from tensorloom.kernels.variable_value import (
     format_shape,
@@ -33,10 +38,11 @@ DENSE_OPS = [f"{form}Apply{rule}" for form in ("", "Resource") for rule in FORMU
 SPARSE_OPS = [
     f"{form}SparseApply{rule}" for form in ("", "Resource") for rule in FORMULAS
 ]
-FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp")
+FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp", "Adagrad")
 FUSED_OPS = [
     f"_Fused{form}Apply{rule}" for form in ("", "Resource") for rule in FUSED_RULES
 ]
+FUSED_SPARSE_OPS = [f"_Fused{op}" for op in SPARSE_OPS]
 # The inputs that are taken as they are, under the names they have in any rule.
 GRADIENTS = ("grad", "delta", "indices")
 
@@ -270,12 +276,103 @@ def distinct_parts(indices: np.ndarray[Any, Any]) -> list[Any]:
     # order, and no row's depends on another's.
     ordered, order = stable_order(indices)
     places = np.arange(len(order))
-    is_start = np.empty(len(order), np.bool_)
-    is_start[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], is_start[1:])
+    is_start = starts_of_runs(ordered)
     earlier = places - np.maximum.accumulate(np.where(is_start, places, 0))
     ends = np.bincount(earlier).cumsum()[:-1]
     return np.split(order[stable_order(earlier)[1]], ends)
+
+
+@host_kernel(FUSED_SPARSE_OPS, any_inputs=GRADIENTS, large=True)
+def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
+    """The updates of rows of all variables of a step by one rule.
+
+    A row that its indices name several times is updated once, with the sum.
+    """
+    rule, resource = rule_of(c.op), "Resource" in c.op
+    slots, gradient_at = LAYOUT[rule]
+    count: int = c["N"]
+    attrs, check_numbers = c.attrs, _number_check(c, rule, slots * count)
+
+    def compute(*arguments: Any) -> Sequence[Variable] | None:
+        columns: list[Sequence[Variable]] = [
+            arguments[i * count : (i + 1) * count] for i in range(slots)
+        ]
+        rest = arguments[slots * count :]
+        middle, end = gradient_at + count, gradient_at + 2 * count
+        gradients, indices = rest[gradient_at:middle], rest[middle:end]
+        numbers = (*rest[:gradient_at], *rest[end:])
+        if check_numbers is not None:
+            check_numbers(numbers)
+        with _locked(columns[0]):
+            states = list(zip(*columns, strict=True))
+            for state, gradient, at in zip(states, gradients, indices, strict=True):
+                check_ready(state, resource)
+                _check_slots(state)
+                _check_summed(state[0], at, gradient)
+            if all(is_host(variable.value) for variable in columns[0]):
+                for state, gradient, at in zip(states, gradients, indices, strict=True):
+                    rows, sums = summed_rows(to_host(at), to_host(gradient))
+                    inputs = [*numbers[:gradient_at], sums, *numbers[gradient_at:]]
+                    _update_rows(
+                        FORMULAS[rule], state, inputs, gradient_at, attrs, rows
+                    )
+            else:
+                from tensorloom.kernels import training_ops
+
+                training_ops.update_all_rows(
+                    rule, columns, numbers, gradients, indices, attrs
+                )
+        return None if resource else columns[0]
+
+    return compute
+
+
+def _check_summed(variable: Variable, indices: Any, gradient: Any) -> None:
+    """Raises what TensorFlow's ops do, of which the first one finds the rows to sum."""
+    shape = variable.value.shape
+    fits = gradient.shape[1:] == shape[1:] and gradient.shape[:1] == indices.shape
+    if fits and shape and are_inside(indices, shape[0]):
+        return
+    if len(indices.shape) != 1:
+        raise errors.InvalidArgumentError(None, None, "unique expects a 1D vector.")
+    if gradient.shape[:1] != indices.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"data.shape = {format_shape(shape_of(gradient))} does not start with "
+            f"segment_ids.shape = {format_shape(shape_of(indices))}",
+        )
+    found = to_host(indices)
+    _, first = np.unique(found, return_index=True)
+    first.sort()
+    _check_indices(variable, found[first], gradient[: len(first)])
+
+
+def summed_rows(indices: Any, gradient: Any) -> tuple[Any, Any]:
+    """(the indices without repeats, the sums of their rows of the gradient).
+
+    Args:
+      indices: int32 or int64, [k], none negative.
+      gradient: [k, ...].
+    """
+    ordered, order = stable_order(indices)
+    begins = starts_of_runs(ordered).nonzero()[0]
+    if len(begins) == len(indices):
+        return indices, gradient
+    return ordered[begins], np.add.reduceat(gradient.take(order, 0), begins, 0)
+
+
+@contextlib.contextmanager
+def _locked(variables: Sequence[Variable]) -> Iterator[None]:
+    """Holds their locks, taken in an order that no other update takes otherwise."""
+    locks = [v.lock for v in sorted(variables, key=id)]
+    for lock in locks:
+        lock.acquire()
+    try:
+        yield
+    finally:
+        for lock in locks:
+            lock.release()
 
 
 @host_kernel(FUSED_OPS, any_inputs=GRADIENTS, large=True)
@@ -295,11 +392,7 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
         numbers = (*rest[:gradient_at], *rest[gradient_at + count :])
         if check_numbers is not None:
             check_numbers(numbers)
-        # In an order that no other update takes the other way round.
-        locks = [v.lock for v in sorted(columns[0], key=id)]
-        for lock in locks:
-            lock.acquire()
-        try:
+        with _locked(columns[0]):
             states = list(zip(*columns, strict=True))
             for state, gradient in zip(states, gradients, strict=True):
                 check_ready(state, resource)
@@ -312,9 +405,6 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
                 from tensorloom.kernels import training_ops
 
                 training_ops.update_all(rule, columns, numbers, gradients, attrs)
-        finally:
-            for lock in locks:
-                lock.release()
         return None if resource else columns[0]
 
     return compute

@@ -86,7 +86,7 @@ _HANDLED = (*SWITCHES, *_MERGES)
 
 class _Rewriter:
     def __init__(self, graph: GraphIR, prefix: str) -> None:
-        self.graph = graph
+        self.graph = graph.with_nodes(graph.nodes.values())
         self.prefix = prefix
         self.conditions: dict[Edge, Condition] = {}  # of outputs
         self.node_conditions: dict[str, Condition] = {}
@@ -97,7 +97,10 @@ class _Rewriter:
         self.ifs: dict[str, str] = {}  # by node that is in a branch now
 
     def rewrite(self) -> GraphIR:
-        for node in self.graph.nodes.values():
+        for name, node in list(self.graph.nodes.items()):
+            inputs = tuple(map(self._before_repeats, node.inputs))
+            if inputs != node.inputs:
+                node = self.graph.nodes[name] = node.replace(inputs=inputs)
             self._visit(node)
         self._find_hanging()
         nodes = {
@@ -121,6 +124,18 @@ class _Rewriter:
         return changed.with_nodes(sort_topologically(nodes))
 
     # --- conditions ------------------------------------------------------------------
+
+    def _before_repeats(self, edge: Edge) -> Edge:
+        """Where a value comes from, past Switches whose outcome is known by then."""
+        node = self.graph.nodes[edge[0]]
+        while (
+            node.op in SWITCHES
+            and not node.control_inputs
+            and self.conditions.get(node.inputs[0]) == self.conditions.get(edge)
+        ):
+            edge = node.inputs[0]
+            node = self.graph.nodes[edge[0]]
+        return edge
 
     def _visit(self, node: Node) -> None:
         inputs = [self.conditions.get(e, ALWAYS) for e in node.inputs]

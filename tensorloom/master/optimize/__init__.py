@@ -29,6 +29,7 @@ from tensorloom.master.optimize.relu_before_pool import (
     take_relu_gradient_before_pool,
 )
 from tensorloom.master.optimize.sum_of_products import sum_products
+from tensorloom.master.optimize.summed_sparse_updates import sum_in_sparse_updates
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
 from tensorloom.master.optimize.unrolled_products import batch_unrolled_products
 
@@ -51,6 +52,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
     ("unrolled_products", batch_unrolled_products),
+    ("summed_sparse_updates", sum_in_sparse_updates),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
     ("fuse_split_lookup", fuse_split_lookup),
 )

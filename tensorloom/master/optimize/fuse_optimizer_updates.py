@@ -3,16 +3,18 @@
 before: u1 = ApplyAdam(v1, ..., lr, ..., g1);  u2 = ApplyAdam(v2, ..., lr, ..., g2)
 after:  u2 = _FusedApplyAdam([v1, v2], ..., lr, ..., [g1, g2])
 
-The updates of a group have the same rule, dtype, device and scalars, and none of them
-depends on another. Which rules have a fused op stands in `ops/training_ops.py`.
+The updates of a group have the same rule, dtype, device and scalars, none of them
+depends on another, and each has variables of its own. Which rules have a fused op stands in `ops/training_ops.py`. What
+`summed_sparse_updates` made of sparse updates is such an op of one variable.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import op_registry
+from tensorloom.framework import dtypes, op_registry
 from tensorloom.framework.graph_ir import Edge, GraphIR, Node
 from tensorloom.master.optimize.redirection import Redirection
 
@@ -40,11 +42,15 @@ def _groups(graph: GraphIR, target: OptimizeTarget) -> list[list[Node]]:
     found: dict[Hashable, list[Node]] = {}
     for node in graph.nodes.values():
         if "Apply" in node.op and node.name not in target.preserve:
-            fused = op_registry.find(f"_Fused{node.op}")
+            fused = op_registry.find(_fused_op(node))
             if fused is not None:
                 found.setdefault(_group_key(node, fused, graph), []).append(node)
-    groups = [_independent(graph, members) for members in found.values()]
+    groups = [_independent(graph, _apart(members)) for members in found.values()]
     return [members for members in groups if len(members) > 1]
+
+
+def _fused_op(node: Node) -> str:
+    return node.op if node.attrs.get("N") == 1 else f"_Fused{node.op}"
 
 
 def _group_key(node: Node, fused: OpDef, graph: GraphIR) -> Hashable:
@@ -70,6 +76,23 @@ def _split(node: Node, fused: OpDef) -> tuple[list[Edge], list[Edge]]:
 
 def _shared_inputs(node: Node, fused: OpDef) -> list[Edge]:
     return _split(node, fused)[1]
+
+
+def _apart(members: Sequence[Node]) -> list[Node]:
+    """The members that update no variable that an earlier one does."""
+    if len(members) < 2:
+        return list(members)
+    fused = op_registry.find(_fused_op(members[0]))
+    assert fused is not None
+    is_state = [arg.is_ref or arg.type == dtypes.resource for arg in fused.inputs]
+    taken: set[Edge] = set()
+    kept = []
+    for node in members:
+        state = set(itertools.compress(node.inputs, is_state))
+        if taken.isdisjoint(state):
+            taken |= state
+            kept.append(node)
+    return kept
 
 
 def _independent(graph: GraphIR, members: Sequence[Node]) -> list[Node]:
@@ -121,7 +144,7 @@ def _fuse(graph: GraphIR, members: Sequence[Node]) -> GraphIR:
 
 def _fused_node(members: Sequence[Node]) -> Node:
     last = members[-1]
-    op = f"_Fused{last.op}"
+    op = _fused_op(last)
     op_def = op_registry.find(op)
     assert op_def is not None
     inputs: list[Edge] = []

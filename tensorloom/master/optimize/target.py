@@ -59,6 +59,7 @@ _TOGGLES = {
     "pads_to_concat": "arithmetic_optimization",
     "pool_without_indices": "remapping",
     "sum_of_products": "remapping",
+    "summed_sparse_updates": "remapping",
     "unrolled_products": "remapping",
 }
 
@@ -68,5 +69,6 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_matmul_bias", "fuse_optimizer_updates"),
         *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
+        "summed_sparse_updates",
     ]
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -20,6 +21,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     numpy_type,
     signature,
 )
+from tensorloom.kernels.host.iterator_resource import check_shapes
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -274,10 +276,14 @@ def padded_batch_dataset(c: OpKernelConstruction) -> Compute:
         if any(vector.ndim != 1 for vector in rest[:width]):
             raise invalid_argument("All padded shapes must be vectors")
         padded = [tuple(int(d) for d in vector) for vector in rest[:width]]
+        if any(value.shape for value in rest[width : 2 * width]):
+            raise invalid_argument("All padding values must be scalars")
         fills = [value[()] for value in rest[width : 2 * width]]
         drop = bool(rest[2 * width]) if len(rest) > 2 * width else False
         if any(d < -1 for vector in padded for d in vector):
             raise invalid_argument("All padded shape dimensions must be at least -1")
+        known = [tuple(None if d == -1 else d for d in vector) for vector in padded]
+        check_shapes([TensorShape.of((None, *dims)) for dims in known], shapes)
         return PaddedBatchDataset(
             types, shapes, as_dataset(source), size, padded, fills, drop
         )

@@ -67,7 +67,7 @@ class _ParsedDataset(Dataset):
 def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     """Batches of Examples, parsed; components in the order of their keys."""
     from tensorloom.kernels.host import example_columns, parsing_ops
-    from tensorloom.kernels.host.ragged_ops import RaggedVariant
+    from tensorloom.kernels.host.ragged_variant_ops import RaggedVariant
 
     types, shapes = signature(c)
     for index, shape in enumerate(c["dense_shapes"]):

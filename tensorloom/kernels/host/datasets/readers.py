@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
-# Opens a file: gives a function that returns the next records, none at the end.
-_Open = Callable[[str], Callable[[], list[bytes]]]
+# Returns the next records of a file, none at the end.
+_Read = Callable[[], list[bytes]]
+# Opens a file, told by its name or with more about it.
+_Open = Callable[[Any], _Read]
 
 
 def file_names(value: Any) -> list[str]:
@@ -39,19 +42,21 @@ def file_names(value: Any) -> list[str]:
 class RecordDataset(Dataset):
     """The records of files, one file after the other."""
 
-    def __init__(self, types: Any, shapes: Any, names: list[str], opens: _Open) -> None:
+    def __init__(
+        self, types: Any, shapes: Any, files: Sequence[Any], opens: _Open
+    ) -> None:
         super().__init__(types, shapes)
-        self._names, self._open = names, opens
+        self._files, self._open = files, opens
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _RecordIterator(self._names, self._open)
+        return _RecordIterator(self._files, self._open)
 
 
 class _RecordIterator(DatasetIterator):
-    def __init__(self, names: list[str], opens: _Open) -> None:
-        self._left = list(reversed(names))
+    def __init__(self, files: Sequence[Any], opens: _Open) -> None:
+        self._left = list(reversed(files))
         self._open = opens
-        self._read: Callable[[], list[bytes]] | None = None
+        self._read: _Read | None = None
         self._records: list[bytes] = []
         self._next = 0
 
@@ -105,9 +110,10 @@ class _RecordIterator(DatasetIterator):
 
 
 def _open_tfrecord(compression: bytes, buffer_size: int) -> _Open:
-    def opens(name: str) -> Callable[[], list[bytes]]:
+    def opens(file: tuple[str, int]) -> _Read:
         from tensorloom.storage.tfrecord import RecordReader
 
+        name, offset = file
         reader = RecordReader(name, compression, buffer_size)
 
         def read() -> list[bytes]:
@@ -116,9 +122,50 @@ def _open_tfrecord(compression: bytes, buffer_size: int) -> _Open:
                 reader.close()
             return records
 
-        return read
+        return _from_offset(read, name, offset) if offset else read
 
     return opens
+
+
+# What a TFRecord file holds of a record beside its bytes: length and two checksums.
+_RECORD_OVERHEAD: Final = 16
+
+
+def _from_offset(read: _Read, name: str, offset: int) -> _Read:
+    """Without the records that begin before a place in the uncompressed file.
+
+    Raises:
+      errors.DataLossError: when read, no record begins there.
+    """
+    at = 0
+
+    def rest() -> list[bytes]:
+        nonlocal at
+        while records := read():
+            for index, record in enumerate(records):
+                if at >= offset:
+                    if at > offset:
+                        raise errors.DataLossError(
+                            None, None, f"corrupted record at {offset} of {name}"
+                        )
+                    at = offset  # of all that follows
+                    return records[index:]
+                at += _RECORD_OVERHEAD + len(record)
+        return []
+
+    return rest
+
+
+def _byte_offsets(names: Any, given: tuple[Any, ...]) -> list[int]:
+    """Where to begin in each file; TFRecordDataset, the first version, tells none."""
+    if not given or not given[0].size:
+        return [0] * names.size
+    (offsets,) = given
+    if offsets.shape != names.shape:
+        raise invalid_argument("`byte_offsets` must be of same size as `filenames`")
+    if (offsets < 0).any():
+        raise invalid_argument("`byte_offsets` must be >= 0")
+    return offsets.tolist()  # type: ignore[no-any-return]
 
 
 def _checked_compression(value: Any) -> bytes:
@@ -136,13 +183,16 @@ def tf_record_dataset(c: OpKernelConstruction) -> Compute:
 
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
-    def compute(names: Any, compression: Any, buffer_size: Any, *_: Any) -> Dataset:
+    def compute(
+        names: Any, compression: Any, buffer_size: Any, *offsets: Any
+    ) -> Dataset:
         # Newer clients say -1 where the program says nothing.
         if buffer_size < -1:
             raise invalid_argument("`buffer_size` must be >= 0 (0 == no buffering)")
         size = max(0, int(buffer_size))
         opens = _open_tfrecord(_checked_compression(compression), size)
-        return RecordDataset(types, shapes, file_names(names), opens)
+        files = [*zip(file_names(names), _byte_offsets(names, offsets), strict=True)]
+        return RecordDataset(types, shapes, files, opens)
 
     return compute
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
+from tensorloom.kernels.host.iterator_resource import check_shapes
 from tensorloom.kernels.host.philox import Generator
 
 if TYPE_CHECKING:
@@ -59,7 +61,12 @@ class _Once(DatasetIterator):
 def tensor_dataset(c: OpKernelConstruction) -> Compute:
     """A dataset of one element."""
     types, shapes = c["Toutput_types"], c["output_shapes"]
-    return lambda *components: TensorDataset(types, shapes, components)
+
+    def compute(*components: Any) -> TensorDataset:
+        check_shapes([TensorShape.of(tuple(x.shape)) for x in components], shapes)
+        return TensorDataset(types, shapes, components)
+
+    return compute
 
 
 def row_of(array: Any, index: int) -> Any:
@@ -105,6 +112,7 @@ def tensor_slice_dataset(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 "All components must have the same size in the 0th dimension"
             )
+        check_shapes([TensorShape.of(tuple(x.shape[1:])) for x in components], shapes)
         return TensorSliceDataset(types, shapes, components)
 
     return compute
@@ -116,11 +124,14 @@ class RangeDataset(RowDataset):
     def __init__(self, types: Any, shapes: Any, numbers: range) -> None:
         super().__init__(types, shapes)
         self._numbers = numbers
+        # `len` refuses what is longer, and nobody comes to its end.
+        count = -((numbers.start - numbers.stop) // numbers.step)
+        self._rows = max(0, min(count, sys.maxsize))
         self._make = types[0].as_numpy_dtype
 
     @property
     def rows(self) -> int:
-        return len(self._numbers)
+        return self._rows
 
     def row(self, index: int) -> Element:
         return (self._make(self._numbers[index]),)

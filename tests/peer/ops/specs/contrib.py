@@ -162,13 +162,13 @@ def _feature_cross(d: Draw) -> Any:
         [dense],
         hashed_output=hashed,
         num_buckets=d.choice((0, 100)),
-        hash_key=956888297470,
+        **({"hash_key": 956888297470} if d.op == "SparseFeatureCrossV2" else {}),
         out_type="int64" if hashed else "string",
         internal_type="string",
     )
 
 
-_spec("SparseFeatureCrossV2", _feature_cross, types=(), examples=6)
+_spec("SparseFeatureCross SparseFeatureCrossV2", _feature_cross, types=(), examples=6)
 _spec(
     "BucketizeWithInputBoundaries",
     lambda d: (

@@ -182,3 +182,106 @@ spec(
     bad=(lambda d: _hybrid(d, 1),),
     **_COMMON,
 )
+
+
+# --- convolutions --------------------------------------------------------------------
+
+
+def _dimension_numbers(orders: list[Any]) -> bytes:
+    """The message of the axes of images, filters (output, input) and results."""
+    message = b""
+    for (batch, feature, *spatial), numbers in zip(
+        orders, ((1, 2, 3), (5, 4, 6), (7, 8, 9)), strict=True
+    ):
+        for value, number in ((batch, numbers[0]), (feature, numbers[1])):
+            message += bytes([number << 3, value])
+        message += bytes([numbers[2] << 3 | 2, len(spatial), *spatial])
+    return message
+
+
+def _placed(sizes: Any, order: Any) -> tuple[int, ...]:
+    """Sizes (batch, feature, spatial) in the order in which the tensor has them."""
+    return tuple(sizes[list(order).index(i)] for i in range(len(order)))
+
+
+def _windows(d: Draw, wrong: int = 0) -> tuple[Any, ...]:
+    """(shape of lhs, shape of rhs, shape of the result's parameters, attrs)."""
+    spatial = d.integer(1, 3)
+    feature_groups, batch_groups = d.choice([(1, 1), (2, 1), (1, 2), (1, 1)])
+    depth, outputs = d.integer(1, 2), 2 * d.integer(1, 2)
+    images = (2, depth * feature_groups + wrong, *[d.integer(3, 6)] * spatial)
+    filters = (outputs, depth, *(d.integer(1, 3) for _ in range(spatial)))
+    orders = [list(range(spatial + 2)) for _ in range(3)]
+    if d.maybe(0.5):
+        orders = [d.rng.permutation(order).tolist() for order in orders]
+    padding = d.choice(["SAME", "VALID", "EXPLICIT"])
+    pads = [d.integer(0, 2) for _ in range(2 * spatial)]
+
+    def steps() -> list[int]:
+        return [d.integer(1, 2) for _ in range(spatial)] if d.maybe(0.5) else []
+
+    attrs = {
+        "window_strides": steps(),
+        "padding": padding,
+        "explicit_padding": pads if padding == "EXPLICIT" else [],
+        "lhs_dilation": steps(),
+        "rhs_dilation": steps(),
+        "feature_group_count": feature_groups,
+        "batch_group_count": batch_groups,
+        "dimension_numbers": _dimension_numbers(orders),
+    }
+    shapes = _placed(images, orders[0]), _placed(filters, orders[1])
+    return *shapes, outputs, orders, attrs
+
+
+def _convolution(d: Draw, wrong: int = 0) -> Any:
+    left, right, outputs, orders, attrs = _windows(d, wrong)
+    axis = d.choice([-1, orders[1][0]])
+    last = d.choice([-1, orders[2][1]]) if axis != -1 else -1
+    of_result = [outputs] * len(left)
+    return call(
+        _integers(d, left, "qint8"),
+        _integers(d, right, "qint8"),
+        *_parameters(d, left, -1),
+        *_parameters(d, right, axis),
+        *_parameters(d, of_result, last),
+        Tin="qint8",
+        Tout="qint32",
+        **attrs,
+        **_attrs("qint8", -1, "lhs_"),
+        **_attrs("qint8", axis, "rhs_"),
+        **_attrs("qint32", last, "output_"),
+    )
+
+
+def _hybrid_convolution(d: Draw, wrong: int = 0) -> Any:
+    left, right, _, orders, attrs = _windows(d, wrong)
+    axis = d.choice([-1, orders[1][0]])
+    return call(
+        d.array(left, "float32"),
+        _integers(d, right, "qint8"),
+        *_parameters(d, right, axis),
+        Tlhs="float32",
+        Trhs="qint8",
+        Tout="float32",
+        **attrs,
+        **_attrs("qint8", axis, "rhs_"),
+    )
+
+
+spec(
+    "UniformQuantizedConvolution",
+    _convolution,
+    types=(),
+    examples=30,
+    bad=(lambda d: _convolution(d, 1),),
+    **_COMMON,
+)
+spec(
+    "UniformQuantizedConvolutionHybrid",
+    _hybrid_convolution,
+    types=(),
+    examples=30,
+    bad=(lambda d: _hybrid_convolution(d, 1),),
+    **_COMMON,
+)
