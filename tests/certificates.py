@@ -18,7 +18,9 @@ def make_certificates(folder: Path, name: str, alternatives: str) -> Path:
     """
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
-    new = ["req", "-newkey", "rsa:2048", "-nodes", "-subj"]
+    # Keys of a curve are there at once; primes are searched for, for how long nobody knows.
+    curve = ["-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    new = ["req", "-newkey", "ec", *curve, "-nodes", "-subj"]
     for authority in ("ca", "other"):
         _openssl(folder, *new, f"/CN={authority}", "-x509", "-keyout",
                  f"{authority}.key", "-out", f"{authority}.pem")  # fmt: skip

@@ -17,8 +17,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="a GraphDef, MetaGraph, SavedModel, checkpoint, Python program, or a "
-        "directory of programs",
+        help="a GraphDef, MetaGraph, SavedModel, checkpoint, Python program or "
+        "notebook, or a directory of programs",
     )
 
 

@@ -134,6 +134,22 @@ class GradientGraph(FuncGraph):
     def intermediate(self, tensor: Tensor) -> Tensor:
         """Makes the forward node hand out the tensor; returns it inside this graph."""
 
+    def _brought_in(self, tensor: Tensor) -> Tensor:
+        if self._is_of_forward(tensor):
+            return tensor  # a forward node hands it out
+        return super()._brought_in(tensor)
+
+    def _is_of_forward(self, tensor: Tensor) -> bool:
+        """Whether the tensor is where this is the gradient of, or one around it is."""
+        graph: Any = self
+        while isinstance(graph, FuncGraph):
+            if isinstance(graph, GradientGraph) and _is_around(
+                tensor._op._graph, graph.forward
+            ):
+                return True
+            graph = graph.outer_graph
+        return False
+
     def _check_is_outside(self, tensor: Tensor) -> None:
         # A gradient may be nested in the gradient of what the forward node is in.
         graph: Any = self

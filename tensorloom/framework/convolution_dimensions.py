@@ -63,7 +63,7 @@ class ConvolutionDimensions:
         """
         if rank < 3:
             raise ValueError(f"lhs and rhs need at least 3 dimensions, got {rank}")
-        axes = _axes(attrs["dimension_numbers"], rank)
+        images, filters, results = _axes(attrs["dimension_numbers"], rank)
         padding, explicit = attrs["padding"].decode(), attrs["explicit_padding"]
         if padding not in _PADDINGS:
             raise ValueError(f"padding must be one of {_PADDINGS}, got {padding!r}")
@@ -77,7 +77,9 @@ class ConvolutionDimensions:
                 f"explicit_padding must be empty where padding is {padding}"
             )
         return cls(
-            *axes,
+            images,
+            filters,
+            results,
             _positive(attrs, "window_strides", rank - 2),
             _positive(attrs, "lhs_dilation", rank - 2),
             _positive(attrs, "rhs_dilation", rank - 2),
@@ -167,22 +169,24 @@ def _group_count(attrs: Mapping[str, Any], name: str) -> int:
     return count
 
 
-def _axes(message: bytes, rank: int) -> list[_Ints]:
+def _axes(message: bytes, rank: int) -> tuple[_Ints, _Ints, _Ints]:
     """The axes of images, filters and results; without a message in plain order."""
     if not message:
-        return [tuple(range(rank))] * 3
+        plain = tuple(range(rank))
+        return plain, plain, plain
     fields = _fields(message)
-    result = []
-    for first, second, spatial in (_INPUT, _FILTER, _OUTPUT):
+
+    def axes(first: int, second: int, spatial: int) -> _Ints:
         single = [fields.get(number, [0])[-1] for number in (first, second)]
-        axes = (*single, *fields.get(spatial, []))
-        if sorted(axes) != list(range(rank)):
+        found = (*single, *fields.get(spatial, []))
+        if sorted(found) != list(range(rank)):
             raise ValueError(
                 f"dimension_numbers must name each of {rank} dimensions once, got "
-                f"{list(axes)}"
+                f"{list(found)}"
             )
-        result.append(axes)
-    return result
+        return found
+
+    return axes(*_INPUT), axes(*_FILTER), axes(*_OUTPUT)
 
 
 def _fields(message: bytes) -> dict[int, list[int]]:

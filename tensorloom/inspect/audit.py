@@ -14,6 +14,8 @@ from tensorloom.storage import filesystem
 if TYPE_CHECKING:
     from tensorloom.storage.checkpoints import Reader
 
+_NOTEBOOK = ".ipynb"
+_PROGRAMS = (".py", _NOTEBOOK)
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
@@ -21,8 +23,8 @@ def audit(path: Any, progress: Callable[[str], None] = lambda text: None) -> Aud
     """Says what keeps a file, directory or program from running here.
 
     Args:
-      path: a GraphDef, MetaGraphDef, SavedModel, checkpoint, Python program, or a
-        directory of programs.
+      path: a GraphDef, MetaGraphDef, SavedModel, checkpoint, Python program or
+        notebook, or a directory of programs.
       progress: told what is looked at.
 
     Raises:
@@ -30,7 +32,7 @@ def audit(path: Any, progress: Callable[[str], None] = lambda text: None) -> Aud
       errors.InvalidArgumentError: it is nothing of these.
     """
     path = filesystem.path_text(path)
-    if path.endswith(".py"):
+    if path.endswith(_PROGRAMS):
         return _audit_programs(path, [path], progress)
     from tensorloom.saved_model.loader import maybe_saved_model_directory
 
@@ -49,7 +51,7 @@ def _programs(directory: str) -> Iterator[str]:
     for folder, folders, names in filesystem.walk(directory):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if name.endswith(".py"):
+            if name.endswith(_PROGRAMS):
                 yield filesystem.join(folder, name)
 
 
@@ -57,11 +59,15 @@ def _audit_programs(
     path: str, programs: list[str], progress: Callable[[str], None]
 ) -> Audit:
     from tensorloom.inspect.audit_program import audit_program
+    from tensorloom.inspect.notebooks import program_of
 
     findings: list[Finding] = []
     for program in programs:
         progress(program)
-        findings += audit_program(filesystem.read_file(program), program)
+        source = filesystem.read_file(program)
+        if program.endswith(_NOTEBOOK):
+            source = program_of(source, program)
+        findings += audit_program(source, program)
     facts = {"files": len(programs)}
     return Audit(path, "program" if path in programs else "programs", findings, facts)
 

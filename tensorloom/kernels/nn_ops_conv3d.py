@@ -27,7 +27,7 @@ from tensorloom.kernels.nn_ops_window3d import (
 _convolution = torch.convolution
 _convolution_backward = torch.ops.aten.convolution_backward.default
 _NONE = (0, 0, 0)
-_HAS_MKLDNN = torch.backends.mkldnn.is_available()
+_HAS_MKLDNN = torch._C._has_mkldnn
 
 
 class _Convolution:

@@ -154,11 +154,10 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
 
 
 def _check_sizes(c: OpKernelConstruction) -> None:
-    for attr, word in (("ksize", "ksize"), ("strides", "stride")):
+    for attr in ("ksize", "strides"):
         if min(c[attr]) <= 0:
-            raise invalid_argument(
-                f"Sliding window {word} must be positive, got {c[attr]}"
-            )
+            what = f"Sliding window {attr.removesuffix('s')}"
+            raise invalid_argument(f"{what} must be positive, got {c[attr]}")
 
 
 def _check_batch(c: OpKernelConstruction) -> None:

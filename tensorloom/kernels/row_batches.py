@@ -38,51 +38,27 @@ def update_batches(
       arrays: the variables, and each of their slots; contiguous, [n, ...], with rows of
         one shape.
       gradients: [k, ...] of each, of the variables' dtype.
-      indices: np.intp, [k], in [0, n) of each. Variables may share an array.
+      indices: np.intp, [k], in [0, n) of each.
       formula: elementwise.
     """
-    heights = [len(array) for array in arrays[0]]
-    repeats = _find_all(indices, heights)
     for batch in _batches(gradients):
-        lengths = [len(indices[i]) for i in batch]
-        bounds = list(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
         gradient = np.concatenate([gradients[i] for i in batch])
         if not gradient.size:
             continue
-        moved = [
-            (later + begin, first + begin)
-            for i, (begin, _) in zip(batch, bounds, strict=True)
-            for later, first in (repeats[id(indices[i])],)
-            if len(later)
-        ]
-        if moved:
-            _share_sums(gradient, *map(np.concatenate, zip(*moved, strict=True)))
+        lengths = [len(indices[i]) for i in batch]
+        bounds = list(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
+        # Rows of different variables get different numbers.
+        heights = itertools.accumulate((len(arrays[0][i]) for i in batch), initial=0)
+        numbers = np.concatenate([indices[i] for i in batch])
+        numbers += np.repeat(list(heights)[:-1], lengths)
+        later, first = find_repeats(numbers)
+        if len(later):
+            _share_sums(gradient, later, first)
         places = [(i, indices[i], *b) for i, b in zip(batch, bounds, strict=True)]
         rows = [_taken(column, places, gradient) for column in arrays]
         for column, updated in zip(arrays, formula(rows, gradient), strict=True):
             if updated is not None:
                 _put(column, places, updated)
-
-
-def _find_all(
-    indices: Sequence[Any], heights: Sequence[int]
-) -> dict[int, tuple[Any, Any]]:
-    """By the id of an array of indices: its places as `find_repeats` gives them."""
-    different = {id(x): (x, height) for x, height in zip(indices, heights, strict=True)}
-    lengths = [len(x) for x, _ in different.values()]
-    begins = np.cumsum([0, *lengths])
-    offsets = np.cumsum([0, *(height for _, height in different.values())])
-    keys = np.concatenate([x for x, _ in different.values()])
-    keys += np.repeat(offsets[:-1], lengths)
-    later, first = find_repeats(keys)
-    # They are in the order of their keys, so those of one array stand together.
-    ends = np.searchsorted(keys.take(later), offsets)
-    return {
-        key: (later[s:e] - begin, first[s:e] - begin)
-        for key, begin, (s, e) in zip(
-            different, begins[:-1], itertools.pairwise(ends.tolist()), strict=True
-        )
-    }
 
 
 def _batches(gradients: Sequence[Any]) -> Iterator[list[int]]:

@@ -145,7 +145,14 @@ class TensorList:
         if not self.length:
             raise invalid_argument("Trying to pop from an empty list.")
         last = self.length - 1
-        return self._with_cell(self._cell, last), self.at(last)
+        cell = self._cell
+        # As `at`: this is what the gradient of a loop does in each iteration.
+        with _lock:
+            items = cell.items
+            if items is None:
+                items = cell.own_items()
+            element = items[last]
+        return self._with_cell(cell, last), element
 
     def _with_cell(self, cell: _Cell, length: int) -> TensorList:
         """A list of the same kind that sees so much of a cell."""

@@ -23,7 +23,13 @@ from tensorloom.kernels.host.training_ops import (
     scalar_inputs,
     update_array_rows,
 )
-from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, State
+from tensorloom.kernels.host.update_rules import (
+    FORMULAS,
+    LAYOUT,
+    State,
+    scalar_quotient,
+    scalar_sqrt,
+)
 from tensorloom.kernels.row_batches import Formula, update_batches
 from tensorloom.kernels.segment_sums import sum_segments
 from tensorloom.kernels.variable_value import exclusive, is_host, to_host, to_tensor
@@ -79,7 +85,7 @@ def _adam(
     """
     variables, ms, vs = state
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = scalars
-    rate = lr * math.sqrt(max(0.0, 1 - beta2_power)) / (1 - beta1_power)
+    rate = scalar_quotient(lr * scalar_sqrt(1 - beta2_power), 1 - beta1_power)
     root = math.sqrt(1 - beta2)
     torch._fused_adam_(
         variables,
@@ -313,8 +319,7 @@ def update_all_rows(
     scalars = [x.item() for x in numbers]
     hosted: list[tuple[Variable, torch.Tensor]] = []
     taken: list[tuple[Variable, torch.Tensor]] = []
-    # One array for all tables that the same words were looked up in.
-    places = {id(x): to_host(x).astype(np.intp, copy=False) for x in indices}
+    places = [to_host(x).astype(np.intp, copy=False) for x in indices]
     try:
         tensors = [
             [
@@ -324,23 +329,20 @@ def update_all_rows(
             for column in columns
         ]
         together: dict[torch.Size, list[int]] = {}
-        for i, (variable, gradient) in enumerate(
-            zip(tensors[0], gradients, strict=True)
-        ):
-            state = [column[i] for column in tensors]
-            if _suits_host(variable, gradient) and all(
-                t.is_contiguous() for t in state
+        for i, state in enumerate(zip(*tensors, strict=True)):
+            gradient = gradients[i]
+            if _suits_host(state[0], gradient) and all(
+                tensor.is_contiguous() for tensor in state
             ):
-                together.setdefault(variable.shape[1:], []).append(i)
+                together.setdefault(state[0].shape[1:], []).append(i)
             else:
-                at = places[id(indices[i])]
-                _update_summed_rows(rule, state, scalars, gradient, at, attrs)
+                _update_summed_rows(rule, state, scalars, gradient, places[i], attrs)
         formula = _formula_of_rows(rule, scalars, attrs)
         for group in together.values():
             update_batches(
                 [[column[i].numpy() for i in group] for column in tensors],
                 [to_host(gradients[i]) for i in group],
-                [places[id(indices[i])] for i in group],
+                [places[i] for i in group],
                 formula,
             )
     finally:
@@ -368,8 +370,9 @@ def _formula_of_rows(
         _IN_PLACE[rule](state, scalars, [torch.from_numpy(gradient)], attrs)
         return rows
 
-    has = _has_in_place(rule, torch.float32, scalars, attrs)
-    return compute_in_place if has else compute
+    # The same for all dtypes that NumPy computes here.
+    is_in_place = _has_in_place(rule, torch.float32, scalars, attrs)
+    return compute_in_place if is_in_place else compute
 
 
 def _update_summed_rows(

@@ -34,6 +34,8 @@ def _range_shape(c: InferenceContext) -> TensorShape:
     if any(value is None for value in values):
         return _UNKNOWN_VECTOR
     start, limit, delta = (value.item() for value in values)  # type: ignore[union-attr]
+    if not all(math.isfinite(value) for value in (start, limit, delta)):
+        return _UNKNOWN_VECTOR  # the kernel refuses it
     if delta == 0:
         c.fail("Requires delta != 0")
     if start > limit and delta > 0:
@@ -43,9 +45,7 @@ def _range_shape(c: InferenceContext) -> TensorShape:
     if isinstance(delta, int):
         return TensorShape.of((-(-abs(limit - start) // abs(delta)),))
     size = abs((limit - start) / delta)
-    if not size < 2.0**63:  # NaN too
-        c.fail(f"Requires a finite number of values: {start}, {limit}, {delta}")
-    return TensorShape.of((math.ceil(size),))
+    return TensorShape.of((math.ceil(size),)) if size < 2.0**63 else _UNKNOWN_VECTOR
 
 
 register_op(

@@ -43,12 +43,12 @@ def _product_shape(c: InferenceContext) -> TensorShape:
 
 
 def _convolution_shape(c: InferenceContext) -> TensorShape:
-    given, weights = c.input_shape(0), c.input_shape(1)
+    shapes = given, weights = c.input_shape(0), c.input_shape(1)
     if given.rank is None or weights.rank is None:
         return UNKNOWN
-    if not given.is_fully_defined() or not weights.is_fully_defined():
+    images, filters = ([n for n in x.as_list() if n is not None] for x in shapes)
+    if len(images) != given.rank or len(filters) != weights.rank:  # not all are known
         return TensorShape.of((None,) * given.rank)
-    images, filters = given.as_list(), weights.as_list()
     try:
         dimensions = ConvolutionDimensions.of(c.attrs, len(images))
         dimensions.check(images, filters)

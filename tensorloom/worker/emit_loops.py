@@ -11,6 +11,7 @@ from tensorloom.worker import (
     loop_buffers,
     loop_positions,
     loop_reads,
+    loop_stacks,
     loop_sums,
     memory,
 )
@@ -44,10 +45,11 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     check_loop(test_function, body_function, [value.dtype for value in inputs])
     sums = loop_sums.find(test_function, body_function, scope, node, inputs)
     positions = loop_positions.find(emitter, scope, body_function, inputs)
-    if (sums or positions) and any(
+    stacks = loop_stacks.find(emitter, scope, test_function, body_function, inputs)
+    if (sums or positions or stacks) and any(
         is_interpreted(f, emitter.functions) for f in (test_function, body_function)
     ):
-        sums, positions = [], []
+        sums, positions, stacks = [], [], []
     summed = {one.index: one.variable for one in sums}
     variables = [
         value
@@ -58,11 +60,16 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     start_variables(emitter, scope, node, variables, inputs)
     arguments, read = loop_reads.read_before(emitter, scope, node, variables, functions)
     test, (condition, *_) = emit_body(emitter, scope, node, functions[0], arguments)
-    special = {**loop_sums.emitters(sums), **loop_positions.emitters(positions)}
+    special = {
+        **loop_sums.emitters(sums),
+        **loop_positions.emitters(positions),
+        **loop_stacks.emitters(stacks),
+    }
     step, results = emit_when_run(
         emitter, scope, node, functions[1], arguments, special, []
     )
     loop_sums.start(emitter, scope, node, sums)
+    loop_stacks.start(emitter, scope, node, stacks)
     further = loop_positions.start(emitter, scope, node, positions, variables)
     # Everything that may add a line before the loop comes before it.
     stop = condition_text(emitter, test, node, condition)

@@ -225,3 +225,39 @@ def test_two_caches_of_one_name_exclude_each_other(tmp_path: Path) -> None:
     (tmp_path / "cache_0.lockfile").touch()
     (found,) = _all(D.range(3).cache(str(tmp_path / "cache")), limit=1)
     assert found.startswith("AlreadyExistsError")
+
+
+@pytest.mark.parametrize("options", ["", "GZIP"])
+def test_records_from_byte_offsets(tmp_path: Path, options: str) -> None:
+    # A record takes 16 bytes beside its own.
+    files = [_records(tmp_path / n, [b"a", b"bc", b"def"], options) for n in "xy"]
+
+    def read(offsets: Any) -> Any:
+        dataset = tf.raw_ops.TFRecordDatasetV2(
+            filenames=files,
+            compression_type=options,
+            buffer_size=0,
+            byte_offsets=np.array(offsets, np.int64),
+        )
+        iterator = tf.data.Iterator.from_structure(tf.string, [])
+        make = tf.raw_ops.MakeIterator(
+            dataset=dataset, iterator=iterator._iterator_resource
+        )
+        element = iterator.get_next()
+        found = []
+        with tf.Session() as session:
+            session.run(make)
+            while True:
+                try:
+                    found.append(session.run(element))
+                except tf.errors.OutOfRangeError:
+                    return found
+
+    assert read([]) == [b"a", b"bc", b"def"] * 2
+    assert read([17, 35]) == [b"bc", b"def", b"def"]
+    assert read([0, 54]) == [b"a", b"bc", b"def"]
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record at 5"):
+        read([5, 0])
+    for wrong in ([0], [0, -1]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="byte_offsets"):
+            read(wrong)

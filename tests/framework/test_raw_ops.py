@@ -21,8 +21,18 @@ RENAMED = [
     (lambda r: r.Squeeze(input=[[1]], axis=[0]), [1]),
     (lambda r: r.Select(condition=[True, False], x=[1, 2], y=[3, 4]), [1, 4]),
     (lambda r: r.Where(condition=[False, True]), [[1]]),
-    (lambda r: r.Sum(input=[1, 2], reduction_indices=0), 3),  # the definition's name
 ]
+
+# What TensorFlow 1.15 refuses too.
+REFUSED = {
+    "the definition's name": lambda r: r.Sum(input=[1, 2], reduction_indices=0),
+    "both names": lambda r: r.ExpandDims(input=[1], axis=0, dim=0),
+    "no such argument": lambda r: r.Neg(x=[1.0], y=[1.0]),
+    "an attr that the inputs tell": lambda r: r.Neg(x=[1.0], T=tf.float32),
+    "an input is missing": lambda r: r.ExpandDims(input=[1]),
+    "an attr is missing": lambda r: r.Cast(x=[1.0]),
+    "by position": lambda r: r.Abs([1]),
+}
 
 
 @pytest.mark.parametrize(("make", "expected"), RENAMED)
@@ -31,9 +41,14 @@ def test_names_of_arguments(make: Callable[[Any], Any], expected: Any) -> None:
         assert sess.run(make(tf.raw_ops)).tolist() == expected
 
 
-def test_positional_arguments_are_refused() -> None:
-    with tf.Graph().as_default(), pytest.raises(TypeError):
-        tf.raw_ops.Abs([1])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_arguments(name: str) -> None:
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(TypeError):
+            REFUSED[name](tf.raw_ops)
+        assert not graph.get_operations()
+        # No name was used up.
+        assert tf.raw_ops.Cast(x=tf.zeros([]), DstT=tf.int32).op.name == "Cast"
 
 
 def test_unknown_ops_are_no_attributes() -> None:

@@ -15,9 +15,19 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tests.kernels import hostile_places, hostile_shapes, hostile_sizes
+from tests.kernels import (
+    hostile_places,
+    hostile_shapes,
+    hostile_sizes,
+    hostile_stages,
+)
 
-CASES = {**hostile_sizes.CASES, **hostile_places.CASES, **hostile_shapes.CASES}
+CASES = {
+    **hostile_sizes.CASES,
+    **hostile_places.CASES,
+    **hostile_shapes.CASES,
+    **hostile_stages.CASES,
+}
 GROWTH = 1 << 20  # kilobytes: what one of them may add to the process
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tensorloom as tf
 from tensorloom.framework import errors
 from tests.kernels.math_ops_calls import (
     call_host,
@@ -404,3 +405,25 @@ def test_cast_to_bfloat16_rounds_unless_it_truncates() -> None:
         ]
         cut = call("Cast", x, DstT="bfloat16", Truncate=True)
         assert cut.astype(F).tolist() == [1.0078125, 1.0]
+
+
+@pytest.mark.parametrize("size", [3, 3000])  # in host memory, and by torch
+def test_gradients_have_the_shape_of_the_first_input(size: int) -> None:
+    """TensorFlow takes as many elements of dy as there are of y, in order."""
+    y = np.linspace(0.25, 0.75, size, dtype=F)
+    rules = {
+        "TanhGrad": lambda dy: dy * (1 - y * y),
+        "SigmoidGrad": lambda dy: dy * y * (1 - y),
+        "SqrtGrad": lambda dy: dy * 0.5 / y,
+        "RsqrtGrad": lambda dy: dy * -0.5 * y**3,
+        "ReciprocalGrad": lambda dy: -dy * y * y,
+    }
+    longer = np.arange(2.0 * size, dtype=F).reshape(2, size, 1)
+    fed = tf.placeholder(tf.float32)
+    for name, rule in rules.items():
+        for dy in (longer, tf.constant(longer), fed):
+            result = getattr(tf.raw_ops, name)(y=y, dy=dy)
+            with tf.Session() as session:
+                found = session.run(result, {fed: longer})
+            assert result.shape.as_list() == [size]
+            np.testing.assert_allclose(found, rule(longer[0, :, 0]), rtol=1e-5)

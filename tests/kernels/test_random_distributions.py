@@ -152,3 +152,23 @@ def test_a_few_blocks_are_the_first_of_many(
     planes = stream.planes(count)
     np.testing.assert_array_equal(planes, stream.planes(40)[:, :count])
     assert planes.flags.c_contiguous
+
+
+@pytest.mark.parametrize("classes", [1, 7, 1999, 2000, 3000])
+@pytest.mark.parametrize("special", [False, True])
+def test_one_class_of_each_row_is_the_first_of_many(
+    classes: int, special: bool
+) -> None:
+    # One is counted, several are searched for.
+    random = np.random.RandomState(classes)
+    rows = random.randn(6, classes) * 3
+    if special:
+        rows[1, ::2] = -np.inf
+        rows[2, ::3] = np.nan
+        rows[3] = np.inf
+    for row in rows:
+        one = distributions.categorical(Stream(3, 5), row[None], 1)
+        some = distributions.categorical(Stream(3, 5), row[None], 4)
+        assert one.dtype == some.dtype == np.int64
+        assert one.shape == (1, 1)
+        assert one[0, 0] == some[0, 0]

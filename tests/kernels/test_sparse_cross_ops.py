@@ -106,3 +106,37 @@ def test_hashes(strong: bool) -> None:
 
     attrs = {"num_buckets": 997, "strong_hash": strong, "salt": list(key)}
     _check(_run("SparseCrossHashed", **attrs, **inputs), columns, join)
+
+
+@pytest.mark.parametrize(
+    ("buckets", "wanted"),
+    [
+        (
+            0,
+            [
+                *(2419381393806833821, 2419381393806826631, 1475621432464591367),
+                *(1475621432464594442, 6632926136591028936),
+            ],
+        ),
+        (1000, [628, 438, 174, 249, 743]),
+    ],
+)
+def test_the_older_hash_of_features(buckets: int, wanted: list[int]) -> None:
+    # As TensorFlow 1.15 has them (recorded).
+    at = np.array([[0, 0], [0, 1], [1, 0]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(
+            tf.raw_ops.SparseFeatureCross(
+                indices=[at, at],
+                values=[np.array([b"a", b"bc", b""], object), np.array([4, -5, 6])],
+                shapes=[np.array([2, 3])] * 2,
+                dense=[np.array([[7], [8]])],
+                hashed_output=True,
+                num_buckets=buckets,
+                out_type=tf.int64,
+                internal_type=tf.string,
+            )
+        )
+    assert found[0].tolist() == [[0, 0], [0, 1], [0, 2], [0, 3], [1, 0]]
+    assert found[1].tolist() == wanted
+    assert found[2].tolist() == [2, 4]

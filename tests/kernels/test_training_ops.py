@@ -272,6 +272,16 @@ def test_fused_adam_has_tensorflows_epsilon(
         np.testing.assert_allclose(to_host(variable.value), value, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("beta2_power", [np.nan, 1.5])
+def test_adam_with_a_rate_that_is_no_number(beta2_power: float) -> None:
+    """TensorFlow takes the root of a negative number, and the variable is lost."""
+    state = [_variable(np.ones(3, np.float32), as_tensor=True) for _ in range(3)]
+    numbers = [np.float32(x) for x in (0.9, beta2_power, 0.1, 0.9, 0.99, 1e-8)]
+    _compute("ApplyAdam", {})(*state, *numbers, np.ones(3, np.float32))
+    assert np.isnan(to_host(state[0].value)).all()
+    np.testing.assert_allclose(to_host(state[1].value), 1.0)
+
+
 def test_update_of_a_variable_without_a_value() -> None:
     empty = Variable("localhost", "w", dtypes.float32, TensorShape.of((2,)))
     with pytest.raises(errors.FailedPreconditionError, match="uninitialized value w"):

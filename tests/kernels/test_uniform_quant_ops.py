@@ -169,3 +169,96 @@ def test_products() -> None:
     )
     expected = [[5.041059, 4.681177, -28.739176], [-4.660941, -3.541647, 54.494587]]
     assert _run(build) == [pytest.approx(row) for row in expected] + [[0.0] * 3]
+
+
+# --- convolutions --------------------------------------------------------------------
+
+_IMAGES = (np.arange(80) * 37 % 255 - 128).reshape(2, 2, 5, 4)
+_FILTERS = (np.arange(12) * 53 % 255 - 128).reshape(2, 1, 3, 2)
+# Images and results [batch, height, width, feature], filters HWIO.
+_CHANNELS_LAST = b"\x10\x03\x1a\x02\x01\x02 \x02(\x032\x02\x00\x01@\x03J\x02\x01\x02"
+_CONVOLVED = [
+    [
+        [[-433, 1927], [-998, -142], [-1131, 1950]],
+        [[-1958, -5131], [-4746, -3371], [-2359, -562]],
+    ],
+    [
+        [[-86, -467], [-523, -1430], [-356, -1503]],
+        [[4329, -2222], [-775, -5520], [-2884, -2107]],
+    ],
+]
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_convolution(channels_last: bool) -> None:
+    images, filters, numbers = _IMAGES, _FILTERS, b""
+    if channels_last:
+        images, filters = images.transpose(0, 2, 3, 1), filters.transpose(2, 3, 1, 0)
+        numbers = _CHANNELS_LAST
+    found = _run(
+        lambda: ops.UniformQuantizedConvolution(
+            lhs=_quantized(images, "qint8"),
+            rhs=_quantized(filters, "qint8"),
+            Tout=tf.qint32,
+            window_strides=[2, 2],
+            padding="SAME",
+            feature_group_count=2,
+            dimension_numbers=numbers,
+            **_of("lhs_", 0.5, 3),
+            **_of("rhs_", [0.25, 0.75], [-2, 4]),
+            **_of("output_", 1.5, 7),
+            **_attrs("qint8", "lhs_"),
+            **_attrs("qint8", "rhs_", 3 if channels_last else 0),
+            **_attrs("qint32", "output_"),
+        )
+    )
+    wanted = np.array(_CONVOLVED)
+    assert found == (wanted.transpose(0, 2, 3, 1) if channels_last else wanted).tolist()
+
+
+def _hybrid(**attrs: Any) -> Any:
+    images = (np.arange(40) * 0.5 - 7).reshape(1, 2, 5, 4).astype(np.float32)
+    return ops.UniformQuantizedConvolutionHybrid(
+        lhs=images,
+        rhs=_quantized(_FILTERS, "qint8"),
+        Tout=tf.float32,
+        **_of("rhs_", 0.25, -2),
+        **_attrs("qint8", "rhs_"),
+        **{"padding": "VALID", "feature_group_count": 2, **attrs},
+    )
+
+
+def test_hybrid_convolution() -> None:
+    found = _run(
+        lambda: _hybrid(
+            padding="EXPLICIT", explicit_padding=[1, 0, 0, 0], lhs_dilation=[1, 2]
+        )
+    )
+    assert np.shape(found) == (1, 2, 4, 6)
+    wanted = [-71.691177, 77.216179, -64.502945, 66.108826, -55.670589, 56.588238]
+    np.testing.assert_allclose(found[0][0][0], wanted, 1e-5)
+    wanted = [-305.614716, 56.855885, -320.067657, 61.27206, -336.929413, 65.057358]
+    np.testing.assert_allclose(found[0][1][3], wanted, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "told"),
+    [
+        ({"padding": "FULL"}, "padding must be one of"),
+        ({"padding": "EXPLICIT", "explicit_padding": [1]}, "explicit_padding needs 4"),
+        ({"explicit_padding": [1, 1, 1, 1]}, "must be empty"),
+        ({"window_strides": [1]}, "window_strides needs 2"),
+        ({"rhs_dilation": [0, 1]}, "rhs_dilation needs 2 positive"),
+        ({"feature_group_count": 1}, "features"),
+        ({"batch_group_count": 2}, "must divide"),
+        ({"dimension_numbers": b"input_batch: 1"}, "Error parsing"),
+        ({"dimension_numbers": b"\x10\x01"}, "each of 4 dimensions once"),
+    ],
+)
+def test_convolutions_that_do_not_fit(attrs: dict[str, Any], told: str) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=told):
+        _hybrid(**attrs)
+
+
+def test_a_window_that_is_larger_than_the_image_has_no_place() -> None:
+    assert _run(lambda: _hybrid(rhs_dilation=[3, 1])) == [[[], []]]

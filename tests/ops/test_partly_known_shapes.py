@@ -203,3 +203,7 @@ def test_sizes_that_enter_a_loop(is_constant: bool) -> None:
     )
     reshaped = tf.reshape(given(None), tf.stack([size, 3]))
     assert str(reshaped.shape) == "(2, 3)"
+    assert str(tf.range(size).shape) == "(2,)"
+    assert str(tf.one_hot([1], size).shape) == "(1, 2)"
+    assert str(tf.expand_dims(tf.zeros([4, 5]), size).shape) == "(4, 5, 1)"
+    assert str(tf.range(size * 2).shape) == "(?,)"  # TensorFlow asks no further

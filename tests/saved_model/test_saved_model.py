@@ -103,7 +103,7 @@ def test_a_mirror_takes_over(tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
     with Mirror(str(tmp_path / "first"), str(tmp_path / "second")) as mirror:
         export(tmp_path / "first" / "1").save()
-        mirror.flush(10)
+        mirror.flush(60)
         names = [p.name for p in (tmp_path / "second").iterdir()]
         assert names == ["1"]
         os.rename(tmp_path / "first", tmp_path / "lost")

@@ -381,7 +381,7 @@ def test_hostile_v1(tmp_path: Path, name: str) -> None:
 
 def test_a_directory_is_no_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
-    with pytest.raises(errors.DataLossError, match="Unable to open .*/m.*directory"):
+    with pytest.raises(errors.DataLossError, match="Unable to open table file"):
         checkpoints.open_checkpoint(str(tmp_path / "m"))
 
 

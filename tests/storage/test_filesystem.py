@@ -277,8 +277,13 @@ def test_a_copy_goes_where_a_link_leads(tmp_path: Path, there: bool) -> None:
 
 @pytest.mark.parametrize(
     ("source", "earlier", "mode"),
-    [(0o640, None, 0o640), (0o755, None, 0o755), (0o666, None, 0o644)]
-    + [(0o640, 0o600, 0o600), (0o600, 0o755, 0o755)],
+    [
+        pytest.param(0o640, None, 0o640, id="less"),
+        pytest.param(0o755, None, 0o755, id="program"),
+        pytest.param(0o666, None, 0o644, id="masked"),
+        pytest.param(0o640, 0o600, 0o600, id="earlier less"),
+        pytest.param(0o600, 0o755, 0o755, id="earlier more"),
+    ],
 )
 def test_permissions_of_a_copy(
     tmp_path: Path, source: int, earlier: int | None, mode: int

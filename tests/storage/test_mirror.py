@@ -42,7 +42,7 @@ def test_saver_is_mirrored(tmp_path: Path, second: str) -> None:
         saver = saver_of_one(sess)
         for step in range(4):
             saver.save(sess, source + "/m", global_step=step)
-        copies.flush(20)
+        copies.flush(60)
         assert filesystem.list_directory(second) == sorted(
             p.name for p in Path(source).iterdir()
         )
@@ -59,7 +59,7 @@ def test_restore_falls_back(tmp_path: Path, second: str) -> None:
         saver = saver_of_one(sess)
         path = saver.save(sess, source + "/m", global_step=7)
         assert path is not None
-        copies.flush(20)
+        copies.flush(60)
         value = tf.global_variables()[0]
         for lost in ("m-7.data-00000-of-00001", "m-7.index", "checkpoint"):
             (Path(source) / lost).unlink()
@@ -82,7 +82,7 @@ def test_damage_falls_back(tmp_path: Path, second: str) -> None:
     with Mirror(source, second) as copies, tf.Session() as sess:
         saver = saver_of_one(sess)
         path = saver.save(sess, source + "/m")
-        copies.flush(20)
+        copies.flush(60)
         (Path(source) / "m.data-00000-of-00001").write_bytes(b"\1\2\3\4")
         saver.restore(sess, path)
         assert sess.run(tf.global_variables()[0]) == 1.5
@@ -115,7 +115,7 @@ def test_retries(tmp_path: Path) -> None:
     place = unsteady(3)
     with Mirror(str(tmp_path), place, retry_delay_s=0.001) as copies:
         copies.copy([str(tmp_path / "a"), "/elsewhere/b"])
-        copies.flush(20)
+        copies.flush(60)
         assert filesystem.read_file(place + "/a") == b"text"
 
 
@@ -125,7 +125,7 @@ def test_gives_up_and_says_so(tmp_path: Path) -> None:
     copies = Mirror(str(tmp_path), unsteady(99), retries=2, retry_delay_s=0.001)
     copies.copy([path])
     with pytest.raises(errors.UnavailableError, match="1 files could not be copied"):
-        copies.close(20)
+        copies.close(60)
     with pytest.raises(errors.FailedPreconditionError, match="closed"):
         copies.copy([path])
 
@@ -150,17 +150,17 @@ def test_the_last_checkpoint_of_a_full_store_stays(
             full = step in (1, 3, 4, 5)
             saver.save(sess, source + "/m", global_step=step)
             with contextlib.suppress(errors.UnavailableError):
-                copies.flush(20)
+                copies.flush(60)
             newest = tf.train.latest_checkpoint(second)
             assert newest == second + ("/m-0" if step < 2 else "/m-2"), step
             assert tf.train.load_variable(second, "v") == 1.5
         saver.save(sess, source + "/m", global_step=6)
         with pytest.raises(errors.UnavailableError, match=r"checkpoint: .*no space"):
-            copies.flush(20)
+            copies.flush(60)
         (Path(second) / f"m-7.index.tempstate{leftovers._HOST}{'0' * 32}").touch()
         full = False
         saver.save(sess, source + "/m", global_step=7)
-        copies.flush(20)
+        copies.flush(60)
         assert sorted({p.name.partition(".")[0] for p in Path(second).iterdir()}) == [
             "checkpoint",
             "m-7",
@@ -211,7 +211,7 @@ def test_replaced_while_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with Mirror(str(tmp_path), place) as copies:
         monkeypatch.setattr(Mirror, "_fill", fill_and_change)
         copies.copy([str(a), str(b)])
-        copies.flush(20)
+        copies.flush(60)
         assert not filesystem.exists(place + "/a")
         assert not filesystem.exists(place + "/b")
 

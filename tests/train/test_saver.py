@@ -191,7 +191,7 @@ def test_background(tmp_path: Path, use_resource: bool) -> None:
             for step in range(3):
                 futures.append(saver.save_in_background(sess, path, step))
                 sess.run(add)
-            assert [f.result(20) for f in futures] == [f"{path}-{i}" for i in range(3)]
+            assert [f.result(60) for f in futures] == [f"{path}-{i}" for i in range(3)]
             latest = tf.train.latest_checkpoint(str(tmp_path))
             assert latest == path + "-2"
             before = sess.run(values)
@@ -223,7 +223,7 @@ def test_background_does_not_hold_up(
         assert not future.done()
         assert tf.train.latest_checkpoint(str(tmp_path)) is None
         go.set()
-        assert future.result(20) == str(tmp_path / "m")
+        assert future.result(60) == str(tmp_path / "m")
 
 
 def test_background_errors(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_background_errors(tmp_path: Path) -> None:
         sess.run(v.initializer)
         future = tf.train.Saver().save_in_background(sess, str(tmp_path / "a/b/m"))
         with pytest.raises(tf.errors.NotFoundError, match="No such file"):
-            future.result(20)
+            future.result(60)
         old = tf.train.Saver(write_version=tf.train.SaverDef.V1)
         with pytest.raises(tf.errors.UnimplementedError, match="SaveV2"):
             old.save_in_background(sess, str(tmp_path / "m"))

@@ -128,6 +128,8 @@ def test_a_task_that_went_is_found_before_a_call(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream_connection, "_FRESH_S", 0.0)
+    # One that takes long to say that it is gone would be taken for one that is there.
+    monkeypatch.setattr(stream_connection, "_ANSWER_S", 60.0)
     task.channel.call_values(RUN, b"", [])
     task.channel.push(1, [(KEY, np.int64(1), False)])
     task.stop()

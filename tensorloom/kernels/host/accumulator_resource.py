@@ -172,6 +172,11 @@ class SparseAccumulator(Accumulator):
         limits = self.shape.dims_tuple
         if limits is not None:
             self._check_limits(limits, indices, shape)
+            if values.ndim < len(limits):
+                raise invalid_argument(
+                    "Shape mismatch: expected values rank at least "
+                    f"{len(limits)}, got {values.ndim}"
+                )
             self._check_row(limits[1:], values)
         if self.count:
             rows = self._values.shape[1:]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.errors import UnimplementedError, invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
@@ -21,6 +21,8 @@ def _frames(contents: bytes) -> Any:
 
     if not contents:
         raise invalid_argument("Input is empty.")
+    if not WebPImagePlugin.SUPPORTED:
+        raise UnimplementedError(None, None, "This Pillow reads no WebP files")
     if contents[:4] != b"RIFF" or contents[8:12] != b"WEBP":
         raise invalid_argument("Unknown image file format. WebP required.")
     try:

@@ -94,6 +94,7 @@ def anonymous_hash_table(c: OpKernelConstruction) -> Compute:
 )
 def mutable_hash_table(c: OpKernelConstruction) -> Compute:
     """A table that changes."""
+    _check_tensors(c)
     return _table(c, MutableHashTable)
 
 
@@ -102,7 +103,15 @@ def mutable_hash_table(c: OpKernelConstruction) -> Compute:
 )
 def anonymous_mutable_hash_table(c: OpKernelConstruction) -> Compute:
     """A table that changes, of no name."""
+    _check_tensors(c)
     return _anonymous(c, MutableHashTable)
+
+
+def _check_tensors(c: OpKernelConstruction) -> None:
+    """Raises InvalidArgumentError if a table of tensors shall hold no vectors."""
+    if "OfTensors" in c.op and c["value_shape"].rank != 1:
+        shape = format_shape(c["value_shape"])
+        raise invalid_argument(f"Default value must be a vector, got shape {shape}")
 
 
 @host_kernel(

@@ -260,7 +260,8 @@ def categorical(
     points = philox.words_to_double(words[0::2], words[1::2]).reshape(batch, samples)
     points *= cumulative[:, -1:]
     if samples == 1 and classes < _MOST_COUNTED:
-        return np.count_nonzero(cumulative <= points, axis=1)[:, None]
+        below: NDArray[np.int64] = np.count_nonzero(cumulative <= points, axis=1)
+        return below[:, None]
     output = np.empty((batch, samples), np.int64)
     for row in range(batch):
         output[row] = np.searchsorted(cumulative[row], points[row], side="right")

@@ -188,6 +188,13 @@ def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> No
     flat = flatten_index_vectors(vectors, shape, indices.shape)
     slice_shape = shape[depth:]
     updated = shape_of(updates)
+    if not indices.size and 0 not in updated:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Indices and updates specified for empty output.  indices shape: "
+            f"{format_shape(indices.shape)}",
+        )
     if len(vectors) and updated != (*indices.shape[:-1], *slice_shape):
         raise errors.InvalidArgumentError(
             None,

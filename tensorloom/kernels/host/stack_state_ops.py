@@ -60,6 +60,18 @@ class Stack(Resource):
         self.elements.clear()
 
 
+def elements_at_hand(stack: Stack, dtype: DType) -> list[Any] | None:
+    """The elements of a stack, for who pushes values of that dtype and takes them.
+
+    Returns:
+      What may be appended to, and popped from while it is not empty, as long as the
+      stack is not closed; None where pushes and pops need more than that.
+    """
+    if stack.closed or stack.max_size >= 0:
+        return None
+    return stack.elements if stack.elem_type.base_dtype == dtype.base_dtype else None
+
+
 @host_kernel(["Stack", "StackV2"], large=True)
 def stack(c: OpKernelConstruction) -> Compute:
     """A new stack in each step."""

@@ -190,7 +190,10 @@ def split(c: OpKernelConstruction) -> Compute:
                 f"lengths is {int(lengths.sum())} and value's shape is: "
                 f"{format_shape(shape)}",
             )
-        if len(lengths) != len(handle) and not handle.dynamic_size:
+        # One that can grow does so, but none shrinks.
+        if len(lengths) < len(handle) or (
+            len(lengths) > len(handle) and not handle.dynamic_size
+        ):
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -249,10 +252,13 @@ def _check_vector(indices: Any) -> None:
 def make_gather(c: OpKernelConstruction, convert: Convert) -> Compute:
     """The function that stacks elements."""
     dtype, element_shape = c["dtype"], c["element_shape"]
+    told = element_shape.dims_tuple
 
     @makes_array
     def compute(handle: TensorArrayResource, indices: Any, flow_in: Any) -> Any:
         _check_dtype(handle, dtype)
+        if told is not None and told != handle.element_shape.dims_tuple:
+            handle.declare(element_shape)
         _check_vector(indices)
         if not len(indices):
             return convert(_empty(handle, element_shape))

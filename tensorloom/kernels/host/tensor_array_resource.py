@@ -143,6 +143,20 @@ class TensorArrayResource(Resource):
             self.element_shape = found
             self._dims = found.dims_tuple
 
+    def declare(self, shape: TensorShape) -> None:
+        """Merges a shape that an op tells of all elements.
+
+        Raises:
+          errors.InvalidArgumentError: it contradicts what is known.
+        """
+        if not self.element_shape.is_compatible_with(shape):
+            raise self.fail(
+                f"Incompatible shapes during merge: {_format(self.element_shape)} vs. "
+                f"{_format(shape)}"
+            )
+        self.element_shape = self.element_shape.merge_with(shape)
+        self._dims = self.element_shape.dims_tuple
+
     def _check_sum(
         self, index: int, shape: tuple[int, ...], held: tuple[int, ...]
     ) -> None:

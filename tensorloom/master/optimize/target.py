@@ -58,6 +58,7 @@ _TOGGLES = {
     "fuse_split_lookup": "remapping",
     "pads_to_concat": "arithmetic_optimization",
     "pool_without_indices": "remapping",
+    "relu_before_pool": "remapping",
     "sum_of_products": "remapping",
     "summed_sparse_updates": "remapping",
     "unrolled_products": "remapping",

@@ -151,3 +151,18 @@ def test_a_stack_that_one_branch_fills(how: Any) -> None:
             assert sess.run(after, {pred: False, x: 3.0}) == 3.0
             with pytest.raises(tf.errors.InvalidArgumentError, match="empty"):
                 sess.run(popped, {pred: False, x: 3.0})
+
+
+def test_a_switch_behind_one_of_the_same_predicate() -> None:
+    """It hands its value on, as the gradient of a Switch has it."""
+    p = tf.placeholder(tf.bool, [])
+    x = tf.placeholder_with_default(3.0, [])
+    off, on = tf.raw_ops.Switch(data=x, pred=p)
+    again = tf.raw_ops.Switch(data=-off, pred=p)[0]
+    merged, _ = tf.raw_ops.Merge(inputs=[again, on * 2.0])
+    functional = functionalize(merged.graph.to_ir())
+    assert not any(node.op in CONTROL_FLOW for node in functional.nodes.values())
+    gradient = tf.gradients(merged, x)[0]
+    with tf.Session() as sess:
+        assert sess.run([merged, gradient], {p: True}) == [6.0, 2.0]
+        assert sess.run([merged, gradient], {p: False}) == [-3.0, -1.0]

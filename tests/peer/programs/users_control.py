@@ -217,3 +217,29 @@ x = V(1., 2.); p = tf.placeholder(tf.bool, [])
 C = lambda a, b, q=p, **k: error(tf.cond, q, a, b, **k)
 result = [C(lambda: x, lambda: (x, x)), C(lambda: x, lambda: tf.cast(x, tf.float32)), C(lambda: None, lambda: None), C(lambda: (), lambda: ()), C(lambda: [x], lambda: (x,)), C(lambda: [x], lambda: x), C(lambda: [x], lambda: x, strict=True), C(lambda: {"a": x}, lambda: {"b": x}), C(lambda: tf.no_op(), lambda: tf.no_op()), C(lambda: tf.no_op(), lambda: tf.constant(True)),
   C(lambda: x, lambda: x, True), C(lambda: x, lambda: x, tf.constant(1)), C(lambda: x, lambda: x, tf.constant([True])), C(lambda: x, lambda: x, 1), C(lambda: x, lambda: x, np.bool_(True)), C(x, x), C(lambda: x, None), C(lambda: 1, lambda: 2.0), C(lambda: 1, lambda: 2), C(lambda: "a", lambda: "b"), C(lambda: [1, 2], lambda: [3, 4])]
+
+# program: what leaves a branch, and what no step reads of it
+# compare: values
+# not in 2.21: values
+def runs(sess, fetches, feeds):
+    try: return sess.run(fetches, feeds)
+    except tf.errors.OpError as e: return type(e).__name__
+p = tf.placeholder(tf.bool, []); x = tf.placeholder(tf.float32, [None]); box = {}
+v = [tf.get_variable("v%d" % i, initializer=0., use_resource=False) for i in range(3)]
+cost = tf.assign_add(v[2], 1.)
+def yes():
+    box["m"] = x * 3.; box["a"] = tf.assign_add(v[0], 1.)
+    def inner(): box["n"] = tf.exp(x); tf.summary.scalar("deep", tf.reduce_max(x)); return tf.constant(1.)
+    z = tf.cond(x[0] > 0., inner, lambda: tf.constant(-1.)); tf.summary.histogram("hh", x)
+    return z + tf.reduce_sum(x), tf.assign_add(v[1], 1.) + cost
+y, effect = tf.cond(p, yes, lambda: (tf.constant(0.), tf.constant(0.)))
+tf.summary.scalar("y", y); m = tf.summary.merge_all()
+other = tf.cond(p, lambda: box["m"] + 1., lambda: x)
+with tf.control_dependencies([box["a"]]): after = tf.constant(4.)
+g = tf.gradients(tf.reduce_sum(box["m"]), x)[0]
+result = []
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for feeds in ({p: True, x: [1., 2.]}, {p: True, x: [-1., 2.]}, {p: False, x: [1.]}):
+        for fetch in (y, m, other, after, box["n"] + 1., g, [y, after], effect):
+            result += [runs(sess, fetch, feeds), sess.run(v)]

@@ -63,7 +63,9 @@ def tensor_dataset(c: OpKernelConstruction) -> Compute:
     types, shapes = c["Toutput_types"], c["output_shapes"]
 
     def compute(*components: Any) -> TensorDataset:
-        check_shapes([TensorShape.of(tuple(x.shape)) for x in components], shapes)
+        # A variant has no shape, and is a scalar.
+        found = [tuple(getattr(x, "shape", ())) for x in components]
+        check_shapes([TensorShape.of(dims) for dims in found], shapes)
         return TensorDataset(types, shapes, components)
 
     return compute

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
 
 from tests.peer.ops.draw import K
 from tests.peer.ops.program import Program
@@ -132,4 +134,37 @@ _spec(
     attr="dtype",
     tolerance=Tolerance(1e-4, 1e-5, "interpolation"),
     mutate=("rank", "dtype"),
+)
+
+
+# --- WebP ----------------------------------------------------------------------------
+
+
+def _webp(d: Draw, frames: int = 1, **attrs: Any) -> Any:
+    """A file with or without alpha; several frames have it, or TensorFlow crashes."""
+    depth = 4 if frames > 1 else d.choice([3, 4])
+    size = (d.integer(1, 20), d.integer(1, 20), depth)
+    images = [
+        Image.fromarray(d.rng.integers(0, 255, size).astype(np.uint8))
+        for _ in range(frames)
+    ]
+    file = io.BytesIO()
+    images[0].save(
+        file, "WEBP", lossless=d.maybe(), save_all=True, append_images=images[1:]
+    )
+    return call(file.getvalue(), **{"channels": d.choice([0, depth]), **attrs})
+
+
+_spec(
+    "DecodeWebP",
+    lambda d: _webp(d, d.choice([1, 1, 3])),
+    types=(),
+    examples=12,
+    bad=(
+        lambda d: call(b""),
+        lambda d: call(b"junk"),
+        lambda d: call(b"RIFFxxxxWEBPVP8 "),
+        lambda d: call(cut("PNG", d)),
+        *(lambda d, n=n: _webp(d, channels=n) for n in (-1, 1, 2)),
+    ),
 )
