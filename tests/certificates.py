@@ -18,7 +18,7 @@ def make_certificates(folder: Path, name: str, alternatives: str) -> Path:
     """
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
-    # Keys of a curve are there at once; primes are searched for, for how long nobody knows.
+    # Keys of a curve are there at once; how long a search for primes takes varies.
     curve = ["-pkeyopt", "ec_paramgen_curve:prime256v1"]
     new = ["req", "-newkey", "ec", *curve, "-nodes", "-subj"]
     for authority in ("ca", "other"):

@@ -19,9 +19,9 @@ PS, PS1 = "/job:ps/task:0", "/job:ps/task:1"
 WORKER, OTHER = "/job:worker/task:0", "/job:worker/task:1"
 
 
-# Below those that a system gives to who asks for any port: what is free stays free until
-# a server listens there, however many others are opened meanwhile. Processes that test
-# side by side begin somewhere else.
+# Below those that a system gives to who asks for any port: what is free stays free
+# until a server listens there, however many others are opened meanwhile. Processes that
+# test side by side begin somewhere else.
 _PORTS = range(16_384, 32_768)
 _next_port = itertools.count(random.SystemRandom().randrange(len(_PORTS)))
 

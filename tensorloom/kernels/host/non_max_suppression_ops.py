@@ -5,7 +5,8 @@ those that were chosen, and with one another.
 
 No box is chosen twice. TensorFlow 1.15 fills its result with copies of one that does
 not overlap enough with itself: without an area, as padding is, or by a threshold of 1.
-The versions before and after it do not, and nobody can want that.
+The versions before and after it do not, nor does its own CombinedNonMaxSuppression, and
+detections are lost that graphs of later clients count on.
 """
 
 from __future__ import annotations
