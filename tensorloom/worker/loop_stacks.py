@@ -81,9 +81,12 @@ def _stacks(
 
     With others the stack may be closed in between.
     """
+    used = {n.inputs[0] for n in body.nodes.values() if n.op in (_PUSH, _POP)}
+    # Of a function with a problem, which tells when it runs, there may be no results.
+    if not used or body.problem is not None or test.problem is not None:
+        return {}
     tested = {edge for node in test.nodes.values() for edge in node.inputs}
     readers = Counter(edge for node in body.nodes.values() for edge in node.inputs)
-    used = {n.inputs[0] for n in body.nodes.values() if n.op in (_PUSH, _POP)}
     handles = {}
     for name, end, value in zip(body.arg_names, body.returns, inputs, strict=True):
         key = name, 0
