@@ -15,6 +15,7 @@ from tensorloom.client import (
     gradient_aggregation,
     gradients,
     graph_mutation,
+    library_bodies,
 )
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
@@ -145,8 +146,8 @@ def branch_graphs(op: Operation) -> Sequence[FuncGraph]:
             functions = [op._attrs["then_branch"], op._attrs["else_branch"]]
         inputs = op.inputs[1:]
         graphs = op.__dict__["_branch_graphs"] = tuple(
-            func_graph.from_function(
-                func_graph.called_function(op.graph, f), inputs, op.graph
+            library_bodies.from_function(
+                library_bodies.called_function(op.graph, f), inputs, op.graph
             )
             for f in functions
         )

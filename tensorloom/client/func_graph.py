@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors, op_registry
+from tensorloom.framework import op_registry
 from tensorloom.framework.bring_out import bring_operation_out, leads_to
 from tensorloom.framework.classic_nodes import count_entry
-from tensorloom.framework.classic_op_types import NEXT_ITERATIONS
 from tensorloom.framework.dataflow_graph import Graph
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.graph_ir import FunctionIR, sort_topologically
@@ -24,7 +22,6 @@ from tensorloom.framework.scopes import uid
 from tensorloom.framework.tensor import Tensor
 
 if TYPE_CHECKING:
-    from tensorloom.framework.attr_value import NameAttrList
     from tensorloom.framework.classic_nodes import Frame
     from tensorloom.framework.dtypes import DType
     from tensorloom.framework.op_registry import OpDef
@@ -429,89 +426,3 @@ def unique_function_name(scope: str, kind: str) -> str:
 def unique_gradient_name(forward_name: str) -> str:
     """The name of the function that is the gradient of the named one."""
     return f"{forward_name}_grad_{uid()}"
-
-
-def called_function(graph: Graph, called: NameAttrList) -> FunctionIR:
-    """The function of the library that a node calls, its attrs bound.
-
-    Raises:
-      KeyError: there is none of that name.
-    """
-    function = graph.functions[called.name]
-    if function.problem is None:
-        return function
-    from tensorloom.framework.function_instances import Instances
-
-    instance = Instances(graph.functions).called(called.name, called.attrs)
-    assert instance is not None
-    # The graph's library has no instances: what is made of it gets a name like this.
-    return replace(instance, name=called.name)
-
-
-def has_classic_loop(function: FunctionIR) -> bool:
-    """Whether a function's body has a loop of Enter, Merge and Exit nodes."""
-    return any(node.op in NEXT_ITERATIONS for node in function.nodes.values())
-
-
-def from_function(
-    function: FunctionIR, inputs: Sequence[Tensor], outer_graph: Graph
-) -> FuncGraph:
-    """The body of a function of the library as a graph again.
-
-    Args:
-      inputs: what the call passes; all become captures.
-
-    Raises:
-      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
-    """
-    function.check()
-    graph = FuncGraph(function.name, outer_graph)
-    arguments = [
-        graph.add_argument(dtype, outside.shape, name, outside._handle_data)
-        for name, dtype, outside in zip(
-            function.arg_names, function.arg_types, inputs, strict=True
-        )
-    ]
-    graph.reset_captures(zip(inputs, graph.inputs, strict=True))
-    graph.outputs = add_body(graph, function, arguments)
-    graph.structured_outputs = graph.outputs
-    return graph
-
-
-def add_body(
-    graph: Graph, function: FunctionIR, arguments: Sequence[Tensor]
-) -> list[Tensor]:
-    """Adds the nodes of a function to a graph; returns the function's results.
-
-    Raises:
-      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
-      errors.UnimplementedError: it has a loop of classic nodes.
-    """
-    function.check()
-    if has_classic_loop(function):
-        raise errors.UnimplementedError(
-            None,
-            None,
-            f"Function '{function.name}' has a loop of classic nodes that is not "
-            "structured: it has no gradient",
-        )
-    tensors = {
-        (name, 0): tensor
-        for name, tensor in zip(function.arg_names, arguments, strict=True)
-    }
-    ops: dict[str, Operation] = {}
-    for node in sort_topologically(function.nodes, function.arg_names):
-        control = [ops[name] for name in node.control_inputs if name in ops]
-        with graph.control_dependencies(control):
-            op = graph.add_operation(
-                graph._get_op_def(node.op),
-                [tensors[ref] for ref in node.inputs],
-                dict(node.attrs),
-                node.name,
-                node.output_types,
-            )
-        op._device = op._device or node.device
-        ops[node.name] = op
-        for i, tensor in enumerate(op._outputs):
-            tensors[node.name, i] = tensor
-    return [tensors[ref] for ref in function.returns]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client import func_graph, graph_mutation
+from tensorloom.client import func_graph, graph_mutation, library_bodies
 from tensorloom.client.func_graph import FuncGraph
 from tensorloom.client.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradient_zeros import is_trainable
@@ -44,7 +44,7 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
     name = called.name
     if name in python_gradients or op.graph.functions[name].gradient:
         return of_call(called)(op, *grads)
-    body = func_graph.called_function(op.graph, called)
+    body = library_bodies.called_function(op.graph, called)
     # The tensors of a branch that is not taken are dead: a call cannot hand them out.
     if any(node.op in MERGES for node in body.nodes.values()):
         return _node(op, called, grads)
@@ -73,8 +73,8 @@ def _body_of(op: Operation) -> FuncGraph:
     """The body as a graph of this call alone: it may come to hand out more."""
     body: FuncGraph | None = op.__dict__.get("_body_graph")
     if body is None:
-        function = func_graph.called_function(op.graph, op._attrs["f"])
-        body = func_graph.from_function(function, op.inputs, op.graph)
+        function = library_bodies.called_function(op.graph, op._attrs["f"])
+        body = library_bodies.from_function(function, op.inputs, op.graph)
         body.is_changed = False
         op.__dict__["_body_graph"] = body
     return body
@@ -165,8 +165,8 @@ def of_call(called: NameAttrList) -> Callable[..., Any]:
             inputs = [*op.inputs, *(convert_to_tensor(g) for g in grads)]
             types = [t.dtype for t in op.inputs]
             return _call(NameAttrList(own, attrs), inputs, types)
-        function = func_graph.called_function(graph, called)
-        if func_graph.has_classic_loop(function):
+        function = library_bodies.called_function(graph, called)
+        if library_bodies.has_classic_loop(function):
             return _node(op, called, grads)
         return _symbolic(op, function, grads)
 
@@ -212,7 +212,7 @@ def _gradients_of(
     """The gradients of all arguments, from those of all results."""
     from tensorloom.client.gradients import build_gradients
 
-    results = func_graph.add_body(graph, function, arguments)
+    results = library_bodies.add_body(graph, function, arguments)
     pairs = [(y, g) for y, g in zip(results, given, strict=True) if is_trainable(y)]
     found = build_gradients([y for y, _ in pairs], arguments, [g for _, g in pairs])
     return [
@@ -268,7 +268,7 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
     ]
     grad_arguments = [graph.add_argument(g.dtype, g.shape, "grad_ys") for _, g in given]
     with graph.as_default():
-        results = func_graph.add_body(graph, function, arguments)
+        results = library_bodies.add_body(graph, function, arguments)
         pairs = [
             (results[i], g)
             for (i, _), g in zip(given, grad_arguments, strict=True)

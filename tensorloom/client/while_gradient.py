@@ -14,6 +14,7 @@ from tensorloom.client import (
     func_graph,
     gradients,
     graph_mutation,
+    library_bodies,
     loop_dependencies,
     while_loop,
 )
@@ -110,12 +111,12 @@ def loop_graphs(op: Operation) -> tuple[FuncGraph, FuncGraph]:
     graphs: tuple[FuncGraph, FuncGraph] | None = op.__dict__.get("_loop_graphs")
     if graphs is None:
         cond, body = (
-            func_graph.called_function(op.graph, op._attrs[name])
+            library_bodies.called_function(op.graph, op._attrs[name])
             for name in ("cond", "body")
         )
         graphs = op.__dict__["_loop_graphs"] = (
-            func_graph.from_function(cond, op.inputs, op.graph),
-            func_graph.from_function(body, op.inputs, op.graph),
+            library_bodies.from_function(cond, op.inputs, op.graph),
+            library_bodies.from_function(body, op.inputs, op.graph),
         )
     return graphs
 
