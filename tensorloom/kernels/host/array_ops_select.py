@@ -13,6 +13,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host import array_ops_checks as checks
 from tensorloom.kernels.host.array_ops_fill import base_dtype
 from tensorloom.kernels.host.math_ops_errors import shape_text
+from tensorloom.kernels.host.stable_order import starts_of_runs
 
 
 @host_kernel("Where")
@@ -87,9 +88,7 @@ def _sorted_in_order(keys: Any) -> tuple[Any, Any]:
     # A third of the time that a stable sort takes. No NaN is another's equal.
     order = keys.argsort()
     ordered = keys.take(order)
-    is_start = np.empty(len(keys), np.bool_)
-    is_start[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], is_start[1:])
+    is_start = starts_of_runs(ordered)
     least = np.minimum.reduceat(order, is_start.nonzero()[0])
     first = np.empty_like(order)
     first[order] = least.take(is_start.cumsum() - 1)

@@ -14,6 +14,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.sparse_indices import check_bounds, check_parts
+from tensorloom.kernels.host.stable_order import starts_of_runs
 
 _Array = NDArray[Any]
 # From two arrays of keys, the keys of the result in order.
@@ -107,8 +108,7 @@ def _in_order(values: _Array) -> tuple[_Array, _Array]:
 def _places_in_runs(numbers: _Array) -> _Array:
     """The place of each number of a rising array in the run of its equals."""
     at = np.arange(len(numbers))
-    begins = np.ones(len(numbers), np.bool_)
-    begins[1:] = numbers[1:] != numbers[:-1]
+    begins = starts_of_runs(numbers)
     return at - np.maximum.accumulate(np.where(begins, at, 0))
 
 

@@ -20,6 +20,7 @@ from tensorloom.kernels.host.sparse_indices import (
     linear,
     unravel,
 )
+from tensorloom.kernels.host.stable_order import starts_of_runs
 
 _Array = NDArray[Any]
 
@@ -123,7 +124,7 @@ def _product(
     order = np.argsort(rows, kind="stable")
     rows, columns, values = rows[order], columns[order], values[order]
     terms = values[:, None] * right[columns]
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+    starts = np.flatnonzero(starts_of_runs(rows))
     result[rows[starts]] = np.add.reduceat(terms, starts, axis=0)
     return result
 
