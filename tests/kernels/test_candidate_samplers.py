@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.host import candidate_draws
 from tensorloom.kernels.host.candidate_draws import (
     Draws,
     LogUniformDraws,
-    SamplesAhead,
     UniformDraws,
-    draw,
-    draw_from_rows,
+    sample,
 )
-from tensorloom.kernels.host.philox import Stream
+from tensorloom.kernels.host.philox import Stream, UInt32Array
+from tensorloom.kernels.loops import samplers
 
 _TRUE = np.array([[1, 3], [2, 4], [49, 0]], np.int64)
 # Two steps of each.
@@ -74,21 +74,44 @@ def test_long_and_short_samples_agree(count: int) -> None:
     np.testing.assert_array_equal(draws[0], draws[1][:count])
 
 
-@pytest.mark.parametrize("unique", [False, True])
-@pytest.mark.parametrize("draws", [LogUniformDraws(40), UniformDraws(50)])
-def test_samples_made_ahead_are_those_of_their_steps(
-    draws: Draws, unique: bool
-) -> None:
-    stride, count = 4096, 8
-    ahead = SamplesAhead(draws, stride, count, unique)
-    start = Stream(7, 11 << 64)
-    # More steps than are made at one time, and some of them twice.
-    for step in [*range(250), 3, 249, 100]:
-        stream = start.skip(step * stride)
-        sampled, tries = ahead.sample(stream)
-        alone, tries_alone = SamplesAhead(draws, stride, count, unique).sample(stream)
-        assert (sampled.tolist(), tries) == (alone.tolist(), tries_alone)
-        assert len(sampled) == count
+class _Cyclic:
+    """A class for two of three words, again and again the same few at first."""
+
+    words = 1
+
+    def classes(self, words: UInt32Array) -> tuple[Any, int]:
+        used = len(words) // 3 * 3
+        kept = np.delete(words[:used].reshape(-1, 3), 2, axis=1)
+        return kept.reshape(-1).astype(np.int64) % 40, used
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 39, 40])
+@pytest.mark.parametrize("draws", [LogUniformDraws(40), UniformDraws(50), _Cyclic()])
+def test_samples_are_the_first_classes_of_the_stream(draws: Draws, count: int) -> None:
+    # A counter whose lower half overflows within the sample.
+    stream = Stream(7 << 40, (12 << 64) - 3)
+    classes = draws.classes(stream.words(1 << 14))[0].tolist()
+    plain, tries = sample(draws, stream, count, unique=False)
+    assert plain.tolist() == classes[:count]
+    assert tries == count
+    distinct, tries = sample(draws, stream, count, unique=True)
+    assert distinct.tolist() == list(dict.fromkeys(classes))[:count]
+    assert len(set(classes[:tries])) == count
+    assert len(set(classes[: max(tries - 1, 0)])) == max(count - 1, 0)
+
+
+def test_words_are_those_of_the_generator() -> None:
+    key, low, high = 0x0123456789ABCDEF, (1 << 64) - 20, 0xFEDCBA9876543210
+    words = np.empty(400, np.uint32)
+    samplers.fill_words(*map(np.uint64, (key, low, high)), words)
+    expected = Stream(key, (high << 64) + low).words(400)
+    np.testing.assert_array_equal(words, expected)
+
+
+def test_too_few_classes_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidate_draws, "_MOST_TRIES", 1 << 12)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gave 40 different"):
+        sample(_Cyclic(), Stream(1, 2), 41, unique=True)
 
 
 def test_unseeded_samples_differ() -> None:
@@ -98,18 +121,3 @@ def test_unseeded_samples_differ() -> None:
     assert len(steps) == 60
     assert all(len(set(step)) == 8 for step in steps)
     assert all(0 <= c < 10_000 for step in steps for c in step)
-
-
-@pytest.mark.parametrize("bound", [3, 9, 60, 10**6, 2**58, 2**63 - 1])
-@pytest.mark.parametrize("count", [1, 7, 16])
-def test_samples_of_many_rows_are_those_of_each(count: int, bound: int) -> None:
-    rows = np.random.default_rng(count).integers(0, bound, (9, 28))
-    rows[3] = bound - 1
-    made = draw_from_rows(rows, count)
-    for row, sample in zip(rows, made, strict=True):
-        is_known = len(set(row.tolist())) >= count and bound < 2**59
-        assert (sample is not None) == is_known
-        if sample is not None:
-            classes, tries = draw(iter([row]), count, unique=True)
-            assert sample[0].tolist() == classes.tolist()
-            assert sample[1] == tries

@@ -1,208 +1,79 @@
-"""How candidate samplers draw classes: many at a time, with TensorFlow's numbers.
+"""How candidate samplers draw classes, with TensorFlow's numbers.
 
-A step of a sampler owns a long run of words and uses the beginning of it. The samples
-of several steps are made together (`SamplesAhead`), because a block of Philox costs the
-same for forty counters as for a thousand, and a loop that the processor has just run
-half of what it costs among other kernels. A `Draws` turns words into classes, all of
-them at once (of several steps too, where each draw takes the same number of words);
-only what no vector can tell (which class comes a second time) is a loop.
+A step of a sampler owns a long run of words and uses the beginning of it. A `Draws`
+turns words into classes, many at once; which of them are new is a compiled loop.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.kernels.host.philox import Stream, UInt32Array, words_to_double
+from tensorloom.framework.errors import invalid_argument
+
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.philox import Stream, UInt32Array
 
 _Classes = NDArray[np.int64]
-# Counters made in one go: about 60 us of work.
-_COUNTERS_AHEAD: Final = 1024
-# Where NumPy's exp may differ from the C library's in the last bits.
-_EXP_ERROR: Final = 1e-14
+# TensorFlow aborts the process then.
+_MOST_TRIES: Final = 1 << 31
+_MOST_AT_ONCE: Final = 1 << 20
 
 
 class Draws(Protocol):
     """A distribution over classes as a function of words."""
 
     words: int  # how many words one draw usually takes
-    # Each draw takes exactly so many words.
-    is_regular: bool
-    # The same words give the same classes in every step.
-    is_fixed: bool
 
     def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
         """The classes that the words give, and how many words were used."""
 
 
-class SamplesAhead:
-    """What each step samples, made for several steps at a time.
+def sample(
+    draws: Draws, stream: Stream, count: int, unique: bool
+) -> tuple[_Classes, int]:
+    """`count` classes in the order of drawing, and the number of draws.
 
     Args:
-      draws: what turns words into classes. If it is not fixed, only words are made
-        ahead.
-      stride: counters from the start of one step's stream to the next.
-      count: how many classes are in a sample.
-      unique: whether they are all different.
-      fresh: where words come from that need not be TensorFlow's.
+      unique: whether they are all different. The caller makes sure that there are so
+        many.
+
+    Raises:
+      InvalidArgumentError: more than 2**31 draws do not suffice.
     """
+    from tensorloom.kernels.loops import samplers
 
-    def __init__(
-        self,
-        draws: Draws,
-        stride: int,
-        count: int,
-        unique: bool,
-        fresh: np.random.Generator | None = None,
-    ) -> None:
-        self._draws = draws
-        self._stride = stride
-        self._count = count
-        self._unique = unique
-        self._fresh = fresh
-        # Some more than needed if every draw counts, for those that come again.
-        usual = count + count // 4 + 8
-        self._depth = min(-(-draws.words * usual // 4), stride)
-        self._steps = max(1, _COUNTERS_AHEAD // self._depth)
-        # Samples, or the words for them, of several steps. One value, replaced as a
-        # whole: steps may run at the same time.
-        self._made: tuple[int, Sequence[Any]] | None = None
-
-    def sample(self, stream: Stream) -> tuple[_Classes, int]:
-        """A step's classes in the order of drawing, and the number of draws."""
-        made = self._of_step(stream)
-        return made if self._draws.is_fixed else self._draw(made, stream)
-
-    def _of_step(self, stream: Stream) -> Any:
-        if self._made is not None:
-            start, made = self._made
-            step, rest = divmod(stream.start - start, self._stride)
-            if not rest and 0 <= step < self._steps:
-                return made[step]
-        made = self._make(stream)
-        self._made = stream.start, made
-        return made[0]
-
-    def _make(self, stream: Stream) -> Sequence[Any]:
-        rows = self._first_words(stream)
-        if not self._draws.is_fixed:
-            return list(rows)
-        made: Sequence[Any] = (None,) * self._steps
-        if self._draws.is_regular:
-            rows = self._draws.classes(rows.reshape(-1))[0].reshape(self._steps, -1)
-            if self._unique:
-                made = draw_from_rows(rows, self._count)
-        return [
-            sample or self._draw(row, stream.skip(i * self._stride))
-            for i, (sample, row) in enumerate(zip(made, rows, strict=True))
-        ]
-
-    def _first_words(self, stream: Stream) -> NDArray[Any]:
-        if self._fresh is not None:
-            return self._fresh.integers(
-                0, 1 << 32, (self._steps, 4 * self._depth), np.uint32
+    taken = np.empty(count, np.int64)
+    table = np.full(1 << (2 * count).bit_length() if unique else 0, -1)
+    found = tries = first = 0
+    # Some more than needed if every draw counts, for those that come again.
+    usual = count + count // 4 + 8
+    while found < count:
+        words = np.empty(-(-draws.words * usual // 4) * 4, np.uint32)
+        low, high = divmod(stream.skip(first // 4).start, 1 << 64)[::-1]
+        samplers.fill_words(*map(np.uint64, (stream.key, low, high)), words)
+        classes, used = draws.classes(words[first % 4 :])
+        if unique:
+            found, looked = samplers.take_distinct(classes, table, taken, found)
+        else:
+            looked = min(len(classes), count - found)
+            taken[found : found + looked] = classes[:looked]
+            found += looked
+        tries, first = tries + looked, first + used
+        usual = min(2 * usual, _MOST_AT_ONCE)
+        if tries >= _MOST_TRIES:
+            raise invalid_argument(
+                f"{tries} draws gave {found} different classes, not {count}"
             )
-        return stream.blocks(self._steps, stride=self._stride, depth=self._depth)
-
-    def _draw(self, first: NDArray[Any], stream: Stream) -> tuple[_Classes, int]:
-        return draw(self._parts(first, stream), self._count, self._unique)
-
-    def _parts(self, first: NDArray[Any], stream: Stream) -> Iterator[_Classes]:
-        """The classes of a step, in parts that grow.
-
-        Args:
-          first: its first words; their classes if draws are fixed and regular.
-        """
-        draws = self._draws
-        if draws.is_fixed and draws.is_regular:
-            yield first
-            for words in self._later_words(stream):
-                yield draws.classes(words)[0]
-            return
-        left = np.empty(0, np.uint32)
-        for block in itertools.chain((first,), self._later_words(stream)):
-            words = np.concatenate([left, block]) if len(left) else block
-            classes, used = draws.classes(words)
-            left = words[used:]
-            yield classes
-
-    def _later_words(self, stream: Stream) -> Iterator[UInt32Array]:
-        done = depth = self._depth
-        while True:
-            yield stream.skip(done).words(4 * depth)
-            done += depth
-            depth *= 2
-
-
-def draw(parts: Iterator[_Classes], count: int, unique: bool) -> tuple[_Classes, int]:
-    """`count` classes in the order of drawing, and the number of draws."""
-    picked: dict[int, None] = {}
-    taken: list[_Classes] = []
-    found = tries = 0
-    for classes in parts:
-        if not unique:
-            taken.append(classes)
-            found += len(classes)
-            if found >= count:
-                sampled = taken[0] if len(taken) == 1 else np.concatenate(taken)
-                return sampled[:count].copy(), count
-            continue
-        candidates = classes.tolist()
-        # So many draws are needed in any case; only then each new one can be the last.
-        sure = candidates[: count - len(picked)]
-        picked.update(dict.fromkeys(sure))
-        tries += len(sure)
-        for candidate in candidates[len(sure) :]:
-            if len(picked) == count:
-                break
-            tries += 1
-            picked[candidate] = None
-        if len(picked) == count:
-            return np.fromiter(picked, np.int64, count), tries
-    raise AssertionError("the stream has no end")
-
-
-def draw_from_rows(rows: _Classes, count: int) -> list[tuple[_Classes, int] | None]:
-    """What `draw` makes of each row, where it finds `count` different classes there.
-
-    For all rows at once; a loop over the classes of each takes five times as long.
-
-    Args:
-      rows: classes from 0 on, [steps, draws].
-    """
-    draws = rows.shape[1]
-    bits = draws.bit_length()
-    if int(rows.max()) >> (63 - bits):
-        return [None] * len(rows)
-    # A class and its place in one number: sorted, draws of a class stand together, the
-    # first one in front.
-    keys = np.sort((rows << bits) | np.arange(draws))
-    classes = keys >> bits
-    row, behind = np.nonzero(classes[:, 1:] == classes[:, :-1])
-    is_new = np.ones(rows.shape, np.bool_)
-    is_new[row, keys[row, behind + 1] & ((1 << bits) - 1)] = False
-    found = is_new.cumsum(1)
-    suffices = found[:, -1] >= count
-    wanted = is_new & (found <= count) & suffices[:, np.newaxis]
-    samples = iter(rows[wanted].reshape(-1, count))
-    tries = ((found < count).sum(1) + 1).tolist()
-    return [
-        (next(samples), tries[i]) if enough else None
-        for i, enough in enumerate(suffices.tolist())
-    ]
+    return taken, tries
 
 
 class UniformDraws:
     """Integers below a bound without bias, from pairs of words."""
 
     words = 2
-    is_regular = False
-    is_fixed = True
 
     def __init__(self, bound: int) -> None:
         self._bound = np.uint64(bound)
@@ -222,31 +93,23 @@ class LogUniformDraws:
     """Classes whose logarithm is uniform."""
 
     words = 2
-    is_regular = True
-    is_fixed = True
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
-        self._log_range = math.log1p(bound)
 
     def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
         """One class for a pair of words."""
-        used = len(words) // 2 * 2
-        exponents = words_to_double(words[0:used:2], words[1:used:2]) * self._log_range
-        values = np.exp(exponents)
-        # Beside an integer the last bit decides: there the C library is asked.
-        close = np.abs(values - np.rint(values)) <= _EXP_ERROR * values
-        for i in np.flatnonzero(close).tolist():
-            values[i] = math.exp(exponents[i])
-        return (values.astype(np.int64) - 1) % self._bound, used
+        from tensorloom.kernels.loops import samplers
+
+        made = np.empty(len(words) // 2, np.int64)
+        samplers.log_uniform_classes(words, self._bound, made)
+        return made, 2 * len(made)
 
 
 class AliasDraws:
     """Classes by Walker's alias table: a float and an index, of one word each."""
 
     words = 2
-    is_regular = False
-    is_fixed = True
 
     def __init__(self, share: list[float], other: list[int]) -> None:
         self._share = np.array(share, np.float32)
@@ -289,8 +152,6 @@ class WeightedDraws:
     """Classes by integer weights that may change between steps."""
 
     words = 1
-    is_regular = False
-    is_fixed = False
 
     def __init__(self, range_max: int) -> None:
         self.weights: NDArray[np.int64] = np.ones(range_max, np.int64)

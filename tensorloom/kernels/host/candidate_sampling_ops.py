@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -17,9 +16,9 @@ from tensorloom.kernels.host.candidate_draws import (
     AliasDraws,
     Draws,
     LogUniformDraws,
-    SamplesAhead,
     UniformDraws,
     WeightedDraws,
+    sample,
 )
 from tensorloom.kernels.host.random_state import node_generator
 from tensorloom.storage import filesystem
@@ -40,12 +39,10 @@ def _sampler(
     num_true, count, unique = c["num_true"], c["num_sampled"], c["unique"]
     generator = node_generator(c)
     reserved = -(-_WORDS_PER_SAMPLE * count // 4)
-    fresh = None if generator.is_seeded else np.random.default_rng()
-    ahead = SamplesAhead(draws, reserved, count, unique, fresh)
 
     def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
         check_true_classes(true_classes, num_true)
-        sampled, tries = ahead.sample(generator.reserve(reserved))
+        sampled, tries = sample(draws, generator.reserve(reserved), count, unique)
         true = np.asarray(true_classes)
         both = np.concatenate([sampled, true.reshape(-1)])
         counts = expected(probability(both), count, tries)
@@ -56,10 +53,12 @@ def _sampler(
 
 def expected(probability: _Array, count: int, tries: int) -> _Array:
     """How often a class is in a sample, given its probability in one draw."""
-    p = probability.astype(np.float32)
-    if tries == count:
-        return p * np.float32(count)
-    return -np.expm1(np.float32(tries) * np.log1p(-p))
+    from tensorloom.kernels.loops import samplers
+
+    counts = np.empty(len(probability), np.float32)
+    p = probability.astype(np.float32, copy=False)
+    samplers.expected_counts(p, count, tries, counts)
+    return counts
 
 
 def check_true_classes(true_classes: _Array, num_true: int) -> None:
@@ -98,11 +97,13 @@ def log_uniform(c: OpKernelConstruction) -> Compute:
     """Classes whose logarithm is uniform."""
     bound = c["range_max"]
     _check_range(c, bound)
-    log_range = math.log1p(bound)
 
     def probability(classes: _Array) -> _Array:
-        x = classes.astype(np.float64)  # one conversion: an integer plus 2.0 is slow
-        return np.asarray(np.log((x + 2.0) / (x + 1.0)) / log_range)
+        from tensorloom.kernels.loops import samplers
+
+        share = np.empty(len(classes), np.float32)
+        samplers.log_uniform_probability(classes, bound, share)
+        return share
 
     return _sampler(c, LogUniformDraws(bound), probability)
 

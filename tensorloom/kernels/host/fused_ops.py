@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import processor
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.composition import fused
 from tensorloom.kernels.host.array_ops_checks import in_advance
@@ -76,37 +75,48 @@ def fused_mat_mul(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+# From so many elements on, the compiled loop is worth its loading.
+_LEAST_IN_LOOP = 1 << 10
+
+
 @host_kernel("_SigmoidCrossEntropy")
 def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
     """max(x, 0) - x * z + log(1 + exp(-abs(x)))"""
-    log1p: Callable[[_Array], _Array] = _log1p_in_passes
-    if processor.has_avx512(processor.description()):
-        log1p = np.log1p  # there as quick as a logarithm, elsewhere one by one
 
+    @makes_array
     def compute(x: _Array, z: _Array) -> _Array:
-        tail = log1p(np.exp(-np.abs(x)))
-        # With an array of zeros, NumPy's maximum is three times as fast as with one.
-        linear = np.maximum(x, np.zeros(x.shape, x.dtype)) - x * z
-        loss: _Array = linear + tail
-        return loss
+        if x.size < _LEAST_IN_LOOP or x.dtype != np.float32 or x.shape != z.shape:
+            linear: _Array = np.maximum(x, 0) - x * z
+            return linear + np.log1p(np.exp(-np.abs(x)))
+        from tensorloom.kernels.loops import losses
+
+        out = np.empty(x.shape, x.dtype)
+        losses.sigmoid_cross_entropy(_flat(x), _flat(z), _flat(out))
+        return out
 
     return compute
-
-
-def _log1p_in_passes(x: _Array) -> _Array:
-    """log(1 + x) for x in [0, 1], in vectors on every processor.
-
-    The logarithm of the rounded sum, and what the rounding took.
-    """
-    whole = x + 1
-    logarithm: _Array = np.log(whole) + (x - (whole - 1)) / whole
-    return logarithm
 
 
 @host_kernel("_SigmoidCrossEntropyGrad")
 def sigmoid_cross_entropy_grad(c: OpKernelConstruction) -> Compute:
     """g * sigmoid(x) + rest"""
-    return lambda g, x, rest: g / (1 + np.exp(-x)) + rest
+
+    @makes_array
+    def compute(g: _Array, x: _Array, rest: _Array) -> _Array:
+        if x.size < _LEAST_IN_LOOP or x.dtype != np.float32 or x.shape != rest.shape:
+            return np.asarray(g / (1 + np.exp(-x)) + rest)
+        from tensorloom.kernels.loops import losses
+
+        out = np.empty(x.shape, x.dtype)
+        given = g if g.shape == x.shape else np.broadcast_to(g, x.shape)
+        losses.sigmoid_cross_entropy_grad(*map(_flat, (given, x, rest, out)))
+        return out
+
+    return compute
+
+
+def _flat(x: _Array) -> _Array:
+    return np.ascontiguousarray(x).reshape(-1)
 
 
 @host_kernel("_MeanGrad", any_inputs=("x",))
