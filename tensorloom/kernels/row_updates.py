@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -35,31 +36,32 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
     Raises:
       RuntimeError: torch's, where the shapes do not fit.
     """
-    if len(index) >= _LEAST_ROWS and _may_loop(target, index, update):
-        _add_in_loop(target, to_host(index), to_host(update), sign)
-        return
+    is_worth = len(index) >= _LEAST_ROWS and target.dtype in _COMPILED
+    if is_worth and target.is_cpu and target.is_contiguous():
+        whole, change = target.numpy(), to_host(update)
+        if change.shape == (len(index), *whole.shape[1:]):
+            (_loops or _load())[sign](
+                _matrix(whole), np.ascontiguousarray(to_host(index)), _matrix(change)
+            )
+            return
     place = None if target.is_cpu else target.device
-    rows, change = to_tensor(index, place), to_tensor(update, place)
-    add_each_row(target, rows, change, sign)
+    add_each_row(target, to_tensor(index, place), to_tensor(update, place), sign)
 
 
-def _may_loop(target: torch.Tensor, index: Any, update: Any) -> bool:
-    return (
-        target.is_cpu
-        and target.dtype in _COMPILED
-        and target.is_contiguous()
-        and update.shape == (len(index), *target.shape[1:])
-    )
+# The compiled loops by the sign, once they are needed: they take a while to load.
+_loops: dict[int, Callable[[Any, Any, Any], None]] = {}
 
 
-def _add_in_loop(target: torch.Tensor, index: Any, update: Any, sign: int) -> None:
-    # Loaded here: it takes some tenths of a second.
+def _load() -> dict[int, Callable[[Any, Any, Any], None]]:
     from tensorloom.kernels.loops import rows
 
-    add = rows.add_rows if sign > 0 else rows.subtract_rows
-    matrix = target.numpy().reshape(len(target), -1)
-    change = np.ascontiguousarray(update).reshape(len(index), -1)
-    add(matrix, np.ascontiguousarray(index), change)
+    _loops.update({1: rows.add_rows, -1: rows.subtract_rows})
+    return _loops
+
+
+def _matrix(rows: Any) -> Any:
+    whole = np.ascontiguousarray(rows)
+    return whole if whole.ndim == 2 else whole.reshape(len(whole), -1)
 
 
 def add_each_row(

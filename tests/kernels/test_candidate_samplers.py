@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import tensorloom as tf
 from tensorloom.kernels.host import candidate_draws
 from tensorloom.kernels.host.candidate_draws import (
     Draws,
-    LogUniformDraws,
     UniformDraws,
     sample,
+    sample_log_uniform,
 )
-from tensorloom.kernels.host.philox import Stream, UInt32Array
+from tensorloom.kernels.host.philox import Stream, UInt32Array, words_to_double
 from tensorloom.kernels.loops import samplers
 
 _TRUE = np.array([[1, 3], [2, 4], [49, 0]], np.int64)
@@ -86,7 +87,7 @@ class _Cyclic:
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 39, 40])
-@pytest.mark.parametrize("draws", [LogUniformDraws(40), UniformDraws(50), _Cyclic()])
+@pytest.mark.parametrize("draws", [UniformDraws(40), UniformDraws(50), _Cyclic()])
 def test_samples_are_the_first_classes_of_the_stream(draws: Draws, count: int) -> None:
     # A counter whose lower half overflows within the sample.
     stream = Stream(7 << 40, (12 << 64) - 3)
@@ -95,6 +96,22 @@ def test_samples_are_the_first_classes_of_the_stream(draws: Draws, count: int) -
     assert plain.tolist() == classes[:count]
     assert tries == count
     distinct, tries = sample(draws, stream, count, unique=True)
+    assert distinct.tolist() == list(dict.fromkeys(classes))[:count]
+    assert len(set(classes[:tries])) == count
+    assert len(set(classes[: max(tries - 1, 0)])) == max(count - 1, 0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 39, 40])
+def test_log_uniform_samples_are_the_first_classes_of_the_stream(count: int) -> None:
+    stream = Stream(7 << 40, (12 << 64) - 3)
+    words = stream.words(1 << 14)
+    units = words_to_double(words[0::2], words[1::2])
+    classes = [int(math.exp(u * math.log1p(40))) - 1 for u in units.tolist()]
+    classes = [c % 40 for c in classes]
+    plain, tries = sample_log_uniform(40, stream, count, unique=False)
+    assert plain.tolist() == classes[:count]
+    assert tries == count
+    distinct, tries = sample_log_uniform(40, stream, count, unique=True)
     assert distinct.tolist() == list(dict.fromkeys(classes))[:count]
     assert len(set(classes[:tries])) == count
     assert len(set(classes[: max(tries - 1, 0)])) == max(count - 1, 0)
@@ -110,8 +127,14 @@ def test_words_are_those_of_the_generator() -> None:
 
 def test_too_few_classes_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidate_draws, "_MOST_TRIES", 1 << 12)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="gave 40 different"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="41 different"
+    ):
         sample(_Cyclic(), Stream(1, 2), 41, unique=True)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="8 different"
+    ):
+        sample_log_uniform(7, Stream(1, 2), 8, unique=True)
 
 
 def test_unseeded_samples_differ() -> None:

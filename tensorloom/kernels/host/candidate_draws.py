@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.philox import Stream, UInt32Array
@@ -20,6 +20,7 @@ _Classes = NDArray[np.int64]
 # TensorFlow aborts the process then.
 _MOST_TRIES: Final = 1 << 31
 _MOST_AT_ONCE: Final = 1 << 20
+_LOWER: Final = (1 << 64) - 1
 
 
 class Draws(Protocol):
@@ -45,15 +46,13 @@ def sample(
     """
     from tensorloom.kernels.loops import samplers
 
-    taken = np.empty(count, np.int64)
-    table = np.full(1 << (2 * count).bit_length() if unique else 0, -1)
+    taken, table = np.empty(count, np.int64), _table(count if unique else 0)
     found = tries = first = 0
     # Some more than needed if every draw counts, for those that come again.
     usual = count + count // 4 + 8
     while found < count:
         words = np.empty(-(-draws.words * usual // 4) * 4, np.uint32)
-        low, high = divmod(stream.skip(first // 4).start, 1 << 64)[::-1]
-        samplers.fill_words(*map(np.uint64, (stream.key, low, high)), words)
+        samplers.fill_words(*_counter(stream.skip(first // 4)), words)
         classes, used = draws.classes(words[first % 4 :])
         if unique:
             found, looked = samplers.take_distinct(classes, table, taken, found)
@@ -64,10 +63,39 @@ def sample(
         tries, first = tries + looked, first + used
         usual = min(2 * usual, _MOST_AT_ONCE)
         if tries >= _MOST_TRIES:
-            raise invalid_argument(
-                f"{tries} draws gave {found} different classes, not {count}"
-            )
+            raise _too_many(count)
     return taken, tries
+
+
+def sample_log_uniform(
+    bound: int, stream: Stream, count: int, unique: bool
+) -> tuple[_Classes, int]:
+    """The same of classes below a bound whose logarithm is uniform."""
+    from tensorloom.kernels.loops import samplers
+
+    taken, table = np.empty(count, np.int64), _table(count if unique else 0)
+    tries = samplers.sample_log_uniform(
+        *_counter(stream), bound, _MOST_TRIES, table, taken
+    )
+    if tries >= _MOST_TRIES:
+        raise _too_many(count)
+    return taken, tries
+
+
+def _table(count: int) -> _Classes:
+    """An empty table of the loops for so many classes."""
+    return np.full(1 << (2 * count).bit_length() if count else 0, -1)
+
+
+def _counter(stream: Stream) -> tuple[np.uint64, np.uint64, np.uint64]:
+    start = stream.start
+    return np.uint64(stream.key), np.uint64(start & _LOWER), np.uint64(start >> 64)
+
+
+def _too_many(count: int) -> InvalidArgumentError:
+    return invalid_argument(
+        f"{_MOST_TRIES} draws did not give {count} different classes"
+    )
 
 
 class UniformDraws:
@@ -87,23 +115,6 @@ class UniformDraws:
         if not self._is_power:
             values = values[values >= self._unwanted]
         return (values % self._bound).astype(np.int64), len(pairs)
-
-
-class LogUniformDraws:
-    """Classes whose logarithm is uniform."""
-
-    words = 2
-
-    def __init__(self, bound: int) -> None:
-        self._bound = bound
-
-    def classes(self, words: UInt32Array) -> tuple[_Classes, int]:
-        """One class for a pair of words."""
-        from tensorloom.kernels.loops import samplers
-
-        made = np.empty(len(words) // 2, np.int64)
-        samplers.log_uniform_classes(words, self._bound, made)
-        return made, 2 * len(made)
 
 
 class AliasDraws:

@@ -15,10 +15,10 @@ from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.candidate_draws import (
     AliasDraws,
     Draws,
-    LogUniformDraws,
     UniformDraws,
     WeightedDraws,
     sample,
+    sample_log_uniform,
 )
 from tensorloom.kernels.host.random_state import node_generator
 from tensorloom.storage import filesystem
@@ -56,8 +56,7 @@ def expected(probability: _Array, count: int, tries: int) -> _Array:
     from tensorloom.kernels.loops import samplers
 
     counts = np.empty(len(probability), np.float32)
-    p = probability.astype(np.float32, copy=False)
-    samplers.expected_counts(p, count, tries, counts)
+    samplers.expected_counts(probability, count, tries, counts)
     return counts
 
 
@@ -95,17 +94,27 @@ def uniform(c: OpKernelConstruction) -> Compute:
 @host_kernel("LogUniformCandidateSampler", large=True)
 def log_uniform(c: OpKernelConstruction) -> Compute:
     """Classes whose logarithm is uniform."""
+    num_true, count, unique = c["num_true"], c["num_sampled"], c["unique"]
     bound = c["range_max"]
     _check_range(c, bound)
+    generator = node_generator(c)
+    reserved = -(-_WORDS_PER_SAMPLE * count // 4)
 
-    def probability(classes: _Array) -> _Array:
+    def expected_of(classes: _Array, tries: int) -> _Array:
         from tensorloom.kernels.loops import samplers
 
-        share = np.empty(len(classes), np.float32)
-        samplers.log_uniform_probability(classes, bound, share)
-        return share
+        counts = np.empty(classes.shape, np.float32)
+        flat = np.ascontiguousarray(classes).reshape(-1)
+        samplers.log_uniform_counts(flat, bound, count, tries, counts.reshape(-1))
+        return counts
 
-    return _sampler(c, LogUniformDraws(bound), probability)
+    def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
+        check_true_classes(true_classes, num_true)
+        stream = generator.reserve(reserved)
+        sampled, tries = sample_log_uniform(bound, stream, count, unique)
+        return sampled, expected_of(true_classes, tries), expected_of(sampled, tries)
+
+    return compute
 
 
 @host_kernel("FixedUnigramCandidateSampler", large=True)

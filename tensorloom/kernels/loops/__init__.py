@@ -21,7 +21,6 @@ some tenths of a second, which a program without these operations should not pay
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar, cast
@@ -39,7 +38,16 @@ def loop(function: _Function) -> _Function:
       numba.core.errors.TypingError: at a call, if there is no machine code for such
         arguments.
     """
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compiled(function, nogil=True)
+
+
+def object_loop(function: _Function) -> _Function:
+    """As `loop`, but it keeps the interpreter's lock: it reads or makes objects."""
+    return _compiled(function, nogil=False)
+
+
+def _compiled(function: _Function, *, nogil: bool) -> _Function:
+    compiled = numba.njit(nogil=nogil, error_model="numpy")(function)
     # A folder for it may be missing: a read-only installation of a user without a home.
     with suppress(RuntimeError):
         compiled._cache = _Kept(function)
@@ -52,7 +60,9 @@ class _Kept(FunctionCache):  # type: ignore[misc]  # numba has no types
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
+        except Exception:  # whatever pickle makes of bytes that are not its own
+            with suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

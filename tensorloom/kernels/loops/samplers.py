@@ -34,8 +34,21 @@ def _high(x: Any) -> Any:
 
 
 @loop
+def _block(key: Any, low: Any, high: Any) -> Any:
+    """The four words of the counter high * 2**64 + low: Philox 4x32-10."""
+    c0, c1, c2, c3 = _low(low), _high(low), _low(high), _high(high)
+    k0, k1 = _low(key), _high(key)
+    for _ in range(_ROUNDS):
+        p, q = np.uint64(c0) * _FACTORS[0], np.uint64(c2) * _FACTORS[1]
+        c0, c1 = np.uint32(_high(q) ^ c1 ^ k0), _low(q)
+        c2, c3 = np.uint32(_high(p) ^ c3 ^ k1), _low(p)
+        k0, k1 = np.uint32(k0 + _WEYL[0]), np.uint32(k1 + _WEYL[1])
+    return c0, c1, c2, c3
+
+
+@loop
 def fill_words(key: Any, low: Any, high: Any, words: Any) -> None:
-    """Philox 4x32-10: the words of the counter high * 2**64 + low and those behind it.
+    """The words of the counter high * 2**64 + low and of those behind it.
 
     Args:
       key: uint64.
@@ -44,62 +57,30 @@ def fill_words(key: Any, low: Any, high: Any, words: Any) -> None:
       words: uint32, [4 n], filled.
     """
     for place in range(0, len(words), 4):
-        c0, c1, c2, c3 = _low(low), _high(low), _low(high), _high(high)
-        k0, k1 = _low(key), _high(key)
-        for _ in range(_ROUNDS):
-            p, q = np.uint64(c0) * _FACTORS[0], np.uint64(c2) * _FACTORS[1]
-            c0, c1 = np.uint32(_high(q) ^ c1 ^ k0), _low(q)
-            c2, c3 = np.uint32(_high(p) ^ c3 ^ k1), _low(p)
-            k0, k1 = np.uint32(k0 + _WEYL[0]), np.uint32(k1 + _WEYL[1])
-        words[place], words[place + 1] = c0, c1
-        words[place + 2], words[place + 3] = c2, c3
+        block = _block(key, low, high)
+        words[place], words[place + 1] = block[0], block[1]
+        words[place + 2], words[place + 3] = block[2], block[3]
         low += _ONE
         if not low:
             high += _ONE
 
 
 @loop
-def log_uniform_classes(words: Any, bound: Any, classes: Any) -> None:
-    """Classes of [0, bound) whose logarithm is uniform, one for a pair of words.
+def _is_new(c: Any, table: Any) -> Any:
+    """Whether a class was not in the table; it is now.
 
     Args:
-      words: uint32, [2 n].
-      bound: int64, at least 1.
-      classes: int64, [n], filled.
+      c: int64, from zero on.
+      table: int64, [2**b], with room: what is in it, in places of its own, and -1.
     """
-    log_range = math.log1p(float(bound))
-    for i in range(len(classes)):
-        # The first word gives the upper 20 of 52 bits.
-        upper, lower = float(words[2 * i] & _UPPER), float(words[2 * i + 1])
-        unit = (upper * _TWO_32 + lower) * _TWO_NEG_52
-        classes[i] = (np.int64(math.exp(unit * log_range)) - 1) % bound
-
-
-@loop
-def expected_counts(probability: Any, count: Any, tries: Any, counts: Any) -> None:
-    """How often a class is in a sample, given its probability in one draw.
-
-    Args:
-      probability: float32, [n].
-      count: int64, the size of the sample.
-      tries: int64, how many draws it took.
-      counts: float32, [n], filled.
-    """
-    for i in range(len(probability)):
-        p = probability[i]
-        if tries == count:
-            counts[i] = p * np.float32(count)
-        else:
-            counts[i] = -math.expm1(np.float32(tries) * math.log1p(-p))
-
-
-@loop
-def log_uniform_probability(classes: Any, bound: Any, probability: Any) -> None:
-    """The probability of each class in one draw of `log_uniform_classes`, float32."""
-    log_range = math.log1p(float(bound))
-    for i in range(len(classes)):
-        x = float(classes[i])
-        probability[i] = math.log((x + 2.0) / (x + 1.0)) / log_range
+    mask = len(table) - 1
+    at = np.int64((np.uint64(c) * _SPREAD) >> _BITS) & mask
+    while table[at] >= 0:
+        if table[at] == c:
+            return False
+        at = (at + 1) & mask
+    table[at] = c
+    return True
 
 
 @loop
@@ -108,23 +89,88 @@ def take_distinct(classes: Any, table: Any, taken: Any, count: Any) -> Any:
 
     Args:
       classes: int64, [n], from zero on.
-      table: int64, [2**b], larger than `taken`: what is taken, in places of its own,
-        and -1 elsewhere, so at first everywhere.
+      table: int64, [2**b], larger than `taken`, at first all -1; see `_is_new`.
       taken: int64, [k].
       count: int64, below k.
 
     Returns:
       (how many are taken now, how many classes were looked at for them).
     """
-    mask = len(table) - 1
     for i in range(len(classes)):
-        at = np.int64((np.uint64(classes[i]) * _SPREAD) >> _BITS) & mask
-        while table[at] >= 0 and table[at] != classes[i]:
-            at = (at + 1) & mask
-        if table[at] < 0:
-            table[at] = classes[i]
+        if _is_new(classes[i], table):
             taken[count] = classes[i]
             count += 1
             if count == len(taken):
                 return count, i + 1
     return count, len(classes)
+
+
+@loop
+def _expected(probability: Any, count: Any, tries: Any) -> Any:
+    """How often a class is in a sample, given its probability in one draw, float32."""
+    p = np.float32(probability)
+    if tries == count:
+        return p * np.float32(count)
+    return -math.expm1(np.float32(tries) * math.log1p(-p))
+
+
+@loop
+def expected_counts(probability: Any, count: Any, tries: Any, counts: Any) -> None:
+    """How often each class is in a sample.
+
+    Args:
+      probability: of each in one draw, [n].
+      count: int64, the size of the sample.
+      tries: int64, how many draws it took.
+      counts: float32, [n], filled.
+    """
+    for i in range(len(probability)):
+        counts[i] = _expected(probability[i], count, tries)
+
+
+@loop
+def sample_log_uniform(
+    key: Any, low: Any, high: Any, bound: Any, most_tries: Any, table: Any, sampled: Any
+) -> Any:
+    """Draws classes of [0, bound) whose logarithm is uniform.
+
+    Args:
+      key: uint64, with the counter of the first words as in `fill_words`.
+      bound: int64, at least 1.
+      most_tries: int64, how many draws are too many.
+      table: as for `take_distinct`, for classes that are all different; else empty.
+      sampled: int64, [k], filled.
+
+    Returns:
+      How many draws that took; `most_tries` if they did not suffice.
+    """
+    log_range = math.log1p(float(bound))
+    found = tries = 0
+    while found < len(sampled) and tries < most_tries:
+        w0, w1, w2, w3 = _block(key, low, high)
+        low += _ONE
+        if not low:
+            high += _ONE
+        for upper, lower in ((w0, w1), (w2, w3)):
+            if found == len(sampled):
+                break
+            # The first word gives the upper 20 of 52 bits.
+            unit = (float(upper & _UPPER) * _TWO_32 + float(lower)) * _TWO_NEG_52
+            c = (np.int64(math.exp(unit * log_range)) - 1) % bound
+            tries += 1
+            if not len(table) or _is_new(c, table):
+                sampled[found] = c
+                found += 1
+    return tries
+
+
+@loop
+def log_uniform_counts(
+    classes: Any, bound: Any, count: Any, tries: Any, counts: Any
+) -> None:
+    """What `expected_counts` says of the classes of `sample_log_uniform`, [n]."""
+    log_range = math.log1p(float(bound))
+    for i in range(len(classes)):
+        x = float(classes[i])
+        probability = math.log((x + 2.0) / (x + 1.0)) / log_range
+        counts[i] = _expected(probability, count, tries)
