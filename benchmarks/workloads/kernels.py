@@ -15,7 +15,7 @@ def _run(tf, fetches, feed=None):
 def _fed(tf, *arrays):
     """Placeholders for the arrays, and the feed of them."""
     holders = [tf.placeholder(a.dtype, a.shape) for a in arrays]
-    return holders, dict(zip(holders, arrays))
+    return holders, {holders[i]: arrays[i] for i in range(len(arrays))}
 
 
 @table.step("unsorted segment maximum of 100,000 integers", target=1.0)

@@ -15,6 +15,7 @@ from tensorloom.framework.dataflow_graph import detach, join_context
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.garbage import collection_paused
+from tensorloom.framework.graph_ir import PRODUCER_VERSION
 from tensorloom.framework.operation import Operation
 from tensorloom.framework.scopes import name_scope
 from tensorloom.framework.tensor import Tensor
@@ -212,6 +213,7 @@ class _Importer:
         for function in functions.to_add():
             self.graph.add_function(function)
         count = len(self.graph._operations)
+        self.graph._sees_single_sizes = imported.producer > PRODUCER_VERSION
         try:
             with self.graph.name_scope(None):
                 ordered = _in_graph_def_order(nodes, order)
@@ -223,6 +225,8 @@ class _Importer:
         except Exception:
             _remove_operations(self.graph, count)
             raise
+        finally:
+            self.graph._sees_single_sizes = False
         self.graph._producer = min(self.graph._producer, imported.producer)
         self.graph._min_consumer = max(self.graph._min_consumer, imported.min_consumer)
         bad = {*self.graph._bad_consumers, *imported.bad_consumers}

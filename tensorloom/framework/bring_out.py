@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tensorloom.framework.dataflow_graph import Graph
@@ -44,6 +44,17 @@ def place_of(graph: Graph) -> Graph:
     while graph.around is not None:
         graph = graph.around
     return graph
+
+
+def graph_around(graph: Any) -> Graph:
+    """The graph that a program sees a graph's operations in.
+
+    TensorFlow builds the bodies of branches and loops into the graph around them.
+    """
+    place: Any = place_of(graph)
+    while place.building_function and place.frame is not None:
+        place = place_of(place.outer_graph)
+    return cast("Graph", place)
 
 
 def leads_to(graph: Graph, around: Collection[Graph]) -> bool:

@@ -203,7 +203,8 @@ def _evaluate_subgraph(root: Tensor) -> Array | None:
             stack.pop()
             continue
         op = tensor._op
-        pending = [] if _from_shape(op) else _pending_inputs(tensor)
+        is_told = _from_shape(op) or _single_sizes(op) is not None
+        pending = [] if is_told else _pending_inputs(tensor)
         if pending is None or len(stack) > _MAX_DEPTH:
             # Too deep is "not known" for the tensors on the way only: a later
             # question that starts nearer may still find the value.
@@ -227,6 +228,28 @@ def _from_shape(op: Operation) -> bool:
     return op._type in ("Shape", "ShapeN", "Size") and all(
         t._shape.is_fully_defined() for t in op._inputs
     )
+
+
+def _single_sizes(op: Operation) -> list[int | None] | None:
+    """The sizes that `tf.shape(x)[i]` or `tf.unstack(tf.shape(x))` takes of x.
+
+    TensorFlow 2's shape inference sees those that are known beside unknown ones, 1.15's
+    does not: in nodes of newer graphs alone, so that either's graphs have the static
+    shapes that their makers saw.
+    """
+    if not op._graph._sees_single_sizes or op._type not in ("StridedSlice", "Unpack"):
+        return None
+    source = op._inputs[0]._op
+    dims = source._inputs[0]._shape.dims_tuple if source._type == "Shape" else None
+    if dims is None:
+        return None
+    if op._type == "Unpack":
+        return list(dims)
+    begin = evaluate(op._inputs[1])
+    if begin is None or begin.size != 1 or op._attrs["shrink_axis_mask"] != 1:
+        return None
+    index = int(begin.reshape(()))
+    return [dims[index]] if -len(dims) <= index < len(dims) else None
 
 
 def _pending_inputs(tensor: Tensor) -> list[Tensor] | None:
@@ -266,6 +289,9 @@ def _fold(tensor: Tensor) -> None:
         outputs = [_value_of(op)]
     elif _from_shape(op):
         outputs = _fold_shape(tensor)
+    elif (sizes := _single_sizes(op)) is not None:
+        dtype = tensor._dtype.as_numpy_dtype
+        outputs = [None if size is None else np.array(size, dtype) for size in sizes]
     else:
         node = op._graph.to_node(op)
         inputs = [t._constant_value for t in op._inputs]
@@ -386,10 +412,12 @@ def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
       ShapeError: the tensor is not a vector, or an element is below -1.
     """
     known = known or _part
-    value = known(tensor)
+    dims = tensor._shape.dims_tuple
+    # The numbers of a Pack are asked one by one: any below zero is an unknown size.
+    is_list = tensor._op._type == "Pack" and dims is not None and len(dims) == 1
+    value = None if is_list else known(tensor)
     if value is not None:
         return shape_from_vector(value)
-    dims = tensor._shape.dims_tuple
     if dims is not None and len(dims) != 1:
         if len(dims) == 0:
             return UNKNOWN
@@ -414,7 +442,9 @@ def _partial_shape(tensor: Tensor, depth: int, known: Known) -> TensorShape:
         return _concatenated(op._inputs[1:], depth, known)
     if op._type == "StridedSlice":
         return _sliced(tensor, depth, known)
-    # Not a Cast: TensorFlow does not look through one, and static shapes show it.
+    # TensorFlow 1.15 does not look through a Cast, and static shapes show it.
+    if op._type == "Cast" and op._graph._sees_single_sizes:
+        return _vector(op._inputs[0], depth, known)
     return UNKNOWN
 
 
@@ -434,7 +464,7 @@ def _element(tensor: Tensor, known: Known) -> int | None:
 def _vector(tensor: Tensor, depth: int, known: Known) -> TensorShape:
     if known is _public_sizes:
         tensor = _captured_by_function(tensor)
-    value = known(tensor)
+    value = None if tensor._op._type == "Pack" else known(tensor)
     if value is not None and value.ndim == 1:
         return shape_from_vector(value)
     found = _partial_shape(tensor, depth + 1, known)

@@ -12,7 +12,7 @@ from tensorloom.framework import (
     op_registry,
     operation_shapes,
 )
-from tensorloom.framework.bring_out import bring_out
+from tensorloom.framework.bring_out import bring_out, graph_around
 from tensorloom.framework.export import export
 from tensorloom.framework.graph_collections import GraphCollections
 from tensorloom.framework.graph_ir import (
@@ -61,6 +61,8 @@ class Graph(GraphScopes, GraphCollections):
         self._finalized = False
         self._seed: int | None = None
         self._producer = PRODUCER_VERSION
+        # While a newer TensorFlow's nodes are added: see framework/constant_value.py.
+        self._sees_single_sizes = False
         self._min_consumer = MIN_CONSUMER_VERSION
         self._bad_consumers: tuple[int, ...] = ()
         self._unfeedable: set[Tensor] = set()
@@ -246,8 +248,18 @@ class Graph(GraphScopes, GraphCollections):
         found = bring_out(tensors, [self])
         for tensor in found:
             if tensor._op._graph is not self:
-                raise ValueError(f"{tensor!r} is not from the same graph as '{name}'.")
+                raise ValueError(self._why_not_an_input(tensor, name.rstrip("/")))
         return found
+
+    def _why_not_an_input(self, tensor: Tensor, name: str) -> str:
+        graph: Any = tensor._op._graph
+        if graph_around(graph) is not self:
+            return f"{tensor!r} is not from the same graph as '{name}'."
+        inside = graph.scope_around + tensor._op._name
+        return (
+            f"Cannot use '{inside}' as input to '{name}' because '{inside}' is in a "
+            "while loop. Return it from the body, and use what the loop returns."
+        )
 
     @property
     def around(self) -> Graph | None:

@@ -178,8 +178,7 @@ def arg_types(arg: ArgDef, attrs: dict[str, Any]) -> list[DType]:
     count = attrs[arg.number_attr]
     if count > _MOST_TENSORS:
         raise ValueError(
-            f"Attr {arg.number_attr} has value {count} out of range for a number of "
-            "tensors"
+            f"Attr {arg.number_attr} has value {count} out of range for an int32"
         )
     return [dtype] * count
 

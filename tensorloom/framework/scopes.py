@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import default_stack
-from tensorloom.framework.bring_out import place_of
+from tensorloom.framework.bring_out import graph_around
 from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.operation import Operation
@@ -211,7 +211,7 @@ def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Grap
                 element = value
         if element is None:
             continue
-        place = place_of(element.graph)
+        place = graph_around(element.graph)
         if graph is None:
             graph, found = place, element
         elif place is not graph:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from tensorloom.framework.attr_ranges import unreadable_for_shapes
 from tensorloom.framework.tensor_shape import MAX_RANK, SCALAR, UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -244,10 +245,9 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
     if op_def.shape_fn is None:
         return (UNKNOWN,) * count
     try:
-        _check_shape_attrs(op_def, context.attrs)
-        shapes = op_def.shape_fn(context)
+        shapes = _infer(op_def, op_def.shape_fn, context)
     except ShapeError as error:
-        raise ValueError(_error_text(str(error), op_def.shape_fn, context)) from None
+        raise ValueError(_error_text(str(error), op_def, context)) from None
     except (ArithmeticError, LookupError, UnicodeError) as error:
         # Values that a shape function did not think of are the caller's mistake too.
         raise ValueError(
@@ -261,6 +261,17 @@ def run_shape_fn(op_def: OpDef, context: InferenceContext) -> Sequence[TensorSha
             f"'{context.node_name}' (op: '{context.op_name}')"
         )
     return shapes
+
+
+def _infer(
+    op_def: OpDef, shape_fn: ShapeFn, context: Any
+) -> TensorShape | Sequence[TensorShape]:
+    """What the shape function says, after checks of the attrs that it reads."""
+    _check_shape_attrs(op_def, context.attrs)
+    rank = context.input_shapes[0].rank if context.input_shapes else None
+    if problem := unreadable_for_shapes(op_def.name, context.attrs, rank):
+        raise ShapeError(problem)
+    return shape_fn(context)
 
 
 def _check_shape_attrs(op_def: OpDef, attrs: Mapping[str, Any]) -> None:
@@ -324,7 +335,7 @@ class _Recording:
         return unknown_of_rank(length[0])
 
 
-def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> str:
+def _error_text(message: str, op_def: OpDef, context: InferenceContext) -> str:
     """TensorFlow's wording around a shape function's message.
 
     TensorFlow infers from shapes first, and computes input values when that is not
@@ -333,7 +344,8 @@ def _error_text(message: str, shape_fn: ShapeFn, context: InferenceContext) -> s
     for sighted in (False, True):
         recording = _Recording(context, sighted)
         try:
-            shape_fn(recording)
+            assert op_def.shape_fn is not None
+            _infer(op_def, op_def.shape_fn, recording)
         except ShapeError as error:
             message = str(error)
             break

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import torch
 
 from tensorloom.framework.errors import invalid_argument
@@ -35,14 +37,39 @@ def _nudge(low: torch.Tensor, high: torch.Tensor, bottom: int, top: int) -> _Nud
 
 
 def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
+    # One range multiplies by the reciprocal, many divide; it shows in the last bit.
+    if value.is_cpu:
+        from tensorloom.kernels.loops import quantization as loops
+
+        out = torch.empty(value.shape)
+        low, high, scale = _arrays(to)
+        if to.scale.dim():
+            loops.fake_quantize_rows(_rows(value), low, high, scale, _rows(out))
+        else:
+            inverse = (1 / to.scale).numpy()[()]
+            loops.fake_quantize(_flat(value), low, high, scale, inverse, _flat(out))
+        return out
     steps = torch.minimum(value, to.high)
     steps = torch.maximum(steps, to.low, out=steps).sub_(to.low)
-    # One range multiplies by the reciprocal, many divide; it shows in the last bit.
     if to.scale.dim():
         steps.div_(to.scale)
     else:
         steps.mul_(1 / to.scale)
     return steps.add_(0.5).floor_().mul_(to.scale).add_(to.low)
+
+
+def _flat(value: torch.Tensor) -> Any:
+    return value.reshape(-1).contiguous().numpy()
+
+
+def _rows(value: torch.Tensor) -> Any:
+    """[n, channels]"""
+    return _flat(value).reshape(math.prod(value.shape[:-1]), value.shape[-1])
+
+
+def _arrays(to: _Nudged) -> list[Any]:
+    """float32 scalars or vectors, as the loops take them."""
+    return [x.contiguous().numpy()[()] for x in to]
 
 
 def _check_gradient(grad: torch.Tensor, value: torch.Tensor) -> None:
@@ -54,19 +81,57 @@ def _gradient_inside(
     grad: torch.Tensor, value: torch.Tensor, to: _Nudged
 ) -> torch.Tensor:
     """What of the gradient lies in the range, its bounds included."""
+    if value.is_cpu and not to.low.dim():
+        from tensorloom.kernels.loops import quantization as loops
+
+        low, high, _ = _arrays(to)
+        out = torch.empty(value.shape)
+        loops.gradient_inside(_flat(grad), _flat(value), low, high, _flat(out))
+        return out
     inside = torch.minimum(value, to.high)
     torch.maximum(inside, to.low, out=inside)
     return inside.eq_(value).mul_(grad)  # one where a value is as it was
 
 
+# One range counts as so many channels, whose sums are added up in the end.
+_CHANNELS: Final = 256
+
+
 def _gradients(
     grad: torch.Tensor, value: torch.Tensor, to: _Nudged
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The gradient split into inside, below and above the range."""
+) -> tuple[torch.Tensor, ...]:
+    """The gradient inside of the range, and its sums below and above: one a channel."""
     _check_gradient(grad, value)
+    if value.is_cpu:
+        return _gradients_by_loop(grad, value, to)
     below = (value < to.low).to(grad.dtype).mul_(grad)
     above = (value > to.high).to(grad.dtype).mul_(grad)
-    return _gradient_inside(grad, value, to), below, above
+    others = list(range(value.dim() - to.low.dim()))
+    sums = (x.sum(others) if others else x for x in (below, above))
+    return _gradient_inside(grad, value, to), *sums
+
+
+def _gradients_by_loop(
+    grad: torch.Tensor, value: torch.Tensor, to: _Nudged
+) -> tuple[torch.Tensor, ...]:
+    from tensorloom.kernels.loops import quantization as loops
+
+    out, is_one = torch.empty(value.shape), not to.low.dim()
+    flat = [_flat(grad), _flat(value), _flat(out)]
+    depth = _CHANNELS if is_one else value.shape[-1]
+    low, high = (np.resize(bound, depth) for bound in _arrays(to)[:2])
+    below, above = sums = np.zeros((2, depth))
+    # Whole rows, then what is left of the last one.
+    whole = value.numel() // max(depth, 1) * depth
+    left = value.numel() - whole
+    for part, width in ((slice(whole), depth), (slice(whole, None), left)):
+        if not width:
+            continue
+        some = [x[part].reshape(-1, width) for x in flat]
+        bounds, totals = (low[:width], high[:width]), (below[:width], above[:width])
+        loops.split_gradient(some[0], some[1], bounds, some[2], totals)
+    total = sums.sum(1) if is_one else sums
+    return out, *torch.from_numpy(total.astype(np.float32))
 
 
 def _fixed_range(c: OpKernelConstruction) -> Any:
@@ -116,6 +181,7 @@ def _vars(c: OpKernelConstruction) -> Compute:
         value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
     ) -> torch.Tensor:
         _check_scalars(low, high)
+        low, high = low.reshape(()), high.reshape(())
         empty = _is_empty(low, high)
         if empty.is_cpu and empty:
             return torch.zeros_like(value)
@@ -133,12 +199,16 @@ def _vars_gradient(c: OpKernelConstruction) -> Compute:
         grad: torch.Tensor, value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
     ) -> Any:
         _check_scalars(low, high)
+        low, high = low.reshape(()), high.reshape(())
         inside, below, above = _gradients(grad, value, _nudge(low, high, bottom, top))
         empty = _is_empty(low, high)
+        if empty.is_cpu and not empty:
+            return inside, below, above
+        nothing = torch.zeros_like(below)
         return (
             torch.where(empty, grad, inside),
-            torch.where(empty, 0.0, below.sum()).reshape(()),
-            torch.where(empty, 0.0, above.sum()).reshape(()),
+            torch.where(empty, nothing, below),
+            torch.where(empty, nothing, above),
         )
 
     return compute
@@ -163,8 +233,13 @@ def _per_channel(c: OpKernelConstruction) -> Compute:
         value: torch.Tensor, low: torch.Tensor, high: torch.Tensor
     ) -> torch.Tensor:
         _check_channels(value, low, high)
-        result = _fake_quantize(value, _nudge(low, high, bottom, top))
-        return torch.where(_is_empty(low, high), 0.0, result)
+        result, empty = (
+            _fake_quantize(value, _nudge(low, high, bottom, top)),
+            _is_empty(low, high),
+        )
+        if empty.is_cpu and not empty.any():
+            return result
+        return torch.where(empty, 0.0, result)
 
     return compute
 
@@ -179,9 +254,9 @@ def _per_channel_gradient(c: OpKernelConstruction) -> Compute:
         _check_channels(value, low, high)
         inside, below, above = _gradients(grad, value, _nudge(low, high, bottom, top))
         empty = _is_empty(low, high)
-        others = list(range(value.dim() - 1))
-        sums = (x.sum(others) if others else x for x in (below, above))
-        to_low, to_high = (torch.where(empty, 0.0, x) for x in sums)
+        if empty.is_cpu and not empty.any():
+            return inside, below, above
+        to_low, to_high = (torch.where(empty, 0.0, x) for x in (below, above))
         return torch.where(empty, grad, inside), to_low, to_high
 
     return compute

@@ -20,13 +20,19 @@ from tensorloom.kernels.host.math_ops_segment import (
 )
 from tensorloom.kernels.host.scatter_ops import are_inside
 from tensorloom.kernels.math_ops_dtypes import NUMBERS, REAL_FLOATS
+from tensorloom.kernels.segment_rows import COMPILED, combine_rows, count_rows
 from tensorloom.kernels.segment_sums import sum_segments
 from tensorloom.kernels.variable_value import to_host, to_tensor
 
 _Start = Callable[[DType], Any]
-# How values of a segment come together: the name of scatter_reduce, or "sum".
-_SUM = "sum"
-_EXTREMA: Final = ("amax", "amin")
+# How values of a segment come together, in `combine_rows` and in torch.
+_SCATTERED: Final = {
+    "multiply": "prod",
+    **{"maxima": "amax", "minima": "amin"},
+    **{"latest_maxima": "amax", "latest_minima": "amin"},
+}
+_WITHOUT_COUNTS: Final = ("SegmentSum", "SegmentProd")
+_LATEST: Final = {"latest_maxima": np.maximum, "latest_minima": np.minimum}
 
 
 def _combine(
@@ -34,23 +40,39 @@ def _combine(
 ) -> torch.Tensor:
     """Brings the rows of `data` together with `first` in the rows `ids` of [rows, ...].
 
-    The ids are NumPy's or torch's. Sums begin with zeros.
+    Args:
+      ids: NumPy's or torch's, [n], each less than rows; what has a negative one is left
+        out.
+      how: see `combine_rows`. Sums begin with zeros.
     """
-    if how == _SUM:
-        return sum_segments(data, ids, rows, is_sorted=False)
+    if data.is_cpu and data.dtype in COMPILED:
+        values = data.numpy()
+        combined = np.empty((rows, *values.shape[1:]), values.dtype)
+        combined.fill(first)
+        combine_rows(how, combined, values, to_host(ids))
+        return torch.from_numpy(combined)
+    if not are_inside(ids, rows):
+        kept = ids >= 0
+        ids, data = ids[kept], data[to_tensor(kept, data.device)]
+    if how == "add":
+        return sum_segments(data, ids, rows)
+    out = _scatter(data, ids, rows, how, first)
+    if how == "multiply" or not bool(out.isnan().any()):
+        return out
+    if how in _LATEST:
+        parts = to_host(data), to_host(ids), rows, first
+        return to_tensor(extrema_after_nan(_LATEST[how], *parts), data.device)
+    return _scatter(data.masked_fill(data.isnan(), first), ids, rows, how, first)
+
+
+def _scatter(
+    data: torch.Tensor, ids: Any, rows: int, how: str, first: Any
+) -> torch.Tensor:
     shape = (rows, *data.shape[1:])
     out = torch.full(shape, first, dtype=data.dtype, device=data.device)
-    wide = (
-        to_tensor(ids, data.device)
-        .long()
-        .reshape((-1,) + (1,) * (data.dim() - 1))
-        .expand_as(data)
-    )
-    return out.scatter_reduce_(0, wide, data, how)
-
-
-def _has_nan(extrema: torch.Tensor) -> bool:
-    return extrema.is_floating_point() and bool(extrema.isnan().any())
+    places = to_tensor(ids, data.device).long()
+    wide = places.reshape((-1,) + (1,) * (data.dim() - 1)).expand_as(data)
+    return out.scatter_reduce_(0, wide, data, _SCATTERED[how])
 
 
 def least(dtype: DType) -> int | float:
@@ -65,47 +87,11 @@ def greatest(dtype: DType) -> int | float:
 
 def _counts(ids: torch.Tensor, rows: int, rank: int) -> torch.Tensor:
     """How many of the ids there are of each segment, [rows, 1, ...]."""
-    counts = torch.bincount(ids, minlength=rows)
+    if ids.is_cpu:
+        counts = torch.from_numpy(count_rows(ids.numpy(), rows))
+    else:
+        counts = torch.bincount(ids, minlength=rows)
     return counts.reshape((-1,) + (1,) * (rank - 1))
-
-
-# torch scatters rows of at least so many elements faster than it reduces segments.
-_WIDE: Final = 16
-_REDUCED: Final = (torch.float32, torch.float64)
-# NumPy reduces the rows of one segment after the other, in vectors if there are many:
-# of integers, in a fourth of the time of torch's scattering, and of narrow floats.
-_LONG: Final = 12
-_ON_HOST: Final = {"amax": np.maximum, "amin": np.minimum, "prod": np.multiply}
-_INTEGERS: Final = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-
-
-def _combine_sorted(
-    data: torch.Tensor, ids: torch.Tensor, counts: torch.Tensor, how: str, first: Any
-) -> torch.Tensor:
-    """As `_combine`, of sorted ids; what stands for empty segments is not defined."""
-    width = math.prod(data.shape[1:])
-    if not data.is_cpu or not width or not len(ids):
-        return _combine(data, ids, len(counts), how, first)
-    reduced = data.dtype in _REDUCED and width < _WIDE
-    lengths, name = counts.reshape(-1), how.removeprefix("a")
-    if (reduced or data.dtype in _INTEGERS) and len(ids) >= _LONG * len(counts):
-        rows = _reduced(to_host(data), lengths.numpy(), _ON_HOST[how])
-        return torch.from_numpy(rows)
-    if not reduced:
-        return _combine(data, ids, len(counts), how, first)
-    return torch.segment_reduce(data, name, lengths=lengths, axis=0, unsafe=True)
-
-
-def _reduced(data: Any, counts: Any, ufunc: np.ufunc) -> Any:
-    """The rows of each segment of so many, which follow each other."""
-    starts = counts.cumsum() - counts
-    is_there = counts > 0
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        if is_there.all():
-            return ufunc.reduceat(data, starts, 0)
-        out = np.zeros((len(counts), *data.shape[1:]), data.dtype)
-        out[is_there] = ufunc.reduceat(data, starts[is_there], 0)
-    return out
 
 
 def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
@@ -118,16 +104,12 @@ def _sorted_segments(op: str, how: str, start: _Start, gap: int) -> None:
             checked = to_host(ids) if ids.is_cpu else ids
             check_sorted(data.shape, checked, checked.shape)
             rows = int(checked[-1]) + 1 if ids.numel() else 0
-            if op == "SegmentSum":
-                return sum_segments(data, ids, rows)
+            out = _combine(data, checked, rows, how, first)
+            if op in _WITHOUT_COUNTS:
+                return out
             counts = _counts(ids, rows, data.dim())
             if op == "SegmentMean":
-                return _mean(sum_segments(data, ids, rows), counts, data.dtype)
-            out = _combine_sorted(data, ids, counts, how, first)
-            if how in _EXTREMA and _has_nan(out):
-                # TensorFlow's passes over those.
-                data = data.masked_fill(data.isnan(), first)
-                out = _combine_sorted(data, ids, counts, how, first)
+                return _mean(out, counts, data.dtype)
             return out.masked_fill_(counts == 0, gap)
 
         return compute
@@ -140,14 +122,14 @@ def _mean(sums: torch.Tensor, counts: torch.Tensor, dtype: torch.dtype) -> torch
     return torch.div(sums, counts, rounding_mode="trunc").to(dtype)
 
 
-_sorted_segments("SegmentSum", _SUM, lambda dtype: 0, 0)
-_sorted_segments("SegmentMean", _SUM, lambda dtype: 0, 0)
-_sorted_segments("SegmentProd", "prod", lambda dtype: 1, 1)
+_sorted_segments("SegmentSum", "add", lambda dtype: 0, 0)
+_sorted_segments("SegmentMean", "add", lambda dtype: 0, 0)
+_sorted_segments("SegmentProd", "multiply", lambda dtype: 1, 1)
 _sorted_segments(
-    "SegmentMax", "amax", lambda t: -math.inf if t.is_floating else least(t), 0
+    "SegmentMax", "maxima", lambda t: -math.inf if t.is_floating else least(t), 0
 )
 _sorted_segments(
-    "SegmentMin", "amin", lambda t: math.inf if t.is_floating else greatest(t), 0
+    "SegmentMin", "minima", lambda t: math.inf if t.is_floating else greatest(t), 0
 )
 
 
@@ -165,35 +147,32 @@ def _unsorted_segments(op: str, how: str, start: _Start) -> None:
             if ids.dim() != 1:
                 flat = flat.reshape(-1)
                 data = data.reshape((len(flat), *data.shape[ids.dim() :]))
-            if not are_inside(flat, rows):  # rows of no segment
-                kept = flat >= 0
-                flat, data = flat[kept], data[to_tensor(kept)]
-            out = _combine(data, flat, rows, how, first)
-            if how in _EXTREMA and _has_nan(out):
-                parts = to_host(data), to_host(flat)
-                out = to_tensor(extrema_after_nan(op, *parts, rows, first), data.device)
-            return out
+            return _combine(data, flat, rows, how, first)
 
         return compute
 
 
-_unsorted_segments("UnsortedSegmentSum", _SUM, lambda dtype: 0)
-_unsorted_segments("UnsortedSegmentProd", "prod", lambda dtype: 1)
-_unsorted_segments("UnsortedSegmentMax", "amax", least)
-_unsorted_segments("UnsortedSegmentMin", "amin", greatest)
+_unsorted_segments("UnsortedSegmentSum", "add", lambda dtype: 0)
+_unsorted_segments("UnsortedSegmentProd", "multiply", lambda dtype: 1)
+_unsorted_segments("UnsortedSegmentMax", "latest_maxima", least)
+_unsorted_segments("UnsortedSegmentMin", "latest_minima", greatest)
 
 
 # --- segments of gathered rows -----------------------------------------------
 
 
-def _check_sparse(indices: torch.Tensor, ids: torch.Tensor) -> None:
-    if ids.dim() != 1:
+def _check_sparse_sizes(indices: Any, ids: Any) -> None:
+    if ids.ndim != 1:
         raise invalid_argument("segment_ids should be a vector.")
-    if indices.dim() != 1:
+    if indices.ndim != 1:
         raise invalid_argument("indices should be a vector.")
     if indices.shape != ids.shape:
         raise invalid_argument("segment_ids and indices should have same size.")
-    if not ids.numel():
+
+
+def _check_sparse(indices: Any, ids: Any) -> None:
+    _check_sparse_sizes(indices, ids)
+    if not len(ids):
         return
     if not bool((ids[1:] >= ids[:-1]).all()):
         raise invalid_argument("segment ids are not increasing")
@@ -201,10 +180,10 @@ def _check_sparse(indices: torch.Tensor, ids: torch.Tensor) -> None:
         raise invalid_argument("segment ids must be >= 0")
 
 
-def _check_indices(data: torch.Tensor, indices: torch.Tensor) -> None:
-    bad = (indices < 0) | (indices >= data.shape[0])
-    if bool(bad.any()):
-        place = int(bad.nonzero()[0])
+def _check_indices(data: torch.Tensor, indices: Any) -> None:
+    if not are_inside(indices, data.shape[0]):
+        bad = (indices < 0) | (indices >= data.shape[0])
+        place = int(bad.nonzero()[0][0])
         raise invalid_argument(
             f"Bad: indices[{place}] == {int(indices[place])} "
             f"out of range [0, {data.shape[0]})"
@@ -225,13 +204,15 @@ def _sparse_segments(op: str, kind: str) -> None:
     ) -> torch.Tensor:
         if data.dtype is torch.uint16:  # torch does not add those
             return compute(data.int(), indices, ids, num_segments).to(torch.uint16)
-        _check_sparse(indices, ids)
-        rows = int(ids[-1]) + 1 if ids.numel() else 0
+        # NumPy compares in a third of the time.
+        checked: Any = (ids.numpy(), indices.numpy()) if ids.is_cpu else (ids, indices)
+        _check_sparse(checked[1], checked[0])
+        rows = int(checked[0][-1]) + 1 if ids.numel() else 0
         if num_segments is not None:
             if rows > int(num_segments):
                 raise invalid_argument("segment ids must be < num_segments")
             rows = int(num_segments)
-        _check_indices(data, indices)
+        _check_indices(data, checked[1])
         out = sum_segments(data, ids, rows, indices=indices)
         if kind == "sum":
             return out
@@ -257,21 +238,20 @@ def _sparse_segment_grads(op: str, root: bool) -> None:
             grad: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor, size: Any
         ) -> torch.Tensor:
             rows = int(size)
-            if ids.numel() and int(ids.max()) >= grad.shape[0]:
+            checked: Any = (
+                (ids.numpy(), indices.numpy()) if ids.is_cpu else (ids, indices)
+            )
+            _check_sparse_sizes(checked[1], checked[0])
+            if not are_inside(checked[0], grad.shape[0]):
                 raise invalid_argument(
                     f"Segment id {int(ids.max())} out of range [0, {grad.shape[0]})."
                 )
-            if indices.numel() and not 0 <= int(indices.max()) < rows:
+            if not are_inside(checked[1], rows):
                 raise invalid_argument(
                     f"Index {int(indices.max())} out of range [0, {rows})."
                 )
             scaled = grad / _divisor(ids, grad.shape[0], root, grad.dim())
-            out = torch.zeros(
-                (rows, *grad.shape[1:]), dtype=grad.dtype, device=grad.device
-            )
-            return out.index_add_(
-                0, indices, scaled.to(grad.dtype).index_select(0, ids)
-            )
+            return sum_segments(scaled.to(grad.dtype), indices, rows, indices=ids)
 
         return compute
 

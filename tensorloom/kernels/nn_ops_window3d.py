@@ -141,13 +141,13 @@ def decode_pool(c: OpKernelConstruction) -> PoolGeometry:
             raise invalid_argument(
                 f"Sliding window {word} field must specify 5 dimensions"
             )
-        if min(values) <= 0:
-            raise invalid_argument(
-                f"Sliding window {word} must be positive, got {values}"
-            )
         if values[0] != 1:
             raise errors.UnimplementedError(
                 None, None, "Pooling is not yet supported on the batch dimension."
+            )
+        if min(values) <= 0:
+            raise invalid_argument(
+                f"Sliding window {word} must be positive, got {values}"
             )
         if values[channels] != 1:
             raise errors.UnimplementedError(

@@ -12,8 +12,11 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.quantize_range import (
+    by_loop,
     f32,
     float_to_quantized,
+    half_of_steps,
+    held_to_quantized,
     is_signed,
     limits,
     quantized_to_float,
@@ -21,6 +24,7 @@ from tensorloom.kernels.quantize_range import (
     requantize,
     round_away,
     scalar,
+    scaled,
     to_int,
 )
 
@@ -103,16 +107,18 @@ def _quantize(
         scale, low, high = _symmetric(low, high, dtype, narrow)
     else:
         scale = f32((float(top) - float(bottom)) / np.float64(f32(high - low)))
+    if value.is_cpu:
+        whole = held_to_quantized(value, (low, high), scale, dtype, mode, rounding)
+        return whole, low, high
     held = value.clamp(float(low), float(high))
     if mode == b"SCALED":
-        scaled = held.mul_(float(scale))
+        steps = held.mul_(float(scale))
         even = rounding == b"HALF_TO_EVEN"
-        whole = scaled.round_() if even else round_away(scaled)
+        whole = steps.round_() if even else round_away(steps)
     else:
         shifted = held.sub_(float(low)).mul_(float(scale))
         if is_signed(dtype):
-            half = float(f32((float(top) - float(bottom) + 1) / 2))
-            whole = round_away(shifted.sub_(half))
+            whole = round_away(shifted.sub_(float(half_of_steps(dtype))))
         else:
             whole = shifted.add_(0.5).floor_()  # not negative
     return to_int(whole, dtype, base), low, high
@@ -178,10 +184,10 @@ def _dequantize(
         scale = f32(high / f32(top))
         if bottom:
             scale = max(f32(low / f32(bottom + narrow)), scale)
-        return value.to(torch.float32) * float(scale)
+        return scaled(value, f32(0), scale, f32(0))
     scale = f32(f32(high - low) / (f32(top) - f32(bottom)))
     half = f32((f32(top) - f32(bottom) + f32(1)) / f32(2)) if bottom else f32(0)
-    return (value.to(torch.float32) + float(half)) * float(scale) + float(low)
+    return scaled(value, half, scale, f32(low))
 
 
 # --- there and back ----------------------------------------------------------
@@ -292,13 +298,21 @@ def _rounded(
         else:
             scale, inverse = from_max, high / kind(top)
             low = kind(bottom) * inverse
+    if value.is_cpu and value.dtype in (torch.float32, torch.float64):
+        held = (low, high) if given else (kind(-np.inf), kind(np.inf))
+        return by_loop(
+            value,
+            value.dtype,
+            lambda loops, x, out: (
+                loops.round_trip_up(x, *held, scale, inverse, kind(0.5), out)
+                if rounding == b"HALF_UP"
+                else loops.round_trip_even(x, *held, scale, inverse, out)
+            ),
+        )
     if given:
         value = value.clamp(float(low), float(high))
-    scaled = value * float(scale)
-    if rounding == b"HALF_UP":
-        rounded = torch.floor(scaled + 0.5)
-    else:
-        rounded = torch.round(scaled)
+    steps = value * float(scale)
+    rounded = torch.floor(steps + 0.5) if rounding == b"HALF_UP" else torch.round(steps)
     return rounded * float(inverse)
 
 

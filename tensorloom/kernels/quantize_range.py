@@ -6,6 +6,7 @@ Python floats that hold float32 numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ _LIMITS: dict[dtypes.DType, tuple[int, int]] = {
 # The largest float32 that an int32 can hold.
 _LARGEST_QINT32 = 2147483520.0
 f32 = np.float32
+# Nothing is held back by these bounds.
+_ANYTHING = f32(-np.inf), f32(np.inf)
 
 
 def limits(dtype: dtypes.DType) -> tuple[int, int]:
@@ -35,6 +38,14 @@ def limits(dtype: dtypes.DType) -> tuple[int, int]:
 def is_signed(dtype: dtypes.DType) -> bool:
     """Whether it has negative values."""
     return _LIMITS[dtype][0] < 0
+
+
+def integer_ends(dtype: dtypes.DType) -> tuple[Any, Any, Any]:
+    """(lowest, highest, what a float above comes to), float32; as x86 converts."""
+    low, high = _LIMITS[dtype]
+    if dtype == dtypes.qint32:
+        return f32(low), f32(_LARGEST_QINT32), f32(low)
+    return f32(low), f32(high), f32(high)
 
 
 def scalar(value: Any, what: str = "min_range") -> Any:
@@ -76,6 +87,23 @@ def _scaled(dtype: dtypes.DType, minimum: Any, maximum: Any) -> tuple[Any, Any]:
     return scale, _away(np.float64(minimum) * scale)
 
 
+def by_loop(
+    value: torch.Tensor, to: torch.dtype, run: Callable[[Any, Any, Any], None]
+) -> torch.Tensor:
+    """A tensor of `value`'s shape in a CPU's memory, filled by one of `loops`.
+
+    Args:
+      to: its dtype.
+      run: called with the module `loops.quantization`, and with the elements of the
+        argument and of the result, [n].
+    """
+    from tensorloom.kernels.loops import quantization
+
+    out = torch.empty(value.shape, dtype=to)
+    run(quantization, value.reshape(-1).contiguous().numpy(), out.view(-1).numpy())
+    return out
+
+
 def round_away(value: torch.Tensor) -> torch.Tensor:
     """Rounded, halves away from zero (torch's own goes to even)."""
     half = torch.tensor(0.5, dtype=value.dtype)
@@ -94,6 +122,46 @@ def to_int(value: torch.Tensor, dtype: dtypes.DType, base: torch.dtype) -> torch
     return value.nan_to_num(float(low)).clamp(low, high).to(torch.int32).to(base)
 
 
+def half_of_steps(dtype: dtypes.DType) -> Any:
+    """Half of the number of a dtype's integers, float32."""
+    bottom, top = limits(dtype)
+    return f32((float(top) - float(bottom) + 1) / 2)
+
+
+def held_to_quantized(
+    value: torch.Tensor,
+    held: tuple[Any, Any],
+    scale: Any,
+    dtype: dtypes.DType,
+    mode: bytes,
+    rounding: bytes,
+) -> torch.Tensor:
+    """Floats on a CPU as integers, each first held between two bounds.
+
+    Args:
+      held: the bounds, float32.
+      scale: integers a unit, float32.
+      mode: SCALED or MIN_COMBINED.
+      rounding: HALF_TO_EVEN counts for SCALED.
+    """
+    low, high = held
+    ends = integer_ends(dtype)
+
+    def run(loops: Any, x: Any, out: Any) -> None:
+        if mode == b"SCALED" and rounding == b"HALF_TO_EVEN":
+            loops.quantize_even(x, low, high, scale, ends, out)
+        elif mode == b"SCALED":
+            none = f32(0), f32(0)
+            loops.quantize_away(x, held, f32(0), scale, none, ends, out)
+        elif is_signed(dtype):
+            shifts = half_of_steps(dtype), f32(0)
+            loops.quantize_away(x, held, low, scale, shifts, ends, out)
+        else:
+            loops.quantize_up(x, low, high, scale, ends[0], ends[1], out)
+
+    return by_loop(value, TORCH_DTYPES[dtype], run)
+
+
 def float_to_quantized(
     value: torch.Tensor,
     dtype: dtypes.DType,
@@ -109,8 +177,18 @@ def float_to_quantized(
     span = np.float64(f32(maximum) - f32(minimum)) * (steps / (steps - 1.0))
     scale = f32(steps / span)
     offset = f32(_away(f32(f32(minimum) * scale)))
-    shifted = round_away(value * float(scale)) - float(f32(np.float64(offset) - low))
+    after = f32(np.float64(offset) - low)
     top = _LARGEST_QINT32 if dtype == dtypes.qint32 else float(high)
+    if value.is_cpu:
+        ends = f32(low), f32(top), f32(top)
+        return by_loop(
+            value,
+            base,
+            lambda loops, x, out: loops.quantize_away(
+                x, _ANYTHING, f32(0), scale, (f32(0), after), ends, out
+            ),
+        )
+    shifted = round_away(value * float(scale)) - float(after)
     return to_int(shifted.clamp(float(low), top), dtype, base)
 
 
@@ -126,7 +204,18 @@ def quantized_to_float(
     scale = f32(np.float64(span) / steps)
     rounded = f32(_away(f32(f32(minimum) / scale)) * scale)
     start = f32(np.float64(rounded) - low * np.float64(scale))
-    return value.to(torch.float32) * float(scale) + float(start)
+    return scaled(value, f32(0), scale, start)
+
+
+def scaled(value: torch.Tensor, first: Any, scale: Any, start: Any) -> torch.Tensor:
+    """(value + first) * scale + start, float32 of integers."""
+    if value.is_cpu:
+        return by_loop(
+            value,
+            torch.float32,
+            lambda loops, x, out: loops.dequantize(x, first, scale, start, out),
+        )
+    return (value.to(torch.float32) + float(first)) * float(scale) + float(start)
 
 
 def quantized_value(
@@ -187,7 +276,14 @@ def _bytes_of_wide(
     steps = np.float32(255.0 / float(new_span))
     offset = int(np.float32(np.float32(middle * steps) * np.float32(one)))
     offset -= int(one * (float(new_low) * 255.0) / float(new_span))
-    fixed = ((value.to(torch.int64) * scale) >> 32) + offset + (one >> 1)
+    offset += one >> 1
+    if value.is_cpu:
+        return by_loop(
+            value,
+            torch.uint8,
+            lambda loops, x, out: loops.bytes_of_wide(x, scale, offset, out),
+        )
+    fixed = ((value.to(torch.int64) * scale) >> 32) + offset
     return (fixed >> 16).clamp(0, 255).to(torch.uint8)
 
 

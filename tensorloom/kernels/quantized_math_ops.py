@@ -14,6 +14,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.quantize_range import (
+    by_loop,
     f32,
     integers,
     level,
@@ -116,12 +117,27 @@ def _mul(c: OpKernelConstruction) -> Compute:
         bounds = [scalar(r) for r in ranges]
         _check_order(bounds)
         x, y = _broadcast(x, y)
-        a = integers(x) - to_quantized_scalar(0.0, types[0], *bounds[:2])
-        b = integers(y) - to_quantized_scalar(0.0, types[1], *bounds[2:])
+        zeros = (
+            to_quantized_scalar(0.0, types[0], *bounds[:2]),
+            to_quantized_scalar(0.0, types[1], *bounds[2:]),
+        )
         low, high = multiplied_range(*types, result, tuple(bounds))
-        return narrowed(a * b, result), low, high
+        return _products(x, y, zeros, result), low, high
 
     return compute
+
+
+def _products(
+    x: torch.Tensor, y: torch.Tensor, zeros: tuple[int, int], result: dtypes.DType
+) -> torch.Tensor:
+    if x.is_cpu:
+        other = y.reshape(-1).contiguous().numpy()
+        return by_loop(
+            x,
+            TORCH_DTYPES[result],
+            lambda loops, a, out: loops.multiply(a, other, zeros, limits(result), out),
+        )
+    return narrowed((integers(x) - zeros[0]) * (integers(y) - zeros[1]), result)
 
 
 @kernel(
@@ -162,6 +178,10 @@ _ACTIVATIONS = {
 }
 
 
+# Both bounds are among their values, and torch compares these as they are.
+_CLAMPED = frozenset([dtypes.quint8, dtypes.qint8, dtypes.qint16, dtypes.qint32])
+
+
 @kernel(["QuantizedRelu", "QuantizedRelu6", "QuantizedReluX"], **_ACTIVATIONS)  # type: ignore[arg-type]
 def _relu(c: OpKernelConstruction) -> Compute:
     source, result = c["Tinput"], c["out_type"]
@@ -171,12 +191,12 @@ def _relu(c: OpKernelConstruction) -> Compute:
         low, high = (scalar(r) for r in ranges[-2:])
         bound = float(scalar(ranges[0])) if has_bound else 6.0
         zero = to_quantized_scalar(0.0, source, low, high, clamp=True)
-        whole = integers(features).clamp_min(zero)
+        most = None
         if c.op != "QuantizedRelu":
-            whole = whole.clamp_max(
-                to_quantized_scalar(bound, source, low, high, clamp=True)
-            )
-        return narrowed(whole, result), low, high
+            most = to_quantized_scalar(bound, source, low, high, clamp=True)
+        if source == result and source in _CLAMPED:
+            return features.clamp(zero, most), low, high
+        return narrowed(integers(features).clamp(zero, most), result), low, high
 
     return compute
 

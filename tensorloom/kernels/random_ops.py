@@ -18,7 +18,8 @@ from tensorloom.kernels.host.allocation import shape_from_tensor
 from tensorloom.kernels.host.random_ops import (
     SEEDED,
     fill_seeded,
-    permutation,
+    shuffle_stream,
+    shuffled,
     shuffled_rows,
 )
 from tensorloom.kernels.host.random_state import node_generator
@@ -30,6 +31,8 @@ _TORCH_TYPES = {
     "float32": torch.float32,
     "float64": torch.float64,
 }
+# Vectors of these are shuffled in one pass.
+_IN_HOST = (torch.float32, torch.float64, torch.int32, torch.int64)
 _SQRT_2 = math.sqrt(2.0)
 # P(|x| < 2) of a standard normal x.
 _TRUNCATED_MASS = math.erf(2.0 / _SQRT_2)
@@ -129,9 +132,12 @@ def random_shuffle(c: OpKernelConstruction) -> Compute:
             return value
         if unseeded is not None:
             order = torch.randperm(size, generator=unseeded, device=value.device)
-        else:
-            order = torch.from_numpy(permutation(generator, size)).to(value.device)
-        return value.index_select(0, order)
+            return value.index_select(0, order)
+        stream = shuffle_stream(generator, size)
+        if value.ndim == 1 and value.dtype in _IN_HOST and value.device.type == "cpu":
+            return torch.from_numpy(shuffled(stream, value.numpy()))
+        rows = torch.from_numpy(shuffled(stream, np.arange(size)))
+        return value.index_select(0, rows.to(value.device))
 
     return compute
 
@@ -144,8 +150,9 @@ def multinomial(c: OpKernelConstruction) -> Compute:
     host_compute, device = host_factory(c), c.torch_device
 
     def compute(logits: torch.Tensor, num_samples: Any) -> torch.Tensor:
-        rows = logits.double().cpu().numpy()
-        return torch.from_numpy(host_compute(rows, num_samples)).to(device)
+        rows = logits if logits.dtype is torch.float32 else logits.double()
+        values = host_compute(rows.cpu().numpy(), num_samples)
+        return torch.from_numpy(values).to(device)
 
     return compute
 

@@ -27,6 +27,10 @@ def sparse_segment_grad_v2(c: OpKernelConstruction) -> Compute:
         segment_ids: torch.Tensor,
         dense_output_dim0: Any,
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        if segment_ids.dim() != 1 or segment_ids.shape != indices.shape:
+            raise errors.InvalidArgumentError(
+                None, None, "segment_ids and indices should have same size."
+            )
         _check("Index", indices, int(dense_output_dim0))
         _check("Segment id", segment_ids, grad.shape[0])
         rows, place = torch.unique(indices, sorted=True, return_inverse=True)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.errors import ResourceExhaustedError, invalid_argument
 
 if TYPE_CHECKING:
     from tensorloom.framework.dtypes import DType
@@ -16,8 +16,23 @@ Dims = tuple[int | None, ...] | None
 #: In place of an element that was reserved but never set.
 UNSET: Final[Any] = object()
 
+# A gigabyte of references; no program has as many tensors.
+_MOST_ELEMENTS: Final = 1 << 27
+
 _lock = threading.Lock()
 _new = object.__new__
+
+
+def check_room(count: int) -> None:
+    """Refuses numbers of elements whose places alone would fill the memory.
+
+    Raises:
+      errors.ResourceExhaustedError: there are too many.
+    """
+    if count > _MOST_ELEMENTS:
+        raise ResourceExhaustedError(
+            None, None, f"OOM when allocating a list of {count} tensors"
+        )
 
 
 class _Cell:
@@ -198,6 +213,7 @@ class TensorList:
 
     def resize(self, size: int) -> TensorList:
         """The first `size` elements, UNSET ones where there are no more."""
+        check_room(size)
         items = self.elements()[:size]
         items += [UNSET] * (size - len(items))
         return self.with_elements(items)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.graph_ir import Edge, GraphIR, Node
@@ -150,7 +152,7 @@ class PartialRun:
             return
         graph, signature, given = self._cut(part, wanted)
         step = self._prepare(graph, signature)
-        results = step.run([self._values[edge] for edge in given])
+        results = step.run([_as_feed(self._values[edge]) for edge in given])
         self._values.update(zip(wanted, results, strict=True))
         self._done |= {node.name for node in part}
 
@@ -210,6 +212,11 @@ class PartialRun:
         for producer, _ in inputs:
             self._repeat(producer, repeated)
         repeated[name] = node.replace(inputs=inputs, control_inputs=())
+
+
+def _as_feed(value: Any) -> Any:
+    """What a step returned as a step takes it: a string is an array of one."""
+    return np.array(value, object) if isinstance(value, bytes) else value
 
 
 def _argument(edge: Edge, nodes: Mapping[str, Node], index: int, device: str) -> Node:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.framework.op_def_library import apply_op
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unknown_of_rank, unknown_shapes
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph import Operation, Tensor
     from tensorloom.framework.shape_inference import InferenceContext
 
 _PLACE: Final = ("container: string = ''", "shared_name: string = ''")
@@ -36,6 +38,36 @@ def _unbatch_grad_shape(c: InferenceContext) -> TensorShape:
     return UNKNOWN if rank is None else unknown_of_rank(rank)
 
 
+# --- gradients: they go the way of the rows back, through their own batches ----------
+
+
+def _batch_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
+    return [
+        apply_op(
+            "Unbatch",
+            batched_tensor=grad,
+            batch_index=op.outputs[-2],
+            id=op.outputs[-1],
+            timeout_micros=op.get_attr("grad_timeout_micros"),
+            shared_name=f"batch_gradient_{op.name}_{i}",
+        )
+        for i, grad in enumerate(grads[: len(op.inputs)])
+    ]
+
+
+def _unbatch_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    original, batch_index, batch_id = op.inputs
+    batched = apply_op(
+        "UnbatchGrad",
+        original_input=original,
+        batch_index=batch_index,
+        grad=grad,
+        id=batch_id,
+        shared_name=f"unbatch_gradient_{op.name}",
+    )
+    return [batched, None, None]
+
+
 register_op(
     "Batch",
     inputs=["in_tensors: T"],
@@ -52,6 +84,7 @@ register_op(
         "T: list(type) >= 1",
     ],
     shape_fn=_batch_shape,
+    gradient=_batch_grad,
     doc="Joins the rows of several steps; one of them gets the batch, the others none.",
 )
 register_op(
@@ -60,6 +93,7 @@ register_op(
     outputs=["unbatched_tensor: T"],
     attrs=["timeout_micros: int", *_PLACE, "T: type"],
     shape_fn=_unbatch_shape,
+    gradient=_unbatch_grad,
     doc="Gives each step that was joined its rows of a result.",
 )
 register_op(

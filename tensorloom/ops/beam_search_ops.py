@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 
 if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
@@ -29,7 +29,6 @@ register_op(
     outputs=["beams: T"],
     attrs=["T: {int32}"],
     shape_fn=_gather_tree_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc=(
         "Follows [time, batch, beam] parents back from the last step. Of tf.contrib's "
         "seq2seq, whose graphs have it."

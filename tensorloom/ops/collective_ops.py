@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape, unchanged_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
@@ -63,7 +63,6 @@ def _register(
         outputs=[output],
         attrs=[*attrs],
         shape_fn=shape_fn,
-        gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         doc=doc,
     )

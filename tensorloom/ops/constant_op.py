@@ -49,7 +49,6 @@ op_registry.register_op(
     outputs=["output: dtype"],
     attrs=["value: tensor", "dtype: type"],
     shape_fn=_const_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A Const; where it lives is decided as for any other.",
 )
 

@@ -242,7 +242,6 @@ register_op(
     outputs=["outputs: num_outs * T"],
     attrs=["num_outs: int >= 1", "T: type"],
     shape_fn=_switch_n_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Passes data to the output that output_index names; the others are dead.",
 )
 register_op(
@@ -251,7 +250,6 @@ register_op(
     outputs=["output: Ref(T)"],
     attrs=["T: type", "N: int >= 1"],
     shape_fn=_ref_select_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Passes on the input that index names.",
 )
 register_op(
@@ -260,7 +258,6 @@ register_op(
     outputs=["output: N * T"],
     attrs=["Tin: list(type) >= 1", "T: type", "N: int >= 1"],
     shape_fn=unknown_shapes,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Its inputs, which have one dtype.",
 )
 register_op(
@@ -269,7 +266,6 @@ register_op(
     outputs=["output: out_types"],
     attrs=["T: type", "N: int >= 1", "out_types: list(type) >= 1"],
     shape_fn=unknown_shapes,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Its inputs.",
 )
 register_op(
@@ -283,14 +279,12 @@ register_op(
 register_op(
     "ControlTrigger",
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Does nothing, once its control inputs are done or dead; is never dead itself.",
 )
 register_op(
     "Abort",
     attrs=["error_msg: string = ''", "exit_without_error: bool = false"],
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Ends the step with an error.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ register_op(
     outputs=_OUTPUTS,
     attrs=_ATTRS,
     shape_fn=_dense_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How often each number occurs in a vector, or in each row of a matrix.",
 )
 register_op(
@@ -81,7 +80,6 @@ register_op(
     outputs=_OUTPUTS,
     attrs=_ATTRS,
     shape_fn=_sparse_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How often each number occurs in a sparse vector, or in each row.",
 )
 register_op(
@@ -90,7 +88,6 @@ register_op(
     outputs=_OUTPUTS,
     attrs=_ATTRS,
     shape_fn=_ragged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How often each number occurs in each row.",
 )
 register_op(
@@ -105,6 +102,5 @@ register_op(
     outputs=["output: T"],
     attrs=[f"Tidx: {_KEYS}", f"T: {_NUMBERS}", "binary_output: bool = false"],
     shape_fn=_bincount_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How often each number below size occurs, as a dense tensor.",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.shape_inference import no_outputs, scalar_shape
+from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -36,9 +36,20 @@ def _seeded_shape(c: InferenceContext) -> TensorShape:
 
 def _stateful_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 0)
-    index = 1 if c.op_name == "StatefulStandardNormal" else 2
-    c.with_rank(index, 1)
-    return c.input_value_as_shape(index)
+    if c.op_name == "StatefulStandardNormal":
+        c.with_rank(1, 1)
+        return c.input_value_as_shape(1)
+    # The algorithm, and the bounds of integers.
+    for index in (1, *range(3, c.num_inputs)):
+        c.with_rank(index, 0)
+    c.with_rank(2, 1)
+    return c.input_value_as_shape(2)
+
+
+def _skip_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    for index in range(3):
+        c.with_rank(index, 0)
+    return ()
 
 
 def _key_counter_shape(c: InferenceContext) -> list[TensorShape]:
@@ -188,7 +199,7 @@ for _args in (
 register_op(
     "RngSkip",
     inputs=["resource: resource", "algorithm: int64", "delta: int64"],
-    shape_fn=no_outputs,
+    shape_fn=_skip_shape,
     stateful=True,
     doc="Moves a generator on, as `delta` outputs would.",
 )

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape
+from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops.dataset_shapes import dataset_of_scalars
+
+if TYPE_CHECKING:
+    from tensorloom.framework.shape_inference import InferenceContext
+
+
+def _to_sparse_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 0)
+    c.with_rank(2, 1)
+    return SCALAR
+
+
+def _assert_next_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 1)
+    return SCALAR
+
 
 register_op(
     "UnbatchDataset",
@@ -44,7 +62,7 @@ register_op(
     inputs=["input_dataset: variant", "batch_size: int64", "row_shape: int64"],
     outputs=["handle: variant"],
     attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
+    shape_fn=_to_sparse_shape,
     doc="Batches of dense elements as sparse tensors.",
 )
 register_op(
@@ -90,7 +108,7 @@ register_op(
     inputs=["input_dataset: variant", "transformations: string"],
     outputs=["handle: variant"],
     attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
+    shape_fn=_assert_next_shape,
     doc="The same dataset; says which transformations come before.",
 )
 register_op(
@@ -106,7 +124,7 @@ register_op(
     inputs=["input_dataset: variant", "sleep_microseconds: int64"],
     outputs=["handle: variant"],
     attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
+    shape_fn=dataset_of_scalars(1),
     doc="The elements, slowly.",
 )
 register_op(
@@ -130,7 +148,7 @@ register_op(
     inputs=["input_dataset: variant", "tag: string"],
     outputs=["handle: variant"],
     attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
+    shape_fn=dataset_of_scalars(1),
     doc="The same dataset; its latencies have a name.",
 )
 register_op(
@@ -138,6 +156,6 @@ register_op(
     inputs=["input_dataset: variant", "tag: string"],
     outputs=["handle: variant"],
     attrs=["output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"],
-    shape_fn=scalar_shape,
+    shape_fn=dataset_of_scalars(1),
     doc="The same dataset; its bytes have a name.",
 )

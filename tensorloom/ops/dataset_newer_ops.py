@@ -97,3 +97,10 @@ register_op(
     stateful=True,
     doc="Writes the strings of a dataset as records of a file.",
 )
+register_op(
+    "ComputeBatchSize",
+    inputs=["input_dataset: variant"],
+    outputs=["batch_size: int64"],
+    shape_fn=scalar_shape,
+    doc="The size of the batches that the elements are; -1 where they are none.",
+)

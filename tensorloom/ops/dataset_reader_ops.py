@@ -14,8 +14,27 @@ if TYPE_CHECKING:
 
 def _files(c: InferenceContext) -> TensorShape:
     c.with_rank_at_most(0, 1)
-    for index in range(1, c.num_inputs):
+    # Not the compression of FixedLengthRecordDatasetV2, as in TensorFlow.
+    for index in range(1, min(c.num_inputs, 5)):
         c.with_rank(index, 0)
+    return SCALAR
+
+
+def csv_files(c: InferenceContext) -> TensorShape:
+    """The shape of a dataset of CSV files, a scalar: checks ranks and defaults."""
+    c.with_rank_at_most(0, 1)
+    for index in range(1, 7):
+        c.with_rank(index, 0)
+    columns = len(c.attrs["output_types"])
+    c.with_rank(7, 1)
+    for index in range(8, 8 + columns):
+        dims = c.with_rank_at_most(index, 1).dims_tuple
+        if dims and dims[0] is not None and dims[0] > 1:
+            c.fail(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    for index in range(8 + columns, c.num_inputs):  # the columns to leave out
+        c.with_rank(index, 1)
     return SCALAR
 
 
@@ -82,7 +101,7 @@ register_op(
         "output_types: list({float, double, int32, int64, string}) >= 1",
         "output_shapes: list(shape) >= 1",
     ],
-    shape_fn=scalar_shape,
+    shape_fn=csv_files,
     stateful=True,
     doc="The records of CSV files.",
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import no_outputs, scalar_shape
+from tensorloom.ops.dataset_reader_ops import csv_files
 from tensorloom.ops.dataset_shapes import dataset_of_scalars
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ register_op(
         "output_types: list({float, double, int32, int64, string}) >= 1",
         "output_shapes: list(shape) >= 1",
     ],
-    shape_fn=scalar_shape,
+    shape_fn=csv_files,
     stateful=True,
     doc="The records of CSV files; columns may be left out.",
 )

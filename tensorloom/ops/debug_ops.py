@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import (
     scalar_shape,
     unchanged_shape,
@@ -41,7 +41,6 @@ for _op, _doc in (
             "debug_ops_spec: list(string) = []",
         ],
         shape_fn=unchanged_shape,
-        gradient=NOT_DIFFERENTIABLE,
         allows_uninitialized_input=True,
         doc=_doc,
     )
@@ -52,7 +51,6 @@ register_op(
     outputs=["output: T"],
     attrs=[*_WATCH, _GATED],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="A tensor that a debugger watches.",
 )
@@ -83,7 +81,6 @@ register_op(
     outputs=["output: int64"],
     attrs=[*_WATCH, _GATED],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="How many elements are NaN.",
 )
@@ -100,7 +97,6 @@ register_op(
         _GATED,
     ],
     shape_fn=unknown_shapes,
-    gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="Counts, extremes and moments of a tensor.",
 )

@@ -15,11 +15,28 @@ if TYPE_CHECKING:
     from tensorloom.framework.shape_inference import InferenceContext
 
 
+def _check_sparse(c: InferenceContext, first: int) -> int | None:
+    """The rank that the parts of a sparse tensor agree on, if it is known."""
+    indices = c.with_rank(first, 2).dims_tuple or (None, None)
+    (count,) = c.with_rank(first + 1, 1).dims_tuple or (None,)
+    (rank,) = c.with_rank(first + 2, 1).dims_tuple or (None,)
+    if None not in (indices[0], count) and indices[0] != count:
+        c.fail(
+            f"Number of elements in index ({indices[0]}) and values ({count}) do not "
+            "match."
+        )
+    if None not in (indices[1], rank) and indices[1] != rank:
+        c.fail(f"Index rank ({indices[1]}) and shape rank ({rank}) do not match.")
+    return rank
+
+
 def _edit_distance_shape(c: InferenceContext) -> TensorShape:
-    for first in (0, 3):
-        c.with_rank(first, 2)
-        c.with_rank(first + 1, 1)
-        c.with_rank(first + 2, 1)
+    ranks = [_check_sparse(c, first) for first in (0, 3)]
+    if None not in ranks and ranks[0] != ranks[1]:
+        c.fail(
+            "Num elements of hypothesis_shape does not match truth_shape: "
+            f"{ranks[0]} vs. {ranks[1]}"
+        )
     hypothesis, truth = c.input_value(2), c.input_value(5)
     if hypothesis is None or truth is None or len(hypothesis) != len(truth):
         return UNKNOWN

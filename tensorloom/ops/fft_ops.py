@@ -64,11 +64,11 @@ def _real_shape(rank: int, halved: bool) -> Callable[[InferenceContext], TensorS
         value = c.input_value(1)
         if value is None:
             return TensorShape.of(dims[:-rank] + (None,) * rank)
-        inner = [int(v) for v in value.tolist()]
-        if min(inner) < 0:
-            c.fail(f"Dimension {min(inner)} must be >= 0")
-        if halved:
-            inner[-1] = inner[-1] // 2 + 1 if inner[-1] else 0
+        inner: list[int | None] = [int(v) for v in value.tolist()]
+        if halved and inner[-1]:
+            inner[-1] = inner[-1] // 2 + 1 if inner[-1] > 0 else -1
+        # It is refused when the op runs.
+        inner = [None if size == -1 else size for size in inner]
         return TensorShape.of((*dims[:-rank], *inner))
 
     return shape_fn

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.graph_ir import LOWERED
 from tensorloom.framework.op_def_library import apply_op, create_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import (
     InferenceContext,
     no_outputs,
@@ -144,7 +144,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "index: int >= 0"],
     shape_fn=_argument_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="The argument number `index` of the function or step.",
 )
@@ -154,7 +153,6 @@ register_op(
     inputs=["input: T"],
     attrs=["T: type", "index: int >= 0"],
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Makes the input the result number `index` of the function or step.",
 )
@@ -164,7 +162,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "index: int >= 0"],
     shape_fn=_argument_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="An argument that lies in the memory of the device.",
 )
@@ -174,7 +171,6 @@ register_op(
     inputs=["input: T"],
     attrs=["T: type", "index: int >= 0"],
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="A result that lies in the memory of the device.",
 )
@@ -184,7 +180,6 @@ register_op(
     outputs=["output: dtype"],
     attrs=["dtype: type", "shape: shape"],
     shape_fn=_fake_param_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc=(
         "A value that nobody reads: what the branch that was not taken gives where the "
         "other one gives an intermediate of its own. Unknown dimensions are 0."

@@ -57,7 +57,6 @@ register_op(
         *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("MatMul"),
-    gradient=NOT_DIFFERENTIABLE,
     doc="A matrix product, plus a bias (args[0]), through an activation.",
 )
 
@@ -77,7 +76,6 @@ register_op(
         *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("Conv2D"),
-    gradient=NOT_DIFFERENTIABLE,
     doc="A 2-D convolution, plus a bias (args[0]), through an activation.",
 )
 register_op(
@@ -94,7 +92,6 @@ register_op(
         *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("Conv3D"),
-    gradient=NOT_DIFFERENTIABLE,
     doc="A 3-D convolution with what fused_ops names, of graphs from Grappler.",
 )
 register_op(
@@ -111,7 +108,6 @@ register_op(
         *_FUSED_ATTRS,
     ],
     shape_fn=_shape_fn_of("DepthwiseConv2dNative"),
-    gradient=NOT_DIFFERENTIABLE,
     doc="A depthwise convolution with what fused_ops names, of graphs from Grappler.",
 )
 register_op(
@@ -138,7 +134,6 @@ register_op(
         "is_training: bool = true",
     ],
     shape_fn=_shape_fn_of("FusedBatchNormV3"),
-    gradient=NOT_DIFFERENTIABLE,
     doc="FusedBatchNormV3, plus side_input, through an activation.",
 )
 register_op(
@@ -147,7 +142,6 @@ register_op(
     outputs=["y: T"],
     attrs=["T: {float, half, double}", "op_names: list(string)"],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Functions of single elements one after the other, the first op_name first.",
 )
 register_op(
@@ -156,7 +150,6 @@ register_op(
     outputs=["activations: T"],
     attrs=["T: {float, bfloat16, half} = DT_FLOAT"],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="features * sigmoid(features)",
 )
 register_op(
@@ -168,7 +161,6 @@ register_op(
         "num_buckets: int >= 1",
     ],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="StringToHashBucketFast of AsString.",
 )
 

@@ -8,7 +8,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, clip_ops, math_ops
@@ -33,7 +33,6 @@ register_op(
     outputs=["out: dtype"],
     attrs=["T: {int32, int64, float, double}", "dtype: {int32, int64} = DT_INT32"],
     shape_fn=_histogram_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How many values are in each of `nbins` bins; the outer bins take the rest.",
 )
 

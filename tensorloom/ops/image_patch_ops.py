@@ -44,7 +44,11 @@ def _patches_shape(rank: int) -> Callable[[InferenceContext], TensorShape]:
         assert dims is not None
         windows, strides = c.attrs["ksizes"], c.attrs["strides"]
         rates = c.attrs.get("rates", [1] * rank)
-        for what, values in (("ksizes", windows), ("strides", strides)):
+        for what, values in (
+            ("ksizes", windows),
+            ("strides", strides),
+            ("rates", rates),
+        ):
             if len(values) != rank:
                 c.fail(
                     f"{what} attribute must contain {rank} values, but got: "

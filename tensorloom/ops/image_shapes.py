@@ -48,6 +48,8 @@ def image_at_least(c: InferenceContext) -> TensorShape:
 def adjusted_image(c: InferenceContext) -> TensorShape:
     """Images [..., height, width, channels], changed by a scalar."""
     shape = image_at_least(c)
-    for index in range(1, c.num_inputs):
-        c.with_rank(index, 0)
+    # As in TensorFlow, only the contrast's factor is looked at before it runs.
+    if c.op_name not in ("AdjustHue", "AdjustSaturation"):
+        for index in range(1, c.num_inputs):
+            c.with_rank(index, 0)
     return shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unchanged_shape
 
 for _op, _doc in (
@@ -16,6 +16,5 @@ for _op, _doc in (
         outputs=["y: T"],
         attrs=["T: type"],
         shape_fn=unchanged_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import dtypes
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN, TensorShape
 from tensorloom.ops.list_ops import element_shape_argument as to_argument
@@ -62,6 +62,7 @@ def _scatter_shape(c: InferenceContext) -> TensorShape:
 
 def _scatter_into_shape(c: InferenceContext) -> TensorShape:
     known = elements_of(c)
+    c.with_rank(2, 1)
     slices = without_leading(c.with_rank_at_least(1, 1))
     return new_list(c, slices if known is None else c.merge(known, slices))
 
@@ -165,7 +166,6 @@ register_op(
     outputs=["handle: variant"],
     attrs=_SHAPE_TYPES,
     shape_fn=_reserve_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A list of num_elements elements that are not set yet: zeros when read.",
 )
 register_op(

@@ -31,8 +31,8 @@ def _push_back_shape(c: InferenceContext) -> TensorShape:
     element_shape = UNKNOWN
     if data is not None:
         _check_element_type(c, data)
-        c.merge(data.shape, c.input_shape(1))
-        element_shape = data.shape  # elements may differ
+        # Whether the tensor fits is found when the op runs, as in TensorFlow.
+        element_shape = data.shape
     c.set_output_handle_data(0, HandleData(c.attrs["element_dtype"], element_shape))
     return SCALAR
 
@@ -101,7 +101,6 @@ register_op(
     outputs=["handle: variant"],
     attrs=["element_dtype: type", "shape_type: {int32, int64}"],
     shape_fn=_empty_list_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc=(
         "An empty list for elements of one dtype and (partially known) shape, at most "
         "max_num_elements of them, or any number when that is -1."

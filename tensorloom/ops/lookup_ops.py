@@ -33,6 +33,7 @@ def _table_shape(c: InferenceContext) -> TensorShape:
 def _find_shape(c: InferenceContext) -> TensorShape:
     """The keys' shape followed by the shape of one value, where that is known."""
     c.with_rank(0, 0)
+    c.with_rank_at_most(2, 1)
     data = c.handle_data(0)
     keys = c.input_shape(1).dims_tuple
     if data is None or keys is None or data.shape.dims_tuple is None:
@@ -42,6 +43,21 @@ def _find_shape(c: InferenceContext) -> TensorShape:
 
 def _handle_only(c: InferenceContext) -> tuple[TensorShape, ...]:
     c.with_rank(0, 0)
+    return ()
+
+
+def _import_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 0)
+    keys = c.with_rank(1, 1)
+    data = c.handle_data(0)
+    if data is not None:
+        c.merge(c.input_shape(2), keys.concatenate(data.shape))
+    return ()
+
+
+def _remove_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
+    c.with_rank(0, 0)
+    c.with_rank_at_least(1, 1)
     return ()
 
 
@@ -131,16 +147,16 @@ register_op(
     stateful=True,
     doc="The values of keys, and a default for keys that are not there.",
 )
-for _name, _doc in (
-    ("Insert", "Adds or replaces the values of keys."),
-    ("Import", "Replaces all contents."),
+for _name, _gradient, _doc in (
+    ("Insert", NOT_DIFFERENTIABLE, "Adds or replaces the values of keys."),
+    ("Import", None, "Replaces all contents."),
 ):
     register_op(
         f"LookupTable{_name}V2",
         inputs=["table_handle: resource", "keys: Tin", "values: Tout"],
         attrs=["Tin: type", "Tout: type"],
-        shape_fn=_handle_only,
-        gradient=NOT_DIFFERENTIABLE,
+        shape_fn=_import_shape if _name == "Import" else _handle_only,
+        gradient=_gradient,
         stateful=True,
         doc=_doc,
     )
@@ -148,8 +164,7 @@ register_op(
     "LookupTableRemoveV2",
     inputs=["table_handle: resource", "keys: Tin"],
     attrs=["Tin: type"],
-    shape_fn=_handle_only,
-    gradient=NOT_DIFFERENTIABLE,
+    shape_fn=_remove_shape,
     stateful=True,
     doc="Removes keys; those that are not there do not matter.",
 )
@@ -168,7 +183,6 @@ register_op(
     outputs=["keys: Tkeys", "values: Tvalues"],
     attrs=["Tkeys: type", "Tvalues: type"],
     shape_fn=_export_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="All keys and their values, in no order.",
 )
@@ -194,6 +208,7 @@ def _check_reference(c: InferenceContext) -> None:
 
 def _reference_find_shape(c: InferenceContext) -> TensorShape:
     _check_reference(c)
+    c.with_rank_at_most(2, 1)
     return UNKNOWN
 
 
@@ -315,7 +330,7 @@ for _name, _inputs, _outputs, _attrs, _shape, _doc in (
         outputs=_outputs,
         attrs=_attrs,
         shape_fn=_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=None if _name.endswith("port") else NOT_DIFFERENTIABLE,
         # Not so in TensorFlow; here no pass may take a table's contents for constant.
         stateful=True,
         doc=_doc,
@@ -345,7 +360,6 @@ for _name, _attrs, _inputs, _doc in (
         outputs=["table_handle: resource"],
         attrs=["key_dtype: type", "value_dtype: type", *_attrs],
         shape_fn=_table_shape,
-        gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         doc=f"{_doc} It ends with the handle.",
     )

@@ -6,7 +6,7 @@ were. Keys are equal if they have the same dtype, shape and bytes.
 
 from __future__ import annotations
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape, unknown_shapes
 
 register_op(
@@ -15,7 +15,6 @@ register_op(
     outputs=["handle: variant"],
     attrs=[],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A map without keys.",
 )
 
@@ -25,7 +24,6 @@ register_op(
     outputs=["size: int32"],
     attrs=[],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The number of keys.",
 )
 
@@ -53,7 +51,6 @@ register_op(
     outputs=["has_key: bool"],
     attrs=["key_dtype: type"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Whether the map has a key.",
 )
 
@@ -72,6 +69,5 @@ register_op(
     outputs=["keys: key_dtype"],
     attrs=["key_dtype: type"],
     shape_fn=unknown_shapes,
-    gradient=NOT_DIFFERENTIABLE,
     doc="All keys along a new dimension 0, here in the order in which they came.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
@@ -29,7 +29,6 @@ register_op(
     outputs=["samples: dtype"],
     attrs=["dtype: {float, double} = DT_FLOAT"],
     shape_fn=_sobol_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Points of the Sobol sequence [num_results, dim], which begins after its 0.",
 )
 
@@ -118,7 +117,6 @@ register_op(
     outputs=["index: int32"],
     attrs=["device_names: list(string)"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Which of device_names is the type of the node's device; else their number.",
 )
@@ -128,6 +126,5 @@ register_op(
     outputs=["output: bool"],
     attrs=["T: type"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Whether a scalar is not 0 or empty, or another tensor has elements.",
 )

@@ -9,7 +9,7 @@ import numpy as np
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
@@ -220,7 +220,6 @@ for _op, _shape, _doc in (
         outputs=["output: T"],
         attrs=["T: {half, float, double}", _STRIDES, _PADDING, _DILATIONS],
         shape_fn=_shape,
-        gradient=NOT_DIFFERENTIABLE,
         deprecated=(10, f"Use {_op}V2"),
         doc=_doc,
     )

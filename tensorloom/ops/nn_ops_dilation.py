@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Operation, Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops, math_ops
 from tensorloom.ops.argument_aliases import either
@@ -93,7 +93,6 @@ for _side, _shape in (("Input", _input_shape), ("Filter", _filter_shape)):
         outputs=[f"{'in' if _side == 'Input' else 'filter'}_backprop: T"],
         attrs=_ATTRS,
         shape_fn=_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=f"The gradient of Dilation2D with respect to its {_side.lower()}.",
     )
 

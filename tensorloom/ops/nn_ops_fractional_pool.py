@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unknown_of_rank
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops import array_ops
@@ -100,7 +100,6 @@ register_op(
     outputs=["output: T"],
     attrs=["overlapping: bool = false", _TYPES],
     shape_fn=_input_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of FractionalMaxPool.",
 )
 
@@ -110,7 +109,6 @@ register_op(
     outputs=["output: T"],
     attrs=["overlapping: bool = false", _TYPES],
     shape_fn=_shape_in_input,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of FractionalAvgPool.",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops.window_shapes import window_output_size
 
@@ -27,6 +27,8 @@ def _fused_shape(c: InferenceContext) -> TensorShape:
             f"{count}"
         )
     c.merge_dim(dims[3], filters[2])
+    if resized:
+        c.merge(c.input_shape(1), TensorShape.of((2,)))
     size = c.input_value(1) if resized else None
     known = dims[1:3] if not resized else (None, None)
     if size is not None and size.size == 2:
@@ -34,6 +36,8 @@ def _fused_shape(c: InferenceContext) -> TensorShape:
     pads = c.input_value(c.num_inputs - 2)
     if pads is not None and pads.shape != (4, 2):
         c.fail(f"paddings must have shape [4,2], got {list(pads.shape)}")
+    if pads is not None and (pads < 0).any():
+        c.fail("Paddings must be non-negative")
     sizes: list[int | None] = []
     for i, axis in enumerate((1, 2)):
         side = known[i]
@@ -98,7 +102,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: {half, float, double, bfloat16}", *_CONV],
     shape_fn=_fused_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A convolution of images that are mirrored at their edges.",
 )
 
@@ -108,7 +111,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: {half, float, double}", "resize_align_corners: bool = false", *_CONV],
     shape_fn=_fused_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A convolution of images that are resized, then mirrored at their edges.",
 )
 
@@ -136,7 +138,6 @@ register_op(
     outputs=["dx: T", "dm: T", "dv: T", "db: T", "dg: T"],
     attrs=_NORM,
     shape_fn=_norm_grad_shape,
-    gradient=NOT_DIFFERENTIABLE,
     deprecated=(9, "Use tf.nn.batch_normalization()"),
     doc="The gradient of BatchNormWithGlobalNormalization.",
 )

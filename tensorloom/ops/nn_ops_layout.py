@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unchanged_shape
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops, math_ops
@@ -29,7 +29,6 @@ for _op, _doc in (
         outputs=["y: T"],
         attrs=_FORMATS,
         shape_fn=unchanged_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )
 

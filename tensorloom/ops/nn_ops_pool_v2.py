@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops import array_ops
 from tensorloom.ops.window_shapes import (
@@ -151,7 +151,6 @@ register_op(
     outputs=["output: T"],
     attrs=[_PADDING, _LAYOUT, _NUMBERS],
     shape_fn=_grad_grad_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of MaxPoolGradV2.",
 )
 
@@ -168,6 +167,5 @@ register_op(
         _NUMBERS,
     ],
     shape_fn=_argmax_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of MaxPoolGradWithArgmax: what `grad` has at `argmax`.",
 )

@@ -123,6 +123,9 @@ def _combined_shapes(c: InferenceContext) -> list[TensorShape]:
         )
     c.with_value(boxes[3], 4)
     total = _non_negative(c, 3)
+    if total == 0:
+        c.fail("max_total_size should be > 0")
+    _non_negative(c, 2)
     if c.attrs["pad_per_class"]:
         of_class = _non_negative(c, 2)
         if total is not None and of_class is not None and scores[2] is not None:

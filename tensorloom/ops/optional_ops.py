@@ -6,7 +6,7 @@ own gradients are in `optional_gradients.py`.
 
 from __future__ import annotations
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import scalar_shape
 from tensorloom.ops.dataset_shapes import output_shapes_attr
 
@@ -22,7 +22,6 @@ register_op(
     "OptionalNone",
     outputs=["optional: variant"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="An optional that holds nothing.",
 )
 register_op(
@@ -30,7 +29,6 @@ register_op(
     inputs=["optional: variant"],
     outputs=["has_value: bool"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Whether the optional holds something.",
 )
 register_op(

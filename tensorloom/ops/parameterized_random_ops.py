@@ -35,6 +35,7 @@ def _truncated_shape(c: InferenceContext) -> TensorShape:
 
 
 def _stateful_binomial_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 0)
     c.with_rank_at_most(3, 1)
     c.with_rank_at_most(4, 1)
     c.with_rank(2, 1)

@@ -79,6 +79,7 @@ def _sequence_shapes(c: InferenceContext, part: str, types: str) -> Shapes:
 
 def _example_shape(c: InferenceContext) -> list[TensorShape]:
     batch = c.with_rank(0, 1)
+    c.with_rank(1, 1)
     return _sparse_shapes(c.attrs["Nsparse"], 2) + [
         batch.concatenate(shape) for shape in _dense_shapes(c)
     ]
@@ -94,6 +95,7 @@ def _single_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _sequence_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 0)
+    c.with_rank(1, 1)
     steps = _VECTOR
     return (
         _sparse_shapes(c.attrs["Ncontext_sparse"], 1)
@@ -105,6 +107,7 @@ def _sequence_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _example_v2_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank_at_most(0, 1)
+    c.with_rank_at_most(1, 1)
     batch, rank = c.input_shape(0), c.input_shape(0).rank
     sparse = None if rank is None else rank + 1
     if batch.dims_tuple is None:
@@ -125,7 +128,7 @@ def _splits_shape(batch: TensorShape) -> TensorShape:
     if dims is None:
         return _VECTOR
     if not dims:
-        return TensorShape.of((0,))
+        return _VECTOR
     return TensorShape.of((None if dims[0] is None else dims[0] + 1,))
 
 
@@ -134,9 +137,11 @@ def _sequences_shape(c: InferenceContext) -> list[TensorShape]:
     has_ragged = "context_ragged_value_types" in c.attrs
     if has_ragged:
         c.with_rank_at_most(0, 1)
+        c.with_rank_at_most(1, 1)
         batch = c.input_shape(0)
     else:
         batch = c.with_rank(0, 1)
+        c.with_rank(1, 1)
     dims = batch.dims_tuple
     context_ragged = len(c.attrs.get("context_ragged_value_types", ()))
     list_ragged = len(c.attrs.get("feature_list_ragged_value_types", ()))

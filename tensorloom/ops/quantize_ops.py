@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unchanged_shape
 from tensorloom.framework.tensor_conversion import convert_to_tensor
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
@@ -42,6 +42,8 @@ def _quantize_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _same_with_range(c: InferenceContext) -> TensorShape:
     _range_shape(c, 1)
+    if c.num_inputs == 4:  # the number of bits
+        c.with_rank(3, 0)
     return c.input_shape(0)
 
 
@@ -58,13 +60,15 @@ def with_scalar_range(*ranges: int) -> Any:
 
 def _per_channel_shape(c: InferenceContext) -> list[TensorShape]:
     for index in (1, 2):
-        c.with_rank_at_most(index, 1)
+        c.with_rank(index, 1)
     for index in (3, 4):
         c.with_rank(index, 0)
     return [c.input_shape(0), SCALAR, SCALAR]
 
 
 def _two_scalars(c: InferenceContext) -> list[TensorShape]:
+    for index in (1, 2):
+        c.with_rank(index, 1 if "PerChannel" in c.op_name else 0)
     return [SCALAR, SCALAR]
 
 
@@ -120,7 +124,6 @@ register_op(
         "ensure_minimum_range: float = 0.009999999776482582",
     ],
     shape_fn=_quantize_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Floats as integers over a range, and the range that was used.",
 )
 
@@ -135,7 +138,6 @@ register_op(
         "dtype: {bfloat16, float} = DT_FLOAT",
     ],
     shape_fn=_same_with_range,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The floats that quantized integers stand for.",
 )
 
@@ -215,7 +217,6 @@ register_op(
     outputs=["input_backprop: T", "input_min_backprop: T", "input_max_backprop: T"],
     attrs=[_FLOATS, "axis: int = -1"],
     shape_fn=_v4_grad_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of QuantizeAndDequantizeV4.",
 )
 
@@ -225,7 +226,6 @@ register_op(
     outputs=["output: out_type", "output_min: float", "output_max: float"],
     attrs=[f"Tinput: {QUANTIZED}", f"out_type: {QUANTIZED}"],
     shape_fn=with_scalar_range(1, 2),
-    gradient=NOT_DIFFERENTIABLE,
     doc="Integers of fewer bits, over the range that the values really have.",
 )
 
@@ -241,7 +241,6 @@ register_op(
     outputs=["output: out_type", "output_min: float", "output_max: float"],
     attrs=[f"Tinput: {QUANTIZED}", f"out_type: {QUANTIZED}"],
     shape_fn=with_scalar_range(1, 2, 3, 4),
-    gradient=NOT_DIFFERENTIABLE,
     doc="Integers over another range.",
 )
 
@@ -257,7 +256,6 @@ register_op(
     outputs=["output: out_type", "output_min: float", "output_max: float"],
     attrs=[f"T: {QUANTIZED} = DT_QINT32", f"out_type: {QUANTIZED} = DT_QUINT8"],
     shape_fn=_per_channel_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Requantize with an input range for each channel.",
 )
 
@@ -267,7 +265,6 @@ register_op(
     outputs=["output_min: float", "output_max: float"],
     attrs=[f"Tinput: {QUANTIZED}"],
     shape_fn=_two_scalars,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The range that quantized values really have.",
 )
 
@@ -277,7 +274,6 @@ register_op(
     outputs=["output_min: float", "output_max: float"],
     attrs=[f"T: {QUANTIZED} = DT_QINT32", "clip_value_max: float"],
     shape_fn=_two_scalars,
-    gradient=NOT_DIFFERENTIABLE,
     doc="RequantizationRange with an input range for each channel.",
 )
 

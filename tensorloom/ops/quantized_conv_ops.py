@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops.quantize_ops import QUANTIZED
 from tensorloom.ops.window_shapes import window_output_size
@@ -48,11 +48,20 @@ def _conv_shape(c: InferenceContext) -> list[TensorShape]:
     assert dims is not None
     assert filters is not None
     c.merge_dim(dims[3], filters[2])
+    if c.op_name == "QuantizedConv2D":  # the ranges of both
+        for index in range(2, 6):
+            c.with_rank(index, 0)
     depth = filters[3]
     if "Depthwise" in c.op_name:
         known = filters[2] is not None and filters[3] is not None
         depth = filters[2] * filters[3] if known else None  # type: ignore[operator]
-    sizes = _spatial(c, dims, filters[:2], c.attrs["dilations"])
+    dilations = c.attrs["dilations"]
+    if len(dilations) != 4:
+        c.fail(
+            "Conv2D requires the dilation attribute to contain 4 values, but got: "
+            f"{len(dilations)}"
+        )
+    sizes = _spatial(c, dims, filters[:2], dilations)
     bounds = SCALAR
     if "PerChannel" in c.op_name:
         bounds = TensorShape.of((depth,))
@@ -111,7 +120,6 @@ def _register_conv(op: str, doc: str, padded: bool = True) -> None:
         outputs=["output: out_type", "min_output: float", "max_output: float"],
         attrs=attrs,
         shape_fn=_conv_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=doc,
     )
 
@@ -154,7 +162,6 @@ for _op, _doc in (
         outputs=["output: T", "min_output: float", "max_output: float"],
         attrs=[f"T: {QUANTIZED}", "ksize: list(int)", *_WINDOW],
         shape_fn=_pool_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import broadcast_binary_shape
 from tensorloom.framework.tensor_shape import SCALAR, TensorShape
 from tensorloom.ops.concat_ops import concat_shape
@@ -54,7 +54,7 @@ def _matmul_bias_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _bias_shape(c: InferenceContext) -> list[TensorShape]:
     bias = c.with_rank(1, 1).dims_tuple
-    dims = c.input_shape(0).dims_tuple
+    dims = c.with_rank_at_least(0, 2).dims_tuple
     _scalars(c, 2, 3, 4, 5)
     assert bias is not None
     if not dims:
@@ -64,6 +64,7 @@ def _bias_shape(c: InferenceContext) -> list[TensorShape]:
 
 
 def _concat_shape(c: InferenceContext) -> list[TensorShape]:
+    _scalars(c, *range(c.attrs["N"] + 1, c.num_inputs))
     return [concat_shape(c, range(1, c.attrs["N"] + 1), 0), SCALAR, SCALAR]
 
 
@@ -85,6 +86,7 @@ def _resize_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _instance_norm_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(0, 4)
+    _scalars(c, 1, 2)
     return [c.input_shape(0), SCALAR, SCALAR]
 
 
@@ -118,7 +120,6 @@ def _register(
         outputs=outputs,
         attrs=attrs,
         shape_fn=shape_fn,
-        gradient=NOT_DIFFERENTIABLE,
         doc=doc,
     )
 

@@ -44,7 +44,6 @@ def _register_queue(op: str, attrs: tuple[str, ...], doc: str) -> None:
             outputs=[f"handle: {kind}"],
             attrs=[*attrs, *_PLACE],
             shape_fn=_handle_shape,
-            gradient=NOT_DIFFERENTIABLE,
             stateful=True,
             doc=doc,
         )
@@ -65,7 +64,7 @@ def _register_use(
             outputs=[*outputs],
             attrs=[*attrs],
             shape_fn=shape_fn,
-            gradient=NOT_DIFFERENTIABLE,
+            gradient=None if suffix or op == "QueueIsClosed" else NOT_DIFFERENTIABLE,
             stateful=suffix == "V2",
             doc=doc,
         )

@@ -305,7 +305,6 @@ register_op(
     outputs=["dense_values_grad: Tvalues"],
     attrs=["Tvalues: type", _SPLITS],
     shape_fn=_shape_from_value,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of the values of RaggedTensorToVariant.",
 )
 
@@ -390,7 +389,6 @@ register_op(
         "out_row_splits_type: {int32, int64}",
     ],
     shape_fn=_cross_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Crosses of features, row by row.",
 )
 
@@ -410,6 +408,5 @@ register_op(
     outputs=["output: T"],
     attrs=[f"Tidx: {_KEYS}", f"T: {_NUMBERS}", "binary_output: bool = false"],
     shape_fn=_bincount_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="How often each number occurs in each row.",
 )

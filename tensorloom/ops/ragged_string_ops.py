@@ -8,7 +8,7 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import Tensor, name_scope
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import unchanged_shape
 from tensorloom.ops import (
     array_ops,
@@ -293,7 +293,6 @@ register_op(
     inputs=["input: int32"],
     outputs=["output: int32"],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The number of the script of each code point, -1 for none.",
 )
 

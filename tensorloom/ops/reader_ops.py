@@ -96,7 +96,7 @@ def _register_reader(
         outputs=[f"reader_handle: {handle}"],
         attrs=[*attrs],
         shape_fn=_handle_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=None if op.endswith("V2") else NOT_DIFFERENTIABLE,
         stateful=True,
         deprecated=deprecated,
         doc=doc,
@@ -166,7 +166,7 @@ for _op, _inputs, _outputs, _shape_fn, _doc in _USES:
             ],
             outputs=[*_outputs],
             shape_fn=_shape_fn,
-            gradient=NOT_DIFFERENTIABLE,
+            gradient=None if _suffix else NOT_DIFFERENTIABLE,
             stateful=_suffix == "V2",
             doc=_doc,
         )

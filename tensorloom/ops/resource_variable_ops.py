@@ -65,7 +65,10 @@ def _variable_shape_shape(c: InferenceContext) -> TensorShape:
 def _gather_shape(c: InferenceContext) -> TensorShape:
     params = c.with_rank_at_least(_handle_shape(c, c.attrs["dtype"], "read"), 1)
     batch_dims: int = c.attrs["batch_dims"]
-    indices = c.input_shape(1)
+    if batch_dims < 0:
+        c.fail(f"batch_dims is negative ({batch_dims})")
+    params = c.with_rank_at_least(params, batch_dims + 1)
+    indices = c.with_rank_at_least(1, batch_dims)
     if params.rank is None or indices.rank is None:
         return _UNKNOWN
     return (
@@ -96,7 +99,8 @@ def _scatter_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
 
 def _scatter_nd_shape(c: InferenceContext) -> tuple[TensorShape, ...]:
     params = _handle_shape(c, c.attrs["T"], "scatter into")
-    check_scatter_nd_updates(c, params, c.input_shape(1), c.input_shape(2))
+    indices, updates = c.with_rank_at_least(1, 1), c.with_rank_at_least(2, 1)
+    check_scatter_nd_updates(c, params, indices, updates)
     return ()
 
 
@@ -195,7 +199,6 @@ register_op(
     "DisableCopyOnRead",
     inputs=["resource: resource"],
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Of TensorFlow 2.x: a hint about how a variable is read. Does nothing.",
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, GradientFn, register_op
+from tensorloom.framework.op_registry import GradientFn, register_op
 from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.ops import concat_ops, math_ops_matmul, slice_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph import Operation, Tensor
@@ -69,6 +70,71 @@ def _gru_grad_shape(c: InferenceContext) -> list[TensorShape]:
 # --- gradient ----------------------------------------------------------------
 
 
+def _known_columns(op: Operation, index: int) -> int:
+    columns = op.inputs[index].shape.with_rank(2).as_list()[1]
+    if columns is None:
+        names = {0: ("input_size", "x"), 1: ("cell_size", "cs_prev")}
+        what, name = names[index]
+        raise ValueError(f"{what} from `{name}` should not be None.")
+    return int(columns)
+
+
+def _cell_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
+    x, cs_prev, h_prev, w, wci, wcf, wco, b = op.inputs
+    units, columns = _known_columns(op, 1), _known_columns(op, 0)
+    rows = x.shape.as_list()[0]
+    rows = -1 if rows is None else rows
+    gates: dict[str, Any] = dict(
+        zip(("i", "cs", "f", "o", "ci", "co"), op.outputs, strict=False)
+    )
+    cs_prev_grad, dgates, *peepholes = apply_op(
+        "LSTMBlockCellGrad",
+        x=x,
+        cs_prev=cs_prev,
+        h_prev=h_prev,
+        w=w,
+        wci=wci,
+        wcf=wcf,
+        wco=wco,
+        b=b,
+        **gates,
+        cs_grad=grads[1],
+        h_grad=grads[6],
+        use_peephole=op.get_attr("use_peephole"),
+    )
+    joined = math_ops_matmul.matmul(dgates, w, transpose_b=True)
+    x_grad = slice_ops.slice(joined, (0, 0), (rows, columns))
+    h_prev_grad = slice_ops.slice(joined, (0, columns), (rows, units))
+    inputs = concat_ops.concat([x, h_prev], 1)
+    w_grad = math_ops_matmul.matmul(inputs, dgates, transpose_a=True)
+    b_grad = apply_op("BiasAddGrad", out_backprop=dgates)
+    return [x_grad, cs_prev_grad, h_prev_grad, w_grad, *peepholes, b_grad]
+
+
+def _gru_grad(op: Operation, *grads: Tensor) -> list[Tensor]:
+    x, h_prev = op.inputs[:2]
+    r, u, c, _ = op.outputs
+    names = ("x", "h_prev", "w_ru", "w_c", "b_ru", "b_c")
+    inputs: dict[str, Any] = dict(zip(names, op.inputs, strict=True))
+    d_x, d_h_prev, d_c, d_ru = apply_op(
+        "GRUBlockCellGrad",
+        **inputs,
+        r=r,
+        u=u,
+        c=c,
+        d_h=grads[3],
+    )
+
+    def of_weights(state: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
+        joined = concat_ops.concat([x, state], 1)
+        weights = math_ops_matmul.matmul(joined, grad, transpose_a=True)
+        return weights, apply_op("BiasAddGrad", out_backprop=grad)
+
+    d_w_ru, d_b_ru = of_weights(h_prev, d_ru)
+    d_w_c, d_b_c = of_weights(h_prev * r, d_c)
+    return [d_x, d_h_prev, d_w_ru, d_w_c, d_b_ru, d_b_c]
+
+
 def _sequence_grad(version: str) -> GradientFn:
     def gradient(op: Operation, *grads: Tensor) -> list[Tensor | None]:
         names = ("seq_len_max", "x", "cs_prev", "h_prev", "w", "wci", "wcf", "wco", "b")
@@ -104,7 +170,7 @@ register_op(
         _TYPES,
     ],
     shape_fn=_cell_shape,
-    gradient=NOT_DIFFERENTIABLE,
+    gradient=_cell_grad,
     doc="One step of an LSTM.",
 )
 
@@ -128,7 +194,6 @@ register_op(
     ],
     attrs=["use_peephole: bool", _TYPES],
     shape_fn=_cell_grad_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of LSTMBlockCell.",
 )
 
@@ -160,7 +225,6 @@ for _version, _attrs, _order in (
         ],
         attrs=["use_peephole: bool", _TYPES],
         shape_fn=_sequence_grad_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=f"The gradient of BlockLSTM{_version}.",
     )
 
@@ -172,7 +236,7 @@ register_op(
     outputs=["r: T", "u: T", "c: T", "h: T"],
     attrs=["T: {float}"],
     shape_fn=_gru_shape,
-    gradient=NOT_DIFFERENTIABLE,
+    gradient=_gru_grad,
     doc="One step of a gated recurrent unit.",
 )
 
@@ -182,6 +246,5 @@ register_op(
     outputs=["d_x: T", "d_h_prev: T", "d_c_bar: T", "d_r_bar_u_bar: T"],
     attrs=["T: {float}"],
     shape_fn=_gru_grad_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of GRUBlockCell.",
 )

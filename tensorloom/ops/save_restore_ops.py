@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ register_op(
     ],
     attrs=["dtypes: list(type) >= 1"],
     shape_fn=_save_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Writes tensors to a checkpoint in the V2 format.",
 )
@@ -90,7 +89,6 @@ register_op(
     outputs=["tensors: dtypes"],
     attrs=["dtypes: list(type) >= 1"],
     shape_fn=_restore_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Reads tensors from a checkpoint.",
 )
@@ -99,7 +97,6 @@ register_op(
     inputs=["checkpoint_prefixes: string", "destination_prefix: string"],
     attrs=["delete_old_dirs: bool = true"],
     shape_fn=_merge_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Makes one checkpoint of several shards.",
 )
@@ -108,7 +105,6 @@ register_op(
     inputs=["basename: string", "shard: int32", "num_shards: int32"],
     outputs=["filename: string"],
     shape_fn=_file_name_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="basename-00003-of-00010.",
 )
 register_op(
@@ -116,7 +112,6 @@ register_op(
     inputs=["basename: string", "num_shards: int32"],
     outputs=["filename: string"],
     shape_fn=_file_name_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="basename-?????-of-00010.",
 )
 
@@ -150,7 +145,6 @@ register_op(
     inputs=["filename: string", "tensor_names: string", "data: T"],
     attrs=["T: list(type) >= 1"],
     shape_fn=_save_v1_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Writes tensors to a checkpoint in the V1 format.",
 )
@@ -164,7 +158,6 @@ register_op(
     ],
     attrs=["T: list(type) >= 1"],
     shape_fn=_save_v1_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Writes slices of tensors to a checkpoint in the V1 format.",
 )
@@ -174,7 +167,6 @@ register_op(
     outputs=["tensor: dt"],
     attrs=["dt: type", "preferred_shard: int = -1"],
     shape_fn=_restore_v1_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Reads a tensor from a checkpoint in the V1 format.",
 )
@@ -188,7 +180,6 @@ register_op(
     outputs=["tensor: dt"],
     attrs=["dt: type", "preferred_shard: int = -1"],
     shape_fn=_restore_v1_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Reads a slice of a tensor from a checkpoint in the V1 format.",
 )

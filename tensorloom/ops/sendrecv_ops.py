@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import no_outputs, unknown_shapes
 
 _EDGE: Final = [
@@ -25,7 +25,6 @@ for _op in ("_Send", "_HostSend", "Send"):
         inputs=["tensor: T"],
         attrs=["T: type", *_EDGE],
         shape_fn=no_outputs,
-        gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         doc="Leaves the tensor in the rendezvous for the device that receives it.",
     )
@@ -36,7 +35,6 @@ for _op in ("_Recv", "_HostRecv", "Recv"):
         outputs=["tensor: tensor_type"],
         attrs=["tensor_type: type", *_EDGE],
         shape_fn=unknown_shapes,
-        gradient=NOT_DIFFERENTIABLE,
         stateful=True,
         doc="Takes the tensor that another device sends from the rendezvous.",
     )

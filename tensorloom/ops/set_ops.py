@@ -40,7 +40,7 @@ def _dense_shape(c: InferenceContext) -> list[TensorShape]:
 def _mixed_shape(c: InferenceContext) -> list[TensorShape]:
     _check_set(c, 1)
     rank = c.with_rank_at_least(0, 2).rank
-    return new_sparse(rank if rank is not None else rank_of(c, 3))
+    return new_sparse(c.merge_dim(rank, rank_of(c, 3)))
 
 
 def _sparse_shape(c: InferenceContext) -> list[TensorShape]:

@@ -73,7 +73,7 @@ for _name, _inputs, _key, _doc in (
             "internal_type: {int64, string}",
         ],
         shape_fn=_cross_shape,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=None if _name == "SparseCross" else NOT_DIFFERENTIABLE,
         doc=_doc,
     )
 register_op(
@@ -82,7 +82,6 @@ register_op(
     outputs=["output_indices: int64", "output_values: string", "output_shape: int64"],
     attrs=_KINDS,
     shape_fn=_cross_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Crosses of sparse and dense features as strings with a separator.",
 )
 register_op(
@@ -91,7 +90,6 @@ register_op(
     outputs=["output_indices: int64", "output_values: int64", "output_shape: int64"],
     attrs=_KINDS,
     shape_fn=_cross_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Hashes of crosses of sparse and dense features.",
 )
 

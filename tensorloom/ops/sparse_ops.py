@@ -170,7 +170,6 @@ register_op(
     inputs=["input_indices: int64", "input_shape: int64", "new_shape: int64"],
     outputs=["output_indices: int64", "output_shape: int64"],
     shape_fn=_reshape_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The indices of the same elements in another shape; -1 is inferred.",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ register_op(
     outputs=["output: T"],
     attrs=_ATTRS,
     shape_fn=_dense_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of SparseSegmentSum with respect to its data.",
 )
 for _kind in ("Sum", "Mean", "SqrtN"):
@@ -64,6 +63,5 @@ for _kind in ("Sum", "Mean", "SqrtN"):
         outputs=["output: T", "sorted_unique_indices: Tidx"],
         attrs=_ATTRS,
         shape_fn=_compact_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=f"The rows of SparseSegment{_kind}'s gradient that are not 0, and where.",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.sparse_tensor import SparseTensor
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.ops.sparse_builders import as_sparse
@@ -75,7 +75,6 @@ for _op, _shape, _doc in (
         outputs=["serialized_sparse: out_type"],
         attrs=["T: type", "out_type: {string, variant} = DT_STRING"],
         shape_fn=_shape,
-        gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
     )
 register_op(
@@ -84,7 +83,6 @@ register_op(
     outputs=_READ,
     attrs=["dtype: type", "Tserialized: {string, variant} = DT_STRING"],
     shape_fn=_deserialize_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A sparse tensor from what SerializeSparse made, or a stack of them.",
 )
 register_op(
@@ -93,7 +91,6 @@ register_op(
     outputs=_READ,
     attrs=["dtype: type"],
     shape_fn=_deserialize_many_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Sparse tensors [n, 3] stacked to one of a further dimension.",
 )
 register_op(
@@ -102,7 +99,6 @@ register_op(
     outputs=["sparse_handle: int64"],
     attrs=["T: type", *_PLACE],
     shape_fn=_handle_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Puts a sparse tensor into a map, under a handle.",
 )
@@ -112,7 +108,6 @@ register_op(
     outputs=["sparse_handles: int64"],
     attrs=["T: type", *_PLACE],
     shape_fn=_handles_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Puts the rows of a sparse tensor into a map, under handles.",
 )
@@ -122,7 +117,6 @@ register_op(
     outputs=_READ,
     attrs=["dtype: type", *_PLACE],
     shape_fn=_take_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Takes sparse tensors out of a map, stacked to one.",
 )

@@ -36,7 +36,6 @@ register_op(
     attrs=["elem_type: type", "stack_name: string = ''"],
     # So TensorFlow says of its handles that were pairs of strings once.
     shape_fn=_old_handle_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="A new stack, of at most max_size elements unless that is negative.",
 )
@@ -46,7 +45,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "swap_memory: bool = false"],
     shape_fn=_push_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Pushes an element and passes it on.",
 )
@@ -56,7 +54,6 @@ register_op(
     outputs=["elem: elem_type"],
     attrs=["elem_type: type"],
     shape_fn=_pop_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Takes the element that was pushed last.",
 )
@@ -64,7 +61,6 @@ register_op(
     "StackCloseV2",
     inputs=["handle: resource"],
     shape_fn=no_outputs,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="Deletes the stack.",
 )

@@ -88,7 +88,8 @@ def check_scatter_nd_updates(
 
 def _scatter_nd_shape(c: InferenceContext) -> TensorShape:
     params = c.input_shape(0)
-    check_scatter_nd_updates(c, params, c.input_shape(1), c.input_shape(2))
+    indices, updates = c.with_rank_at_least(1, 1), c.with_rank_at_least(2, 1)
+    check_scatter_nd_updates(c, params, indices, updates)
     return params
 
 
@@ -162,7 +163,6 @@ register_op(
     outputs=["is_initialized: bool"],
     attrs=["dtype: type"],
     shape_fn=scalar_shape,
-    gradient=NOT_DIFFERENTIABLE,
     allows_uninitialized_input=True,
     doc="True when the variable has a value.",
 )
@@ -226,7 +226,6 @@ register_op(
     outputs=["output: T"],
     attrs=["limit: int", "T: {int32, int64}"],
     shape_fn=_count_up_to_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Gives the variable's value and adds one; an error when it is at the limit.",
 )
 

@@ -50,30 +50,46 @@ def _grad_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _write_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
+    c.with_rank(3, 0)
     data = c.handle_data(0)
     if data is not None:
         c.merge(data.shape, c.input_shape(2))
     return SCALAR
 
 
-def _flow_shape(c: InferenceContext) -> TensorShape:
+def _size_shape(c: InferenceContext) -> TensorShape:
+    return SCALAR
+
+
+def _split_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(2, 1)
+    c.with_rank(3, 0)
     return SCALAR
 
 
 def _scatter_shape(c: InferenceContext) -> TensorShape:
     indices, value = c.with_rank(1, 1), c.with_rank_at_least(2, 1)
-    c.merge(indices, TensorShape.of((value.dims_tuple or (None,))[:1]))
+    c.with_rank(3, 0)
+    dims = value.dims_tuple
+    if dims is None:
+        return SCALAR
+    c.merge(indices, TensorShape.of(dims[:1]))
+    data = c.handle_data(0)
+    if data is not None:
+        c.merge(data.shape, TensorShape.of(dims[1:]))
     return SCALAR
 
 
 def _read_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
+    c.with_rank(2, 0)
     data = c.handle_data(0)
     return UNKNOWN if data is None else data.shape
 
 
 def _gather_shape(c: InferenceContext) -> TensorShape:
     indices = c.with_rank(1, 1)
+    c.with_rank(2, 0)
     data = c.handle_data(0)
     element: TensorShape = c.attrs["element_shape"]
     if data is not None:
@@ -82,6 +98,7 @@ def _gather_shape(c: InferenceContext) -> TensorShape:
 
 
 def _concat_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(1, 0)
     return [UNKNOWN, TensorShape.of((None,))]
 
 
@@ -245,7 +262,7 @@ register_op(
     inputs=["handle: resource", "value: T", "lengths: int64", "flow_in: float"],
     outputs=["flow_out: float"],
     attrs=["T: type"],
-    shape_fn=_flow_shape,
+    shape_fn=_split_shape,
     gradient=_split_grad,
     stateful=True,
     doc="Splits a tensor along dimension 0 into the elements.",
@@ -254,7 +271,7 @@ register_op(
     "TensorArraySizeV3",
     inputs=["handle: resource", "flow_in: float"],
     outputs=["size: int32"],
-    shape_fn=_flow_shape,
+    shape_fn=_size_shape,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="The number of elements.",

@@ -271,7 +271,6 @@ def _register(rule: Rule, resource: bool, sparse: bool) -> None:
         outputs=[] if resource else ["out: Ref(T)"],
         attrs=[*attrs, "use_locking: bool = false", *rule.attrs],
         shape_fn=_apply_shape_fn(rule, resource, sparse),
-        gradient=NOT_DIFFERENTIABLE,
         stateful=resource,
         doc=rule.doc + (" For the rows that indices names." if sparse else ""),
     )

@@ -319,11 +319,17 @@ def _solve_shape(c: InferenceContext) -> TensorShape:
 
 
 def _mat_mul_shape(c: InferenceContext) -> TensorShape:
-    for i in range(3):
-        dims = c.with_rank_at_least(i, 2).dims_tuple
-        if dims is not None:
-            c.with_value(dims[-2], 1)
-    return c.with_rank_at_least(3, 2)
+    diagonal = c.with_rank_at_least(0, 2)
+    for i in (1, 2):
+        diagonal = c.merge(diagonal, c.with_rank_at_least(i, 2))
+    dims, rhs = diagonal.dims_tuple, c.with_rank_at_least(3, 2)
+    if dims is None:
+        return rhs
+    c.with_value(dims[-2], 1)
+    if rhs.dims_tuple is not None:
+        c.merge(TensorShape.of(dims[:-2]), TensorShape.of(rhs.dims_tuple[:-2]))
+        c.merge_dim(dims[-1], rhs.dims_tuple[-2])
+    return rhs
 
 
 register_op(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.convolution_dimensions import ConvolutionDimensions
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import (
     broadcast_binary_shape,
     unchanged_shape,
@@ -63,7 +63,6 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tin: {float}", "Tout: {qint8, quint8, qint32}", *_quantization()],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Floats as integers.",
 )
 
@@ -73,7 +72,6 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tin: {qint8, quint8, qint32}", "Tout: {float}", *_quantization()],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The floats that integers stand for.",
 )
 
@@ -88,7 +86,6 @@ register_op(
         *_quantization("output_"),
     ],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Integers over another scale and zero point.",
 )
 
@@ -105,7 +102,6 @@ register_op(
     outputs=["output: T"],
     attrs=[*_ALL_QUANTIZATIONS, "T: {qint32}"],
     shape_fn=broadcast_binary_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="lhs + rhs, quantized.",
 )
 
@@ -115,7 +111,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: {qint32}", *_quantization()],
     shape_fn=unchanged_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="Integers kept between min and max, which are quantized as they are.",
 )
 
@@ -125,7 +120,6 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tin: {qint8}", "Tout: {qint32}", *_ALL_QUANTIZATIONS],
     shape_fn=_product_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The product of two matrices, quantized.",
 )
 
@@ -135,7 +129,6 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tlhs: {float}", "Trhs: {qint8}", "Tout: {float}", *_quantization("rhs_")],
     shape_fn=_product_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The product of a matrix, whose rows are quantized first, and a quantized one.",
 )
 
@@ -156,7 +149,6 @@ register_op(
     outputs=["output: Tout"],
     attrs=["Tin: {qint8}", "Tout: {qint32}", *_CONVOLUTION, *_ALL_QUANTIZATIONS],
     shape_fn=_convolution_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A convolution of any rank, quantized.",
 )
 
@@ -172,6 +164,5 @@ register_op(
         *_quantization("rhs_"),
     ],
     shape_fn=_convolution_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A convolution of floats, quantized first, with quantized filters.",
 )

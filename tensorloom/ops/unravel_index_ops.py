@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ register_op(
     outputs=["output: Tidx"],
     attrs=["Tidx: {int32, int64} = DT_INT32"],
     shape_fn=_unravel_index_shape,
-    gradient=NOT_DIFFERENTIABLE,
     doc="The coordinates, in an array of shape `dims`, of flat positions.",
 )
 

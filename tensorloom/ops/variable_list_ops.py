@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.op_registry import register_op
 from tensorloom.framework.shape_inference import HandleData
 from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN
 
@@ -36,7 +36,6 @@ register_op(
         "shapes: list(shape)",
     ],
     shape_fn=_handles_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="The handles of resource variables.",
 )
@@ -46,7 +45,6 @@ register_op(
     outputs=["values: dtypes"],
     attrs=["N: int >= 0", "dtypes: list(type) >= 1"],
     shape_fn=_read_shape,
-    gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="The variables' values at this moment; later assignments do not change them.",
 )

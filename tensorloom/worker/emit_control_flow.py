@@ -18,6 +18,7 @@ from tensorloom.framework.node_shapes import with_shapes
 from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.framework.waiting_ops import waits_in_any_order
+from tensorloom.worker import loop_invariants
 from tensorloom.worker.dataflow_nodes import is_classic
 from tensorloom.worker.emitter import STRUCTURE, Emit, Emitter
 from tensorloom.worker.signatures import check_arguments, check_results
@@ -83,6 +84,7 @@ def emit_body(
     arguments: Sequence[Value],
     special: Mapping[str, Emit] | None = None,
     made: list[Made] | None = None,
+    invariant: frozenset[str] = frozenset(),
 ) -> tuple[Scope, list[Value]]:
     """Emits a function's body into a block of its own; returns it and its results.
 
@@ -91,6 +93,7 @@ def emit_body(
 
     Args:
       special, made: see `Scope`.
+      invariant: the nodes that go to a block of their own, the body's `once`.
     """
     function = find_function(emitter, name)
     function.check()
@@ -109,6 +112,12 @@ def emit_body(
     for arg, value in zip(function.arg_names, arguments, strict=True):
         body.values[arg, 0] = value.owned_by(body) if value.pinned else value
     nodes = [n for n in needed_nodes(function) if n.name not in function.arg_names]
+    if invariant:
+        inside = [n for n in nodes if n.name not in invariant]
+        needed = {key for n in inside for key in n.inputs} | {*function.returns}
+        first = [n for n in nodes if n.name in invariant]
+        body.once = loop_invariants.emit(emitter, body, first, needed)
+        nodes = inside
     emitter.emit_block(body, nodes, function.returns)
     return body, [emitter.lookup(body, key) for key in function.returns]
 
@@ -121,6 +130,7 @@ def emit_when_run(
     arguments: Sequence[Value],
     special: Mapping[str, Emit] | None = None,
     made: list[Made] | None = None,
+    invariant: frozenset[str] = frozenset(),
 ) -> tuple[Scope, list[Value] | None]:
     """As `emit_body`; a body of which a kernel cannot be made fails when it is run.
 
@@ -130,7 +140,9 @@ def emit_when_run(
     Then there are no results.
     """
     try:
-        return emit_body(emitter, scope, node, name, arguments, special, made)
+        return emit_body(
+            emitter, scope, node, name, arguments, special, made, invariant
+        )
     except errors.OpError as error:
         if node.attrs.get(LOWERED):
             raise

@@ -9,6 +9,8 @@ from tensorloom.framework.resource import is_torch_type
 from tensorloom.framework.tensor_shape import UNKNOWN
 from tensorloom.worker import (
     loop_buffers,
+    loop_invariants,
+    loop_lists,
     loop_positions,
     loop_reads,
     loop_stacks,
@@ -43,13 +45,16 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
     functions = [node.attrs["cond"].name, node.attrs["body"].name]
     test_function, body_function = (find_function(emitter, n) for n in functions)
     check_loop(test_function, body_function, [value.dtype for value in inputs])
-    sums = loop_sums.find(test_function, body_function, scope, node, inputs)
+    in_regions = emitter.device.kernel_type == "CPU"
+    sums = loop_sums.find(test_function, body_function, scope, node, inputs, in_regions)
     positions = loop_positions.find(emitter, scope, body_function, inputs)
     stacks = loop_stacks.find(emitter, scope, test_function, body_function, inputs)
-    if (sums or positions or stacks) and any(
+    lists = loop_lists.find(emitter, scope, test_function, body_function)
+    interpreted = any(
         is_interpreted(f, emitter.functions) for f in (test_function, body_function)
-    ):
-        sums, positions, stacks = [], [], []
+    )
+    if interpreted:
+        sums, positions, stacks, lists = [], [], [], []
     summed = {one.index: one.variable for one in sums}
     variables = [
         value
@@ -64,12 +69,19 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
         **loop_sums.emitters(sums),
         **loop_positions.emitters(positions),
         **loop_stacks.emitters(stacks),
+        **loop_lists.emitters(lists, variables),
     }
+    invariant: frozenset[str] = frozenset()
+    if not interpreted:
+        invariant = loop_invariants.find(
+            emitter, test_function, body_function, arguments, special
+        )
     step, results = emit_when_run(
-        emitter, scope, node, functions[1], arguments, special, []
+        emitter, scope, node, functions[1], arguments, special, [], invariant
     )
     loop_sums.start(emitter, scope, node, sums)
     loop_stacks.start(emitter, scope, node, stacks)
+    loop_lists.start(emitter, scope, node, lists)
     further = loop_positions.start(emitter, scope, node, positions, variables)
     # Everything that may add a line before the loop comes before it.
     stop = condition_text(emitter, test, node, condition)
@@ -77,13 +89,47 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
         blocks = [(test_function, test), (body_function, step)]
         further += loop_buffers.place(emitter, scope, node, blocks, variables, results)
         assign_next(emitter, step, node, variables, inputs, results, further)
+    _write_loop(emitter, scope, node, test, step, stop)
+    loop_reads.drop(scope, read)
+    loop_lists.end(emitter, scope, node, lists)
+    _define_results(emitter, scope, node, inputs, variables)
+
+
+def _write_loop(
+    emitter: Emitter, scope: Scope, node: Node, test: Scope, step: Scope, stop: str
+) -> None:
+    """The lines of a loop.
+
+    Args:
+      test, step: the blocks of its condition and its body.
+      stop: what is true while it goes on.
+    """
     emitter.uses_context = True
+    once = step.once if step.once is not None and step.once.lines else None
+    first, after = "", ""
+    if once is not None:
+        first, after = loop_invariants.start(emitter, scope, node, once)
     scope.write("while True:", node)
     test.write(f"if not {stop}: break", node)
     test.write("if context.cancellation.cancelled: context.cancellation.check()", node)
     scope.splice(test)
+    if once is not None:
+        scope.write(f"if {first}:", node, depth=1)
+        scope.write(f"{first} = False", node, depth=2)
+        scope.splice(once, depth=2)
     scope.splice(step)
-    loop_reads.drop(scope, read)
+    if once is not None:
+        scope.write(after, None)
+
+
+def _define_results(
+    emitter: Emitter,
+    scope: Scope,
+    node: Node,
+    inputs: Sequence[Value],
+    variables: Sequence[Value],
+) -> None:
+    """What the loop variables are after the loop, as the node's outputs."""
     for index, (value, variable) in enumerate(zip(inputs, variables, strict=True)):
         if variable is value:
             scope.values[node.name, index] = alias(emitter, scope, node, value)

@@ -13,11 +13,19 @@ sum. A product goes to the sum where it would have been computed.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
 from tensorloom.worker.kernel_choice import choose_kernel
+from tensorloom.worker.loop_sum_parts import (
+    ADDITIONS,
+    Part,
+    Parts,
+    Region,
+    sizes_of,
+    whole,
+)
 from tensorloom.worker.overwriting import give_away
 from tensorloom.worker.values import Root, Value
 
@@ -27,24 +35,23 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph_ir import FunctionIR, Node
     from tensorloom.framework.tensor_shape import TensorShape
     from tensorloom.worker.emitter import Emit, Emitter
-    from tensorloom.worker.values import Key, Scope
+    from tensorloom.worker.values import Scope
 
-_ADDITIONS: Final = frozenset(["AddN", "Add", "AddV2"])
 _TYPES: Final = frozenset([dtypes.float32, dtypes.float64])
 
 
 @dataclass(slots=True, eq=False)
 class LoopSum:
-    """One loop variable to which each iteration adds a part."""
+    """One loop variable to which each iteration adds something."""
 
     index: int  # of the loop variable
     addition: str  # the node of the body that adds
-    part: Key  # what it adds
-    product: str | None  # the node of the part, if it is a product over rows
+    parts: Mapping[str, list[Part]]  # of what it adds, by the node that reads them
     start: Value  # before the first iteration
     # Its names are given by what it gets first: it is in the memory of that.
     variable: Value
-    is_complete: bool = False  # the product was added
+    # The names of its regions: (which one, whether in host memory).
+    regions: dict[tuple[Region, bool], str] = field(default_factory=dict)
 
 
 def find(
@@ -53,6 +60,7 @@ def find(
     scope: Scope,
     node: Node,
     inputs: Sequence[Value],
+    in_regions: bool,
 ) -> list[LoopSum]:
     """The loop variables that are such sums.
 
@@ -61,11 +69,13 @@ def find(
       scope: where the loop is.
       node: the loop.
       inputs: the loop variables' first values.
+      in_regions: whether parts may go to regions of a sum, which takes a memory that
+        NumPy and torch share.
     """
     candidates = [
         i
         for i, (name, _) in enumerate(body.returns)
-        if name in body.nodes and body.nodes[name].op in _ADDITIONS
+        if name in body.nodes and body.nodes[name].op in ADDITIONS
     ]
     if not candidates or node.output_shapes is None:
         return []
@@ -73,57 +83,39 @@ def find(
     reads.update(body.returns)
     tested = {edge for n in test.nodes.values() for edge in n.inputs}
     tested.update(test.returns)
+    kept = {
+        name: value
+        for name, end, value in zip(body.arg_names, body.returns, inputs, strict=True)
+        if end == (name, 0)
+    }
     sums = []
     for i in candidates:
         shape = node.output_shapes[i]
-        if (test.arg_names[i], 0) in tested or not _is_kept(node, i, shape):
+        if (test.arg_names[i], 0) in tested or node.output_types[i] not in _TYPES:
             continue
-        part = _part(body, i, shape, reads)
-        if part is not None:
-            product = part[0] if _is_product(body.nodes.get(part[0])) else None
-            if reads[part] > 1:
-                product = None
+        parts = Parts(body, reads, kept, in_regions)
+        if _adds_parts(i, shape, parts):
             variable = Value(
                 node.output_types[i], shape, scope, Root(shared=True), pinned=True
             )
             addition = body.returns[i][0]
-            sums.append(LoopSum(i, addition, part, product, inputs[i], variable))
+            sums.append(LoopSum(i, addition, parts.by_reader, inputs[i], variable))
     return sums
 
 
-def _is_kept(node: Node, index: int, shape: TensorShape) -> bool:
-    """Whether a loop variable is of a kind that is worth a place of its own."""
-    return node.output_types[index] in _TYPES and _is_array(shape)
-
-
-def _is_array(shape: TensorShape) -> bool:
-    return shape.is_fully_defined() and bool(shape.rank)
-
-
-def _part(
-    body: FunctionIR, index: int, shape: TensorShape, reads: Mapping[Key, int]
-) -> Key | None:
-    """What the body adds to its argument, if it does nothing else with that."""
+def _adds_parts(index: int, shape: TensorShape, parts: Parts) -> bool:
+    """Whether the body adds to its argument, and does nothing else with that."""
+    body, sizes = parts.body, sizes_of(shape)
     end, argument = body.returns[index], (body.arg_names[index], 0)
-    addition = body.nodes[end[0]]
-    if reads[end] != 1 or reads[argument] != 1 or len(addition.inputs) != 2:
-        return None
-    if argument not in addition.inputs:
-        return None
-    (part,) = (edge for edge in addition.inputs if edge != argument)
-    if part[0] not in body.nodes:
-        return None
     # With what has another shape the sum might grow.
-    shapes = body.nodes[part[0]].output_shapes
-    return part if shapes is not None and shapes[part[1]] == shape else None
-
-
-def _is_product(node: Node | None) -> bool:
-    return (
-        node is not None
-        and node.op == "MatMul"
-        and bool(node.attrs["transpose_a"])
-        and not node.attrs["transpose_b"]
+    if not sizes or parts.reads[end] != 1 or parts.reads[argument] != 1:
+        return False
+    addition = body.nodes[end[0]]
+    added = [edge for edge in addition.inputs if edge != argument]
+    if not parts.in_regions and len(added) > 1:
+        return False  # the sum would be in one memory, and perhaps one of them not
+    return len(added) == len(addition.inputs) - 1 > 0 and all(
+        [parts.add(addition.name, edge, whole(sizes)) for edge in added]
     )
 
 
@@ -131,71 +123,97 @@ def emitters(sums: Sequence[LoopSum]) -> dict[str, Emit]:
     """What emits the nodes of the body that add, by name."""
     emits: dict[str, Emit] = {}
     for one in sums:
-        emits[one.addition] = _addition_emitter(one)
-        if one.product is not None:
-            emits[one.product] = _product_emitter(one)
+        for reader, parts in one.parts.items():
+            emits[reader] = _reader_emitter(one, parts)
+            for part in parts:
+                if part.is_product:
+                    emits[part.key[0]] = _product_emitter(one, part)
     return emits
 
 
-def _product_emitter(one: LoopSum) -> Emit:
+def _product_emitter(one: LoopSum, part: Part) -> Emit:
     def emit(emitter: Emitter, scope: Scope, node: Node) -> None:
         inputs = emitter.inputs_of(scope, node)
         if choose_kernel(node, inputs, emitter.device.kernel_type).host:
-            emitter.emit_kernel(scope, node)  # the addition takes it as it is
+            emitter.emit_kernel(scope, node)  # its reader takes it as it is
             return
         give_away(inputs)
         from tensorloom.kernels.math_ops_matmul import product_adder
 
         add = emitter.bind(product_adder(emitter.construction(scope, node, inputs)))
-        total = _name(emitter, one, is_host=False)
+        total = _region(emitter, one, part.region, is_host=False)
         factors = ", ".join(emitter.tensor(scope, value) for value in inputs)
         scope.write(f"{add}({total}, {factors})", node)
-        one.is_complete = True
+        part.is_added = True
 
     return emit
 
 
-def _addition_emitter(one: LoopSum) -> Emit:
+def _reader_emitter(one: LoopSum, parts: Sequence[Part]) -> Emit:
+    """What adds the parts that a node reads, in place of that node."""
+
     def emit(emitter: Emitter, scope: Scope, node: Node) -> None:
-        if not one.is_complete:
-            value = emitter.lookup(scope, one.part)
-            is_host = value.tensor_name is None or value.is_ref
-            total = _name(emitter, one, is_host)
-            if is_host:
-                part = emitter.host(scope, value)
-                scope.write(f"np.add({total}, {part}, {total})", node)
-            else:
-                give_away([value])
-                part = emitter.tensor(scope, value)
-                scope.write(f"{total}.add_({part})", node)
-        scope.values[node.name, 0] = one.variable
+        for part in parts:
+            if not part.is_added:
+                _emit_addition(emitter, scope, node, one, part)
+        if node.name == one.addition:
+            scope.values[node.name, 0] = one.variable
 
     return emit
+
+
+def _emit_addition(
+    emitter: Emitter, scope: Scope, node: Node, one: LoopSum, part: Part
+) -> None:
+    value = emitter.lookup(scope, part.key)
+    is_host = value.tensor_name is None or value.is_ref
+    total = _region(emitter, one, part.region, is_host)
+    if is_host:
+        scope.write(f"np.add({total}, {emitter.host(scope, value)}, {total})", node)
+    else:
+        give_away([value])
+        scope.write(f"{total}.add_({emitter.tensor(scope, value)})", node)
+
+
+def _region(emitter: Emitter, one: LoopSum, region: Region, is_host: bool) -> str:
+    """A name for a region of the sum, in the memory of what is added to it."""
+    total = _name(emitter, one, is_host)
+    if region == whole(sizes_of(one.variable.shape) or ()):
+        return total
+    key = region, is_host
+    if key not in one.regions:
+        one.regions[key] = emitter.new_name(one.variable.owner, "w")
+    return one.regions[key]
 
 
 def _name(emitter: Emitter, one: LoopSum, is_host: bool) -> str:
-    """A name for the sum, in the memory of what is added to it."""
-    name = emitter.new_name(one.variable.owner)
+    variable = one.variable
     if is_host:
-        one.variable.host_name = name
-    else:
-        one.variable.tensor_name = name
-    return name
+        if variable.host_name is None:
+            variable.host_name = emitter.new_name(variable.owner)
+        return variable.host_name
+    if variable.tensor_name is None:
+        variable.tensor_name = emitter.new_name(variable.owner)
+    return variable.tensor_name
 
 
 def start(emitter: Emitter, scope: Scope, node: Node, sums: Sequence[LoopSum]) -> None:
     """Emits the sums before the first iteration, in memory of their own."""
     for one in sums:
-        if not one.variable.tensor_name and not one.variable.host_name:
+        host, tensor = one.variable.host_name, one.variable.tensor_name
+        if host is None and tensor is None:
             # The body has nothing that could run.
-            _name(emitter, one, is_host=one.start.tensor_name is None)
-        if one.variable.tensor_name is not None:
+            host = _name(emitter, one, is_host=one.start.tensor_name is None)
+        if tensor is not None:
             copy = emitter.bind(_copied_tensor, "f")
-            text = emitter.tensor(scope, one.start)
+            scope.write(f"{tensor} = {copy}({emitter.tensor(scope, one.start)})", node)
+            if host is not None:
+                scope.write(f"{host} = to_host({tensor})", node)
         else:
-            copy, text = "np.array", emitter.host(scope, one.start)
-        name = one.variable.tensor_name or one.variable.host_name
-        scope.write(f"{name} = {copy}({text})", node)
+            scope.write(f"{host} = np.array({emitter.host(scope, one.start)})", node)
+        for (region, is_host), name in one.regions.items():
+            index = emitter.bind(tuple(slice(*ends) for ends in region), "c")
+            scope.write(f"{name} = {host if is_host else tensor}[{index}]", node)
 
 
 def _copied_tensor(tensor: Any) -> Any:

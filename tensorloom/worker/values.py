@@ -96,6 +96,8 @@ class Scope:
     special: Mapping[str, Emit] = field(default_factory=dict)
     # In the body of a loop: what makes an array in each iteration.
     made: list[Made] | None = None
+    # In the body of a loop: what only its first iteration computes.
+    once: Scope | None = None
     has_unsent: bool = False  # whether tensors for other tasks wait to be sent
     has_held: bool = False  # and whether some may do so until this part waits itself
 

@@ -23,6 +23,19 @@ def test_feeds_and_fetches_in_turns() -> None:
             )
 
 
+def test_strings_between_parts() -> None:
+    x = tf.placeholder(tf.float32, [])
+    end = tf.placeholder(tf.string, [])
+    text = tf.as_string(x, precision=1)
+    line = tf.strings.join([text, end], "-")
+    length = tf.strings.length(text) + tf.strings.length(end)
+    with tf.Session() as sess:
+        handle = sess.partial_run_setup([text, line, length], [x, end])
+        assert sess.partial_run(handle, text, {x: 1.5}) == b"1.5"
+        later = sess.partial_run(handle, [line, length], {end: "ab"})
+        assert later == [b"1.5-ab", 5]
+
+
 def test_no_node_runs_twice() -> None:
     x = tf.placeholder(tf.float32, [])
     v = tf.get_variable("v", initializer=0.0, use_resource=True)

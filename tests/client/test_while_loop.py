@@ -318,3 +318,51 @@ def test_what_bodies_return_in_loops_with_a_limit() -> None:
     ):
         with pytest.raises(error):
             loop(body, loop_vars)
+
+
+def _leaked(part: str) -> Any:
+    """A tensor of the test or the body of a finished loop."""
+    found = []
+
+    def step(i: Any) -> Any:
+        found.append(i * 2)
+        return i + 1 if part == "body" else found[-1] < 6
+
+    loop = {"cond": lambda i: i < 3, "body": lambda i: i + 1, part: step}
+    tf.while_loop(loop["cond"], loop["body"], [tf.constant(0)])
+    return found[0]
+
+
+@pytest.mark.parametrize("part", ["cond", "body"])
+@pytest.mark.parametrize(
+    ("use", "name"),
+    [
+        (lambda t: t + 1, "add"),
+        (lambda t: tf.identity(t, "use"), "use"),
+        (lambda t: tf.stack([t, t]), "stack_1"),
+        (lambda t: tf.cast(t, tf.float32), "Cast"),
+        (
+            lambda t: tf.FIFOQueue(3, [tf.int32], name="q").enqueue(t),
+            "q_enqueue",
+        ),
+    ],
+)
+def test_what_a_loop_does_not_return_is_no_input(
+    part: str, use: Callable[[Any], Any], name: str
+) -> None:
+    inside = _leaked(part)
+    with pytest.raises(
+        ValueError,
+        match=f"Cannot use 'while/mul' as input to '{name}' because 'while/mul' is in "
+        "a while loop",
+    ):
+        use(inside)
+    # A scope may be given it all the same, and is one of the graph around the loop.
+    with tf.name_scope("scope", values=[inside]):
+        assert tf.constant(1).op.name == "scope/Const"
+
+
+def test_what_another_loop_does_not_return_is_no_input() -> None:
+    inside = _leaked("body")
+    with pytest.raises(ValueError, match="not accessible from the body"):
+        tf.while_loop(lambda i: i < 3, lambda i: i + inside, [tf.constant(0)])

@@ -171,7 +171,7 @@ CASES: dict[str, Row] = {
         lambda given: op.ResizeBilinearGrad(grads=given(x), original_image=img),
     ),
     "real transform of a negative length": (
-        "build ValueError",
+        "run InvalidArgumentError",
         "run InvalidArgumentError",
         lambda given: op.IRFFT(input=c, fft_length=given(i32(-1))),
     ),

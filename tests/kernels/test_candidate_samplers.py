@@ -127,13 +127,9 @@ def test_words_are_those_of_the_generator() -> None:
 
 def test_too_few_classes_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidate_draws, "_MOST_TRIES", 1 << 12)
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="41 different"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="41 different"):
         sample(_Cyclic(), Stream(1, 2), 41, unique=True)
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="8 different"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="8 different"):
         sample_log_uniform(7, Stream(1, 2), 8, unique=True)
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import tensorloom as tf
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.kernels.host import characters
+from tensorloom.kernels.host.string_spans import spans_of
+from tensorloom.kernels.loops import words
 
 _BYTES = [b"a", b"\0", b"\x7f", b"\x85", b"\xc3", b"\xa9", b"\xe6", b"\xbc", b"\xa2"]
 _PIECES = [*_BYTES, b"\xc3\xa9", b"\xe6\xbc\xa2", b"\xf0\x9f\x98\x80", b"\xff", b"\xf0"]
@@ -49,9 +51,16 @@ def _check(found: characters.Characters, texts: list[bytes], encoding: str) -> N
 @given(_TEXTS)
 def test_characters_of_utf_8(texts: list[bytes]) -> None:
     _check(characters.of_utf_8(texts, with_starts=True), texts, "utf-8")
-    counts = [sum(byte & 0xC0 != 0x80 for byte in text) for text in texts]
-    assert characters.character_counts(texts).tolist() == counts
-    assert characters.character_counts(texts * 20).tolist() == counts * 20
+
+
+@given(_TEXTS)
+def test_counts_of_characters(texts: list[bytes]) -> None:
+    expected = [sum(byte & 0xC0 != 0x80 for byte in text) for text in texts]
+    assert [characters.character_count(text) for text in texts] == expected
+    spans = spans_of(texts)
+    counts = np.empty(len(texts), np.int64)
+    words.count_characters(spans.blob, spans.starts, spans.lengths, counts)
+    assert counts.tolist() == expected
 
 
 @given(_TEXTS, st.sampled_from(["utf-16-be", "shift_jis", "latin-1", "utf-8"]))

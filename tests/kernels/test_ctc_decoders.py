@@ -77,3 +77,47 @@ def test_a_beam_for_all_sequences_finds_the_likeliest(seed: int) -> None:
             of_row = path.indices[:, 0] == b
             assert tuple(path.values[of_row]) == labels
             np.testing.assert_allclose(np.exp(chance), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("width", "labels", "totals"),
+    [
+        (
+            1,
+            [[1, 1, 0, 2, 3, 2, 3, 0, 3, 2, 3, 3, 2, 1, 2, 3]],
+            [[-6.7553], [-3.4221], [-4.9345]],
+        ),
+        (
+            3,
+            [
+                [2, 1, 0, 2, 3, 2, 3, 0, 3, 2, 3, 3, 2, 1, 0, 3],
+                [2, 1, 0, 2, 1, 2, 3, 0, 3, 2, 1, 3, 2, 1, 2, 3],
+            ],
+            [[-5.9731, -6.035], [-3.4221, -3.49], [-4.5435, -4.5912]],
+        ),
+        (
+            8,
+            [
+                [2, 1, 0, 2, 3, 2, 3, 0, 3, 2, 3, 3, 2, 1, 0, 3],
+                [2, 1, 0, 2, 1, 2, 3, 0, 3, 2, 1, 3, 2, 1, 2, 3],
+            ],
+            [[-5.7694, -5.8313], [-3.4221, -3.49], [-4.5388, -4.5876]],
+        ),
+    ],
+)
+def test_a_narrow_beam_loses_what_tensorflow_loses(
+    width: int, labels: list[list[int]], totals: list[list[float]]
+) -> None:
+    inputs = (np.random.RandomState(0).rand(9, 3, 5) * 4).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        found, chances = session.run(
+            tf.nn.ctc_beam_search_decoder(
+                inputs,
+                np.int32([9, 5, 8]),
+                beam_width=width,
+                top_paths=len(labels),
+                merge_repeated=False,
+            )
+        )
+    assert [path.values.tolist() for path in found] == labels
+    np.testing.assert_allclose(chances, totals, atol=1e-3)

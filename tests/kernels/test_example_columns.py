@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import tensorloom as tf
 from tensorloom.framework import dtypes, errors
 from tensorloom.kernels.host import example_columns as columns
 from tensorloom.kernels.host import example_wire as wire
-from tensorloom.kernels.host.example_buffer import Irregular
+from tensorloom.kernels.host.sequence_steps import pick
 from tensorloom.protos import example_pb2, feature_pb2
 
 _DTYPES = (dtypes.int64, dtypes.float32, dtypes.string)
@@ -53,23 +54,34 @@ def _refuse(row: int) -> Exception:
     return errors.InvalidArgumentError(None, None, f"row {row}")
 
 
-def _columns(texts: list[bytes], few: int) -> list[Any]:
+def _columns(texts: list[bytes]) -> list[Any]:
     """What each key gives for each dtype, or that it is refused."""
-    before, columns._FEW = columns._FEW, few
+    keys = [key.encode() for key in _KEYS]
     try:
-        found = columns.Examples(
-            texts, [k.encode() for k in _KEYS], columns.Where(()), _refuse
-        )
-        return [_outcome(found, key, dtype) for key in _KEYS for dtype in _DTYPES]
+        found = columns.Examples(texts, keys, columns.Where(()), _refuse)
+        return [
+            _outcome(found.column, key, dtype) for key in _KEYS for dtype in _DTYPES
+        ]
     except errors.InvalidArgumentError:
         return ["refused"]
-    finally:
-        columns._FEW = before
 
 
-def _outcome(found: columns.Examples, key: str, dtype: Any) -> Any:
+def _of_protobuf(texts: list[bytes]) -> list[Any]:
+    """The same, without a look at the bytes."""
+    messages = [columns.read_message("Example", text) for text in texts]
+    if None in messages:
+        return ["refused"]
+
+    def column(key: bytes, dtype: Any, mismatch: str) -> columns.Column:
+        picked = [pick(m.features.feature, key) for m in messages]
+        return columns.message_column(picked, dtype, lambda row: "")
+
+    return [_outcome(column, key, dtype) for key in _KEYS for dtype in _DTYPES]
+
+
+def _outcome(of: Callable[..., columns.Column], key: str, dtype: Any) -> Any:
     try:
-        column = found.column(key.encode(), dtype, "")
+        column = of(key.encode(), dtype, "")
     except errors.InvalidArgumentError:
         return "refused"
     parts = column.values, column.counts, column.present
@@ -81,7 +93,7 @@ def _outcome(found: columns.Examples, key: str, dtype: Any) -> Any:
 def test_bytes_give_what_protobuf_gives(rows: list[dict[str, Any]]) -> None:
     """Any features in any order, of any length."""
     texts = [_text(row) for row in rows]
-    assert _columns(texts, few=0) == _columns(texts, few=1000)
+    assert _columns(texts) == _of_protobuf(texts)
 
 
 @settings(max_examples=150, deadline=None)
@@ -102,7 +114,7 @@ def test_broken_bytes(rows: list[dict[str, Any]], data: st.DataObject) -> None:
             byte = data.draw(st.integers(0, 255))
             broken[at : at + (action == "set")] = bytes([byte])
     texts[row] = bytes(broken)
-    fast, slow = _columns(texts, few=0), _columns(texts, few=1000)
+    fast, slow = _columns(texts), _of_protobuf(texts)
     if slow != ["refused"]:  # protobuf refuses keys that are no UTF-8, we do not
         assert repr(fast) == repr(slow)  # NaN is not equal to itself
 
@@ -139,36 +151,25 @@ def _written(entries: list[tuple[str, Any]]) -> bytes:
     ),
     st.lists(st.integers(0, 2**16), min_size=1, max_size=40),
     st.integers(0, 2**10),
-    st.sampled_from([1, 4, 1000]),
 )
 def test_records_of_one_writer(
-    layout: dict[str, str], values: list[int], odd: int, part: int
+    layout: dict[str, str], values: list[int], odd: int
 ) -> None:
-    """The same features in one order; a few rows have a key twice, or none at all.
-
-    Args:
-      part: how many messages are read side by side.
-    """
+    """The same features in one order; a few rows have a key twice, or none at all."""
     texts = []
     for row, value in enumerate(values):
         entries = [(key, _single(kind, value)) for key, kind in layout.items()]
         if row == odd % 64:
             entries.append((entries[0][0], _single("int", odd)))
         texts.append(_written(entries[:-1] if row == odd % 37 else entries))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire, "_PART", part)
-        assert _columns(texts, few=0) == _columns(texts, few=1000)
+    assert _columns(texts) == _of_protobuf(texts)
 
 
-@pytest.mark.parametrize("part", [1, 3, 100])
 @pytest.mark.parametrize(
     "second", ["ints", "floats", "words", "none", "twice", "another"]
 )
-def test_parts_of_a_batch(
-    monkeypatch: pytest.MonkeyPatch, part: int, second: str
-) -> None:
-    """Messages that are alike part by part, or up to a place in their middle."""
-    monkeypatch.setattr(wire, "_PART", part)
+def test_messages_of_two_kinds(second: str) -> None:
+    """Messages that are alike up to a place in their middle."""
     usual = [("a", _ints(5)), ("b", _single("floats", 2))]
     others = {
         "ints": [("a", _ints(300)), ("b", _single("floats", 2))],
@@ -179,11 +180,10 @@ def test_parts_of_a_batch(
         "another": [("ab", _ints(9)), *usual],
     }
     texts = [_written(usual)] * 6 + [_written(others[second])] * 6
-    assert _columns(texts, few=0) == _columns(texts, few=1000)
+    assert _columns(texts) == _of_protobuf(texts)
 
 
 _SHORT_AND_LONG: dict[str, list[Any]] = {
-    # What is read with the start of an entry are 16 bytes; NumPy drops zeros at ends.
     "strings": [b"s" * n for n in range(19)],
     "short strings": [b"", b"s", b"\0s", b"s" * 16],
     "strings with zeros": [b"s", b"s\0", b"\0", b""],
@@ -207,7 +207,7 @@ def test_values_of_all_lengths(name: str, count: int) -> None:
 
     values = _SHORT_AND_LONG[name] * count
     texts = [_written([("b", feature(v)), ("a", _ints(1))]) for v in values]
-    assert _columns(texts, few=0) == _columns(texts, few=1000)
+    assert _columns(texts) == _of_protobuf(texts)
 
 
 def test_irregular_writers() -> None:
@@ -256,12 +256,9 @@ def test_lengths_past_the_end() -> None:
 
 
 def test_keys_that_differ_in_their_middle_only() -> None:
-    """Those are left to protobuf."""
     keys = ["12345678" + middle + "12345678" for middle in "xy"]
     feature = feature_pb2.Feature(int64_list=feature_pb2.Int64List(value=[3]))
     texts = [_text({keys[0]: feature})] * 20
-    with pytest.raises(Irregular):
-        wire.KeyTable([k.encode() for k in keys])
     found = columns.Examples(
         texts, [k.encode() for k in keys], columns.Where(()), _refuse
     )
@@ -332,6 +329,72 @@ def test_sequence_examples() -> None:
     assert found[1]["l"].dense_shape.tolist() == [2, 2, 2]
     assert found[1]["q"].shape == (2, 0, 2)
     assert found[2]["q"].tolist() == [0, 0]
+
+
+_FEATURE_LISTS = st.dictionaries(
+    st.sampled_from(["l", "q", "other"]),
+    st.lists(_LISTS, max_size=3),
+)
+
+
+def _parse_sequences(texts: list[bytes]) -> Any:
+    op = tf.raw_ops.ParseSequenceExampleV2(
+        serialized=texts,
+        debug_name=np.array([], object),
+        context_sparse_keys=["a"],
+        context_dense_keys=["b"],
+        context_ragged_keys=["ab"],
+        feature_list_sparse_keys=["l"],
+        feature_list_dense_keys=["q"],
+        feature_list_ragged_keys=["l"],
+        feature_list_dense_missing_assumed_empty=[True],
+        context_dense_defaults=[np.zeros(2, np.float32)],
+        Ncontext_sparse=1,
+        context_sparse_types=[tf.int64],
+        context_ragged_value_types=[tf.string],
+        context_ragged_split_types=[tf.int32],
+        context_dense_shapes=[[2]],
+        Nfeature_list_sparse=1,
+        Nfeature_list_dense=1,
+        feature_list_dense_types=[tf.int64],
+        feature_list_sparse_types=[tf.string],
+        feature_list_ragged_value_types=[tf.string],
+        feature_list_ragged_split_types=[tf.int64],
+        feature_list_dense_shapes=[[1]],
+    )
+    with tf.Session() as session:
+        try:
+            return [x.tolist() for part in session.run(op) for x in _flat(part)]
+        except tf.errors.InvalidArgumentError as error:
+            return str(error).splitlines()[0]
+
+
+def _flat(part: Any) -> list[Any]:
+    return part if isinstance(part, list) else [part]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(_EXAMPLES, _FEATURE_LISTS, st.booleans()), max_size=4))
+def test_sequences_are_what_protobuf_reads(rows: list[Any]) -> None:
+    texts = []
+    for features, lists, is_odd in rows:
+        message = example_pb2.SequenceExample()
+        for key, feature in features[0].items():
+            message.context.feature[key].CopyFrom(feature)
+        for key, steps in lists.items():
+            message.feature_lists.feature_list[key].feature.extend(steps)
+        # An unknown field is for protobuf.
+        texts.append(message.SerializeToString() + b"\x18\x01" * is_odd)
+    found = _parse_sequences(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire.Walk, "lists", _irregular)
+        patch.setattr(wire.Walk, "steps", _irregular)
+        patch.setattr(wire.Walk, "has", _irregular)
+        assert repr(_parse_sequences(texts)) == repr(found)
+
+
+def _irregular(*_: Any) -> None:
+    raise wire.Irregular
 
 
 def test_sparse_feature() -> None:

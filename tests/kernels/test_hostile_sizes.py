@@ -17,6 +17,7 @@ import pytest
 import tensorloom as tf
 from tests.kernels import (
     hostile_places,
+    hostile_ranks,
     hostile_shapes,
     hostile_sizes,
     hostile_stages,
@@ -27,6 +28,7 @@ CASES = {
     **hostile_places.CASES,
     **hostile_shapes.CASES,
     **hostile_stages.CASES,
+    **hostile_ranks.CASES,
 }
 GROWTH = 1 << 20  # kilobytes: what one of them may add to the process
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.kernels.host.key_tables import KeyTables, NotIndexed, NumberIndex
+from tensorloom.kernels.host.key_tables import NumberIndex
+from tensorloom.kernels.loops.key_tables import index_integers
 
 _ENDS = [-(2**63), -1, 0, 1, 2**62, 2**63 - 1]
 _NUMBERS = st.sampled_from(_ENDS) | st.integers(-50, 50)
@@ -34,9 +35,10 @@ def test_many_numbers() -> None:
     assert NumberIndex(keys).find(asked).tolist() == expected
 
 
-def test_many_equal_numbers_have_no_tables() -> None:
-    with pytest.raises(NotIndexed):
-        KeyTables(np.zeros(30, np.uint64), 30, np.arange(30))
+def test_a_table_has_room_for_its_keys() -> None:
+    keys, slots = np.arange(300), np.zeros(256, np.int64)
+    keys.flags.writeable = False
+    assert index_integers(keys, slots) == 256
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, object])

@@ -221,15 +221,23 @@ def test_csv_that_is_refused(records: list[bytes], message: str) -> None:
         (-2, 1, "UTF8_CHAR", [b"e", b"y"]),
     ],
 )
-def test_parts(position: Any, length: Any, unit: str, expected: list[bytes]) -> None:
-    texts = [b"abcdef", b"xyz"]
+@pytest.mark.parametrize("times", [1, 100])
+def test_parts(
+    position: Any, length: Any, unit: str, expected: list[bytes], times: int
+) -> None:
+    texts = [[b"abcdef", b"xyz"]] * times
     found = run(lambda x: tf.strings.substr(x, position, length, unit=unit), texts)
-    assert found.tolist() == expected
+    assert found.tolist() == [expected] * times
 
 
-def test_parts_beyond_a_text() -> None:
-    with pytest.raises(InvalidArgumentError, match="pos 4 out of range"):
-        run(lambda x: tf.strings.substr(x, 4, 1), [b"abcdef", b"xyz"])
+@pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
+@pytest.mark.parametrize("begin", [4, -4])
+@pytest.mark.parametrize("times", [1, 100])
+def test_parts_beyond_a_text(unit: str, begin: int, times: int) -> None:
+    texts = [b"abcdef"] * times + [b"xyz"]
+    message = rf"pos {begin} out of range for string b'xyz' at index {times}"
+    with pytest.raises(InvalidArgumentError, match=message):
+        run(lambda x: tf.strings.substr(x, begin, 1, unit=unit), texts)
 
 
 PLAIN_PATTERNS = [
@@ -362,6 +370,69 @@ def test_words_with_zeros_in_them() -> None:
     words = [b"a\0b", b"", b"\0", b"cd"]
     spans = spans_of(words)
     assert [spans.word(i) for i in range(4)] == words
+
+
+_RAW = tf.raw_ops
+_EACH = {
+    "strip": tf.strings.strip,
+    "upper": tf.strings.upper,
+    "lower": tf.strings.lower,
+    "length": tf.strings.length,
+    "characters": lambda x: tf.strings.length(x, unit="UTF8_CHAR"),
+    "first": lambda x: tf.strings.substr(x, 0, 3),
+    "rest": lambda x: tf.strings.substr(x, 0, -1),
+    "last characters": lambda x: tf.strings.substr(x, -1, 2, unit="UTF8_CHAR"),
+    "padded": lambda x: _RAW.DecodePaddedRaw(
+        input_bytes=x, fixed_length=6, out_type=tf.int16
+    ),
+    "split": lambda x: tf.string_split(x, " \t").values,
+    "split_v2": lambda x: _RAW.StringSplitV2(input=x, sep=" ")[1],
+}
+
+
+@pytest.mark.parametrize("name", _EACH)
+def test_many_as_each(name: str) -> None:
+    """What many give is what each gives alone."""
+    texts = [b" a b ", b"\tXy\n", "\u6f22Z\u00e9".encode(), b"\xff\x80.", b"long " * 9]
+    build = _EACH[name]
+    alone = [run(build, [text]) for text in texts]
+    found = run(build, texts * 40)
+    assert found.tolist() == np.concatenate(alone * 40).tolist()
+    assert found.dtype == alone[0].dtype
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64, np.uint8])
+def test_texts_of_integers(dtype: Any) -> None:
+    ends = np.iinfo(dtype)
+    numbers = [0, 1, 9, 10, 99, 100, ends.max, ends.min, ends.min // 10, ends.max // 10]
+    array = np.array(numbers * 40, dtype)
+    found = run(tf.as_string, array)
+    assert found.tolist() == [b"%d" % number for number in array.tolist()]
+
+
+@pytest.mark.parametrize("count", [3, 30])
+def test_raw_bytes(count: int) -> None:
+    texts = [bytes([i, 1, 0, 128]) for i in range(count)]
+    for kind in (np.uint8, np.bool_, np.int16, np.dtype(">i2")):
+        little = np.dtype(kind).byteorder != ">"
+        found = run(lambda x: tf.decode_raw(x, kind, little_endian=little), texts)  # noqa: B023
+        whole = b"".join(texts)
+        expected = np.frombuffer(whole, kind if kind != np.bool_ else np.uint8)
+        expected = expected != 0 if kind == np.bool_ else expected
+        assert found.tolist() == expected.reshape(count, -1).tolist()
+    with pytest.raises(InvalidArgumentError, match="has size 4 != 5"):
+        run(lambda x: tf.decode_raw(x, np.uint8), [*texts, b"12345", b"123456"])
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=40, max_size=60))
+def test_reals_as_they_are_written(numbers: list[float]) -> None:
+    for texts in (
+        [b"%r" % x for x in numbers],
+        [b"%.3e" % x for x in numbers],
+        [b"%.5f" % (x % 1e6) for x in numbers if abs(x) < 1e300] + [b"1E+2"] * 40,
+    ):
+        expected = np.array(list(map(float, texts)))
+        assert numbers_of(texts, dtypes.float64).tobytes() == expected.tobytes()
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Reductions of sorted segments, whichever of torch's functions makes them."""
+"""Reductions of segments, of few elements and of many."""
 
 from __future__ import annotations
 
@@ -40,6 +40,41 @@ def test_sorted_segments_with_gaps(
         found, expected, rtol=1e-3 if dtype == "float16" else 1e-6
     )
     assert found.dtype == expected.dtype
+
+
+_UNSORTED: dict[str, tuple[Any, Any]] = {
+    "max": (tf.math.unsorted_segment_max, np.maximum),
+    "min": (tf.math.unsorted_segment_min, np.minimum),
+    "prod": (tf.math.unsorted_segment_prod, np.multiply),
+    "sum": (tf.math.unsorted_segment_sum, np.add),
+}
+
+
+@pytest.mark.parametrize("name", _UNSORTED)
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "bfloat16", "uint8", "int8", "int32", "int64"]
+)
+@pytest.mark.parametrize("inner", [(), (3,), (40,), (0,)])
+@pytest.mark.parametrize("rows", [0, 5, 600])
+def test_unsorted_segments_without_rows_of_no_segment(
+    name: str, dtype: str, inner: tuple[int, ...], rows: int
+) -> None:
+    random = np.random.RandomState(0)
+    dtype = tf.as_dtype(dtype).as_numpy_dtype
+    data = random.randint(1, 3, (rows, *inner)).astype(dtype)
+    ids = random.randint(-2, 9, rows).astype(np.int32)
+    function, reference = _UNSORTED[name]
+    fed = tf.placeholder(dtype, [None, *inner])
+    with tf.Session() as sess:
+        found = sess.run(function(fed, tf.constant(ids), 12), {fed: data})
+        empty = sess.run(function(fed, tf.constant(ids), 12), {fed: data})[11]
+    expected = np.broadcast_to(empty, (12, *inner)).copy()
+    for row, segment in zip(data, ids.tolist(), strict=True):
+        if segment >= 0:
+            # A product of many twos is 0 or infinite on either side.
+            with np.errstate(over="ignore"):
+                expected[segment] = reference(expected[segment], row)
+    np.testing.assert_array_equal(found.astype(float), expected.astype(float))
 
 
 _NAN = np.nan

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.glibc_math import logf, sincosf
 from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Generator, Stream
+from tensorloom.kernels.host.random_ops import shuffle_stream, shuffled
+from tensorloom.kernels.host.random_samples import categorical
 
 RECORDED = Path(__file__).parent / "recorded" / "random_numbers.txt"
 LINES = [line.split() for line in RECORDED.read_text().splitlines()]
@@ -38,11 +40,11 @@ def _logits() -> Any:
 
 def _draw(generator: Generator, op: str, dtype: np.dtype[Any], count: int) -> Any:
     if op == "RandomShuffle":
-        stream = generator.reserve((count - 1 + 3) // 4)
-        return distributions.permutation(stream, count).astype(dtype)
+        stream = shuffle_stream(generator, count)
+        return shuffled(stream, np.arange(count)).astype(dtype)
     if op == "Multinomial":
         stream = generator.reserve(5 * 8 * 2 * SAMPLES_PER_OUTPUT)
-        return distributions.categorical(stream, _logits(), count)
+        return categorical(stream, _logits(), count)
     stream = generator.reserve_outputs(count)
     if op == "RandomUniformInt":
         return distributions.uniform_int(stream, count, -5, 1000003, dtype)
@@ -76,15 +78,23 @@ def test_a_stream_can_be_cut_anywhere(
         np.testing.assert_array_equal(part[0], whole[index])
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 50, 5000])
-def test_a_permutation_is_that_of_one_exchange_after_the_other(size: int) -> None:
-    stream = Stream(5, 9 << 64)
-    order = list(range(size))
-    words = stream.words(max(size - 1, 0)).tolist()
-    for i, word in enumerate(words):
+@pytest.mark.parametrize("dtype", ["int64", "float32", "int16", "S4"])
+@pytest.mark.parametrize("columns", [None, 3])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 50, 256, 257, 5000])
+def test_a_shuffle_is_one_exchange_after_the_other(
+    size: int, columns: int | None, dtype: str
+) -> None:
+    value = np.arange(size * (columns or 1)).astype(dtype)
+    if columns:
+        value = value.reshape(size, columns)
+    expected, stream = value.copy(), Stream(5, 9 << 64)
+    for i, word in enumerate(stream.words(max(size - 1, 0)).tolist()):
         other = i + word % (size - i)
-        order[i], order[other] = order[other], order[i]
-    assert distributions.permutation(stream, size).tolist() == order
+        expected[[i, other]] = expected[[other, i]]
+    # Every second row of an array is not contiguous.
+    for given_value in (value, np.repeat(value, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(shuffled(stream, given_value), expected)
+    assert value.dtype == np.dtype(dtype)
 
 
 @pytest.mark.parametrize("start", [0, (7 << 64) - 9, (3 << 64) + 2**32 - 5, 2**128 - 4])
@@ -138,15 +148,12 @@ def test_float_functions_are_the_c_librarys(libm: ctypes.CDLL) -> None:
 @given(
     st.integers(0, 2**64 - 1),
     st.integers(0, 2**128 - 1) | st.integers(-5, 5).map(lambda n: 2**64 + n),
-    st.integers(1, 5),
-    st.integers(1, 2),
+    st.integers(1, 10),
 )
-def test_a_few_blocks_are_the_first_of_many(
-    key: int, start: int, count: int, depth: int
-) -> None:
+def test_a_few_blocks_are_the_first_of_many(key: int, start: int, count: int) -> None:
     stream = Stream(key, start)
-    many = stream.blocks(40, stride=3, depth=depth)
-    few = stream.blocks(count, stride=3, depth=depth)
+    many = stream.blocks(40)
+    few = stream.blocks(count)
     np.testing.assert_array_equal(few, many[:count])
     assert few.dtype == many.dtype
     planes = stream.planes(count)
@@ -159,7 +166,6 @@ def test_a_few_blocks_are_the_first_of_many(
 def test_one_class_of_each_row_is_the_first_of_many(
     classes: int, special: bool
 ) -> None:
-    # One is counted, several are searched for.
     random = np.random.RandomState(classes)
     rows = random.randn(6, classes) * 3
     if special:
@@ -167,8 +173,8 @@ def test_one_class_of_each_row_is_the_first_of_many(
         rows[2, ::3] = np.nan
         rows[3] = np.inf
     for row in rows:
-        one = distributions.categorical(Stream(3, 5), row[None], 1)
-        some = distributions.categorical(Stream(3, 5), row[None], 4)
+        one = categorical(Stream(3, 5), row[None], 1)
+        some = categorical(Stream(3, 5), row[None], 4)
         assert one.dtype == some.dtype == np.int64
         assert one.shape == (1, 1)
         assert one[0, 0] == some[0, 0]

@@ -51,17 +51,29 @@ def test_batches_some_of_which_are_alike() -> None:
     assert _two_steps([40, 33], *parameters) == 0x1CC23E6E
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("numbers", BOUNDS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("total", [0, 6, 7, 500])
+def test_a_distribution_for_all_is_that_of_each_batch(dtype: Any, total: int) -> None:
+    for numbers in BOUNDS:
+        one = Bounds(*(np.array([v], dtype) for v in numbers))
+        each = Bounds(*(np.repeat(v, -(-total // 7)) for v in one))
+        stream = Stream(3, (5 << 64) + 2**64 - 9)
+        values = truncated_samples(stream, one, 7, total)
+        assert values.dtype == dtype
+        whole = truncated_samples(stream, each, 7, -(-total // 7) * 7)
+        np.testing.assert_array_equal(values, whole[:total])
+
+
 @pytest.mark.parametrize(
-    ("count", "piece"), [(0, 7), (6, 7), (7, 7), (500, 33), (9000, 100), (40000, 9000)]
+    ("bounds", "message"),
+    [
+        ((0, 0, 1, 2), "Invalid parameters"),
+        ((0, 1, 2, 2), "Invalid parameters"),
+        ((0, 1, -np.inf, np.inf), "Invalid parameters"),
+        ((np.inf, 1, 0, 1), "exponential rejection sampler failed"),
+    ],
 )
-def test_pieces(dtype: Any, numbers: Any, count: int, piece: int) -> None:
-    bounds = Bounds(*map(dtype, numbers))
-    given, after = truncated_samples(Stream(3, 5 << 64), count, bounds, piece)
-    stream = Stream(3, 5 << 64)
-    for begin in range(0, count, piece):
-        part = given[begin : begin + piece]
-        expected, stream = truncated_samples(stream, len(part), bounds)
-        np.testing.assert_array_equal(part, expected)
-    assert after.start == stream.start
+def test_errors(bounds: Any, message: str) -> None:
+    one = Bounds(*(np.array([v], np.float32) for v in bounds))
+    with pytest.raises(tf.errors.OpError, match=message):
+        truncated_samples(Stream(3, 5), one, 10, 10)

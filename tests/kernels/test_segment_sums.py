@@ -1,4 +1,4 @@
-"""Sums of rows, whichever of torch's functions makes them."""
+"""Sums of rows, few and many."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def test_sums(
     for indices in (None, gathered, gathered.int()):
         wanted = _sums(data if indices is None else data[gathered], ids)
         for given_ids in (ids, ids.numpy()):
-            given = sum_segments(
-                data, given_ids, SEGMENTS + 2, indices=indices, is_sorted=is_sorted
-            )
+            given = sum_segments(data, given_ids, SEGMENTS + 2, indices=indices)
             assert given.dtype == dtype
             assert torch.equal(given, wanted)
 
@@ -65,10 +63,13 @@ def _sums(rows: torch.Tensor, ids: torch.Tensor) -> Any:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_few_elements_are_added_in_order(dtype: torch.dtype) -> None:
-    data = torch.tensor([1e30, 1.0, -1e30, 1.0], dtype=dtype)[:, None].repeat(1, 2)
-    ids = torch.tensor([0, 0, 0, 0])
-    assert sum_segments(data, ids, 1, is_sorted=False).tolist() == [[1.0, 1.0]]
+@pytest.mark.parametrize("width", [1, 2, 400])
+@pytest.mark.parametrize("gathers", [False, True])
+def test_rows_are_added_in_order(dtype: torch.dtype, width: int, gathers: bool) -> None:
+    data = torch.tensor([1e30, 1.0, -1e30, 1.0], dtype=dtype)[:, None].repeat(1, width)
+    indices = torch.arange(4) if gathers else None
+    sums = sum_segments(data, torch.tensor([0, 0, 0, 0]), 1, indices=indices)
+    assert sums.tolist() == [[1.0] * width]
 
 
 @pytest.mark.parametrize("count", [600, 6000])

@@ -34,15 +34,28 @@ def test_like_the_dense_product(
 
 
 @pytest.mark.parametrize("count", [5, 700])
-def test_places_outside(count: int) -> None:
+@pytest.mark.parametrize(
+    ("bad", "adjoint", "message"),
+    [
+        ((30, 0), False, r"m \(30\) from index\[{0},0\] out of bounds \(>=30\)"),
+        ((0, 20), False, r"k \(20\) from index\[{0},1\] out of bounds \(>=20\)"),
+        ((-1, 0), False, r"m \(-1\) from index\[{0},0\] out of bounds \(>=30\)"),
+        ((30, 20), False, r"k \(20\) from index\[{0},1\] out of bounds \(>=20\)"),
+        ((30, 0), True, r"k \(30\) from index\[{0},0\] out of bounds \(>=30\)"),
+    ],
+)
+def test_places_outside(
+    count: int, bad: tuple[int, int], adjoint: bool, message: str
+) -> None:
     places = tf.placeholder(tf.int64, [None, 2])
-    values = tf.ones([count])
     product = tf.sparse.sparse_dense_matmul(
-        tf.SparseTensor(places, values, [30, 20]), tf.ones([20, 50])
+        tf.SparseTensor(places, tf.ones([count]), [30, 20]),
+        tf.ones([30 if adjoint else 20, 50]),
+        adjoint_a=adjoint,
     )
     wrong = np.zeros([count, 2], np.int64)
+    wrong[-1] = bad
     with tf.Session() as sess:
-        for bad in ([30, 0], [0, 20], [-1, 0]):
-            wrong[-1] = bad
-            with pytest.raises(tf.errors.InvalidArgumentError):
-                sess.run(product, {places: wrong})
+        message = message.format(count - 1)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            sess.run(product, {places: wrong})

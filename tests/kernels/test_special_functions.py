@@ -65,4 +65,6 @@ def test_numbers_of_rows() -> None:
     assert numbers[0] == numbers[3]
     far = np.array([[0, 0], [2**62, 2**62]])
     assert sparse_indices.row_numbers(far) is None
-    assert sparse_indices.lexical_order(far[::-1]).tolist() == [1, 0]
+    order = sparse_indices.lexical_order(far[::-1])
+    assert order is not None
+    assert order.tolist() == [1, 0]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.kernels.host import split_lookup_ops
-from tensorloom.kernels.host.key_tables import NotIndexed
-from tensorloom.kernels.host.string_index import StringIndex
-from tensorloom.kernels.host.string_spans import (
-    PADDING,
-    Spans,
-    split_at_any,
-    split_at_each,
-)
+from tensorloom.kernels.host import string_split_ops
+from tensorloom.kernels.host.key_tables import StringIndex
+from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.host.string_spans import spans_of
+from tensorloom.kernels.host.string_split_ops import Split, SplitV2, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Words that differ in a byte anywhere, of all the lengths that are read differently.
 _ALPHABET = st.sampled_from([b"a", b"b", b"\0", b"\xff"])
@@ -29,19 +27,9 @@ _TEXTS = st.lists(
 )
 
 
-def _spans_of(words: list[bytes]) -> Spans:
-    lengths = np.array([len(word) for word in words], np.int64)
-    blob = b"".join([*words, bytes(PADDING)])
-    return Spans(blob, lengths.cumsum() - lengths, lengths, lengths)
-
-
-def _cut(spans: Spans) -> list[list[bytes]]:
-    words = [
-        spans.blob[start : start + length]
-        for start, length in zip(
-            spans.starts.tolist(), spans.lengths.tolist(), strict=True
-        )
-    ]
+def _cut(spans: Words) -> list[list[bytes]]:
+    words = spans.strings().tolist()
+    assert words == [spans.word(i) for i in range(len(words))]
     ends = spans.counts.cumsum().tolist()
     return [
         words[end - count : end]
@@ -49,37 +37,45 @@ def _cut(spans: Spans) -> list[list[bytes]]:
     ]
 
 
-@given(_TEXTS, st.sampled_from([b" ", b",", b"\0"]))
-def test_split_at_each(parts: list[list[bytes]], separator: bytes) -> None:
+@pytest.mark.usefixtures("_all_in_loops")
+@given(_TEXTS, st.sampled_from([b" ", b",", b"\0", b""]))
+def test_split_v2(parts: list[list[bytes]], separator: bytes) -> None:
     texts = [b"".join(part) for part in parts]
-    expected = [text.split(separator) for text in texts]
-    assert _cut(split_at_each(texts, separator)) == expected
+    expected = [text.split(separator or None) for text in texts]
+    spans = SplitV2(-1).spans(to_strings(texts, (-1,)), to_strings([separator], ()))
+    assert spans is not None
+    assert _cut(spans) == expected
 
 
-@given(_TEXTS, st.sampled_from([b" ", b" ,", b",\0 "]))
-def test_split_at_any(parts: list[list[bytes]], separators: bytes) -> None:
+@pytest.mark.usefixtures("_all_in_loops")
+@given(_TEXTS, st.sampled_from([b" ", b" ,", b",\0 "]), st.booleans())
+def test_split(parts: list[list[bytes]], separators: bytes, skip_empty: bool) -> None:
     texts = [b"".join(part) for part in parts]
     pattern = b"[" + re.escape(separators) + b"]"
-    expected = [list(filter(None, re.split(pattern, text))) for text in texts]
-    assert _cut(split_at_any(texts, separators)) == expected
+    expected = [re.split(pattern, text) if text else [] for text in texts]
+    if skip_empty:
+        expected = [list(filter(None, words)) for words in expected]
+    value, at = to_strings(texts, (-1,)), to_strings([separators], ())
+    spans = Split(skip_empty).spans(value, at)
+    assert spans is not None
+    assert _cut(spans) == expected
+
+
+@pytest.fixture(scope="module")
+def _all_in_loops() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(string_split_ops, "_LEAST_BYTES", 0)
+        yield
 
 
 @settings(max_examples=200)
 @given(st.lists(_WORDS, unique=True, max_size=60), st.lists(_WORDS, max_size=60))
 def test_index(keys: list[bytes], others: list[bytes]) -> None:
-    """Every short key is found, nothing else is."""
-    try:
-        index = StringIndex(keys)
-    except NotIndexed:
-        # Words that differ in nothing but zeros at their end.
-        short = [key for key in keys if len(key) <= 16]
-        stripped = {(key[:8].rstrip(b"\0"), key[8:][-8:]) for key in short}
-        assert len(stripped) < len(short)
-        return
+    """Every key is found, nothing else is."""
     words = keys + others
-    places = {key: i for i, key in enumerate(keys) if len(key) <= 16}
+    places = {key: i for i, key in enumerate(keys)}
     expected = [places.get(word, len(keys)) for word in words]
-    assert index.find(_spans_of(words)).tolist() == expected
+    assert StringIndex(keys).find(spans_of(words)).tolist() == expected
 
 
 def test_a_large_vocabulary() -> None:
@@ -88,7 +84,7 @@ def test_a_large_vocabulary() -> None:
     words = keys[::3] + [b"word%d" % i for i in range(1000)] + keys[1::2]
     places = {key: i for i, key in enumerate(keys)}
     expected = [places.get(word, len(keys)) for word in words]
-    assert StringIndex(keys).find(_spans_of(words)).tolist() == expected
+    assert StringIndex(keys).find(spans_of(words)).tolist() == expected
 
 
 _LINES = ["the cat  sat", "", "on the\tmat of unknown_words", "a" * 30 + " cat"] * 5
@@ -135,7 +131,7 @@ def test_ids(
     split: Any, values: list[Any], default: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The fused op gives what the two ops give."""
-    monkeypatch.setattr(split_lookup_ops, "_MOST_BYTES_ALONE", 0)
+    monkeypatch.setattr(string_split_ops, "_LEAST_BYTES", 0)
     assert _looked_up(split, values, default, True) == _looked_up(
         split, values, default, False
     )

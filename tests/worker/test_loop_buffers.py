@@ -81,7 +81,7 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], int]] = {
     "a carried product": (lambda a, b: (product(a), b), 1),
     "carried in place": (lambda a, b: (tf.tanh(product(a) + a), b), 1),
     "two carried": (lambda a, b: (tf.exp(-product(a)), tf.tanh(product(b))), 2),
-    "one within": (lambda a, b: (tf.tanh(product(a)) + product(tf.sin(b)), b), 3),
+    "one within": (lambda a, b: (tf.tanh(product(a)) + product(tf.sin(b)), -b), 4),
     "the value before": (lambda a, b: (product(a), a), 0),
     "exchanged": (lambda a, b: (product(b), tf.tanh(a)), 2),
     "given twice": (lambda a, b: (product(a),) * 2, 0),

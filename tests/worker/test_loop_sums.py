@@ -138,6 +138,99 @@ def test_gradient_of_weights(sources) -> None:
     np.testing.assert_allclose(in_loop, written_out, rtol=1e-4, atol=1e-5)
 
 
+def _gradient_of_slices(x: tf.Tensor, w: tf.Tensor) -> list[tf.Tensor]:
+    """Of products with slices of the weights, some rows of which are in none."""
+    return tf.gradients(tf.tanh(x @ w[:30, :40]) + x[:, :20] @ w[20:40, 10:50], w)
+
+
+def _gradient_of_pieces(x: tf.Tensor, w: tf.Tensor) -> list[tf.Tensor]:
+    first, second = tf.split(w, 2, 1)
+    return tf.gradients(tf.reduce_sum(x @ first, 1) * tf.reduce_sum(x @ second, 1), w)
+
+
+# the rows of the weights; what is added for x [8, 30] and the weights
+TAKEN_APART = {
+    "slices": (45, _gradient_of_slices),
+    "pieces": (30, _gradient_of_pieces),
+    "padded twice": (
+        30,
+        lambda x, w: tf.gradients(tf.square(w[:20][2:10, 3:-3][:, 1:]), w),
+    ),
+    "every other": (30, lambda x, w: tf.gradients(tf.square(w[::2]), w)),
+    "a row": (30, lambda x, w: tf.gradients(tf.square(w[3]) + tf.exp(w[-1]), w)),
+    "the same twice": (30, lambda x, w: _gradient_of_pieces(x, w) * 2),
+    "rows of products": (
+        30,
+        lambda x, w: [tf.concat([product(x[:, :10], x @ w), w[10:] * 2.0], 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("columns", [50, 220])
+@pytest.mark.parametrize("case", TAKEN_APART)
+def test_sums_of_what_was_taken_apart(case: str, columns: int, sources) -> None:
+    rows, added = TAKEN_APART[case]
+    weights, given = parts(rows, columns) / 9, parts(3, 8, 30)
+    with tf.Graph().as_default():
+        w, x = tf.constant(weights), tf.placeholder(tf.float32, given.shape)
+
+        def body(i, total):
+            return i + 1, tf.add_n([total, *added(x[i], w)])
+
+        _, total = tf.while_loop(lambda i, _: i < 3, body, [0, tf.ones_like(w)])
+        written = tf.ones_like(w)
+        for i in range(3):
+            written = body(i, written)[1]
+        with tf.Session() as session:
+            found = session.run(total, {x: given})
+            assert adds_in_place(sources[-1])
+            expected = session.run(written, {x: given})
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_parts(seed: int) -> None:
+    """Parts put together of parts, in random ways, beside the same written out."""
+    random = np.random.RandomState(seed)
+    x = tf.placeholder(tf.float32, [12, 16])
+
+    def part(rows: int, columns: int, depth: int, random) -> tf.Tensor:
+        kind = random.randint(4 if depth else 1)
+        if kind == 0:
+            scaled = x[:rows, :columns] * float(random.randint(1, 5))
+            multiplied = product(x[:, :rows], x[:, 16 - columns :])
+            return multiplied if random.randint(2) else scaled
+        if kind == 1:
+            return tf.add_n([part(rows, columns, depth - 1, random) for _ in range(3)])
+        if kind == 2 and columns > 1:
+            cut = random.randint(1, columns)
+            pieces = [
+                part(rows, size, depth - 1, random) for size in (cut, columns - cut)
+            ]
+            return tf.concat(pieces, 1 - 2 * random.randint(2))
+        begin = random.randint(0, rows), random.randint(0, columns)
+        end = random.randint(begin[0], rows) + 1, random.randint(begin[1], columns) + 1
+        return tf.raw_ops.StridedSliceGrad(
+            shape=[rows, columns],
+            begin=begin,
+            end=end,
+            strides=[1, 1],
+            dy=part(end[0] - begin[0], end[1] - begin[1], depth - 1, random),
+        )
+
+    state = random.get_state()
+
+    def body(i, total):
+        random.set_state(state)
+        return i + 1, total + part(12, 16, 4, random)
+
+    _, total = tf.while_loop(lambda i, _: i < 3, body, [0, tf.zeros([12, 16])])
+    written = 3.0 * body(0, tf.zeros([12, 16]))[1]
+    with tf.Session() as session:
+        found, expected = session.run([total, written], {x: parts(12, 16)})
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3)
+
+
 def test_sum_of_sums() -> None:
     a = parts(3, 4, 30, 40)
     with tf.Graph().as_default():

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.kernels.host.string_spans import Ints, joined
+if TYPE_CHECKING:
+    from tensorloom.kernels.host.string_spans import Ints
 
 Codes = NDArray[np.int32]
 # Where decoding met bytes that are no character: (first, behind the last).
@@ -28,8 +29,6 @@ CODECS: Final = {
 _LONGER: Final = (0x80, 0x800, 0x10000)
 # Bytes of the form 10xxxxxx continue a character.
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
-# Fewer texts than that are counted one by one.
-_FEW: Final = 16
 # Stands in UTF-8 for a surrogate, which cannot be written there.
 _NO_CHARACTER: Final = 0xFFFD
 
@@ -61,29 +60,20 @@ def begins_character(data: bytes) -> NDArray[np.bool_]:
     return np.frombuffer(data, np.int8) >= -64
 
 
-def character_counts(texts: list[bytes]) -> Codes:
-    """The number of characters of each text in UTF-8."""
-    if len(texts) < _FEW:
-        alone = [len(text.translate(None, _CONTINUING)) for text in texts]
-        return np.array(alone, np.int32)
-    blob, ends = joined(texts)
-    before = np.append(0, begins_character(blob).cumsum(dtype=np.int32)[ends])
-    # The zero behind each text is a character more.
-    counts: Codes = np.diff(before).astype(np.int32) - np.int32(1)
-    return counts
+def character_count(text: bytes) -> int:
+    """The number of characters of a text in UTF-8."""
+    return len(text.translate(None, _CONTINUING))
 
 
-def character_bounds(texts: list[bytes]) -> tuple[Ints, Ints]:
-    """(where characters and the ends of texts are, which of them begins each text).
-
-    Of texts in UTF-8: positions in the text [characters + texts], and
-    places of the first ones in that [texts + 1].
-    """
-    blob, ends = joined(texts)
-    positions = np.flatnonzero(begins_character(blob))
-    firsts = np.append(0, np.searchsorted(positions, ends) + 1)
-    begins = np.append(0, ends + 1)[: len(texts)]
-    return positions - np.repeat(begins, np.diff(firsts)), firsts
+def _joined(texts: list[bytes]) -> tuple[bytes, Ints]:
+    """(all texts, a zero behind each, where the texts end)."""
+    blob = b"\0".join([*texts, b""])
+    ends = np.flatnonzero(np.frombuffer(blob, np.uint8) == 0)
+    if len(ends) == len(texts):
+        # The zeros of no text: found in a fourth of the time of asking for lengths.
+        return blob, ends
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return blob, (lengths + 1).cumsum() - 1
 
 
 @dataclass
@@ -99,7 +89,7 @@ class Characters:
 def of_utf_8(texts: list[bytes], *, with_starts: bool) -> Characters:
     """The characters of texts in UTF-8."""
     # A zero behind each text ends its last character.
-    blob, ends = joined(texts)
+    blob, ends = _joined(texts)
     text, places = _decode(blob, "utf-8")
     begins = begins_character(blob)
     if places:

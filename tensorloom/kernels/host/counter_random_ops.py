@@ -16,7 +16,7 @@ from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import shape_from_tensor
 from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Stream
-from tensorloom.kernels.host.random_rejection import highest_value, poisson
+from tensorloom.kernels.host.random_gamma_ops import highest_sample
 from tensorloom.kernels.host.stateless_random_ops import seeded_stream
 from tensorloom.kernels.variable_value import (
     is_host,
@@ -135,6 +135,8 @@ def uniform_full_int(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessRandomPoisson", large=True)
 def stateless_poisson(c: OpKernelConstruction) -> Compute:
     """Poisson samples; the rates' shape ends the output's."""
+    from tensorloom.kernels.host.random_samples import poisson
+
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
 
@@ -149,7 +151,7 @@ def stateless_poisson(c: OpKernelConstruction) -> Compute:
         if not count:
             return np.empty(dims, numpy_dtype)
         samples = count // rates.size
-        highest = highest_value(numpy_dtype)
+        highest = highest_sample(rates, numpy_dtype)
         values = poisson(seeded_stream(seed), rates.reshape(-1), samples, highest)
         return values.reshape(dims).astype(numpy_dtype)
 

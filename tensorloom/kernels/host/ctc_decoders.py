@@ -1,16 +1,9 @@
-"""CTC decoders in host memory: greedy, and the beam search of TensorFlow.
-
-The search keeps a tree of label sequences. Each leaf has three log probabilities: that
-its sequence ends in a label, in a blank, and their sum.
-"""
+"""CTC decoders in host memory: greedy, and the beam search of TensorFlow."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,165 +88,60 @@ def _costs(inputs: Any, best: Any, lengths: Any) -> Any:
 # --- beam search -------------------------------------------------------------
 
 
-class _Beam:
-    """A sequence of labels, by its last one and the sequence before it."""
-
-    __slots__ = ("blank", "children", "label", "mixed", "old", "parent", "total")
-
-    def __init__(self, parent: _Beam | None, label: int) -> None:
-        self.parent, self.label = parent, label
-        # Most have none: a dictionary for each would keep the garbage collector busy.
-        self.children: dict[int, _Beam] | None = None
-        # Log probabilities: of both, ending in a blank, ending in the label.
-        self.total = self.blank = self.mixed = _ZERO
-        self.old = (_ZERO, _ZERO)  # (total, blank) of the step before
-
-    def child(self, label: int, chance: float) -> _Beam:
-        """A new child, which ends in its label."""
-        made = _Beam(self, label)
-        made.total = made.mixed = chance
-        if self.children is None:
-            self.children = {}
-        self.children[label] = made
-        return made
-
-    def labels(self, merge_repeated: bool) -> list[int]:
-        """The sequence, perhaps without repetitions."""
-        result: list[int] = []
-        beam, before = self, -1
-        while beam.parent is not None:
-            if not merge_repeated or beam.label != before:
-                result.append(beam.label)
-            before, beam = beam.label, beam.parent
-        return result[::-1]
-
-
-# What may be a leaf: its log probability, an order of ties, and the beam, or None where
-# it is not made yet; then its parent and its label tell which it is.
-_Entry = tuple[float, int, _Beam | None, _Beam, int]
-
-
-def _log_sum(a: float, b: float) -> float:
-    if a == _ZERO:
-        return b
-    if b == _ZERO:
-        return a
-    high, low = (a, b) if a > b else (b, a)
-    return high + math.log1p(math.exp(low - high))
-
-
 class _Search:
-    """The leaves of the tree, at most `width`."""
+    """The leaves of the tree, at most `width`; see `loops.beam_search`."""
 
     def __init__(self, width: int) -> None:
-        self.width = width
-        root = _Beam(None, -1)
-        root.total = root.blank = 0.0
-        self.leaves = [root]
+        # Loaded here: it takes some tenths of a second.
+        from tensorloom.kernels.loops import beam_search
 
-    def step(self, log_probs: Any) -> None:
-        """One time step of log probabilities; the last class is blank."""
-        branches = sorted(self.leaves, key=lambda beam: -beam.total)
-        for beam in branches:
-            beam.old = (beam.total, beam.blank)
-        for beam in branches:
-            _stay(beam, log_probs)
-        # (total, order) sorts as the beam does; the order keeps ties apart.
-        heap: list[_Entry] = [
-            (beam.total, -i, beam, beam, -1) for i, beam in enumerate(branches)
-        ]
-        heapq.heapify(heap)
-        rows = self._candidates(branches, log_probs[:-1], heap)
-        for beam, (labels, chances) in zip(branches, rows, strict=True):
-            if self._accepts(beam.old[0], heap):
-                self._grow(beam, labels, chances, heap)
-        # Most of what grew was dropped again: beams are made of what is left.
-        self.leaves = [
-            beam or parent.child(label, chance)
-            for chance, _, beam, parent, label in heap
-        ]
+        self._loops = beam_search
+        self._width = width
+        self._links = np.empty((1, 4), np.int64)
+        self._scores = np.empty((1, 5))
 
-    def _accepts(self, total: float, heap: list[_Entry]) -> bool:
-        if total == _ZERO:
-            return False
-        return len(heap) < self.width or total > heap[0][0]
+    def run(self, log_probs: Any) -> None:
+        """The steps of log probabilities [time, classes]; the last class is blank."""
+        loops, classes = self._loops, log_probs.shape[1]
+        # The root is the empty sequence, which has ended in a blank.
+        self._links[0] = -1
+        self._scores[0] = 0.0, 0.0, _ZERO, _ZERO, _ZERO
+        self._leaves, count = np.zeros(1, np.int64), 1
+        for row in log_probs:
+            self._reserve(count + min(self._width, len(self._leaves) * classes))
+            self._leaves, count = loops.step(
+                row, self._width, self._leaves, count, self._links, self._scores
+            )
+        loops.sort_leaves(self._leaves, self._scores)
 
-    def _candidates(
-        self, branches: list[_Beam], log_probs: Any, heap: list[_Entry]
-    ) -> Iterator[tuple[list[int], list[float]]]:
-        """For each branch the labels that may grow out of it, and their chances.
+    def _reserve(self, count: int) -> None:
+        if count > len(self._links):
+            self._links = np.resize(self._links, (2 * count, 4))
+            self._scores = np.resize(self._scores, (2 * count, 5))
 
-        All that can be told at once; the children that a branch has are among them.
-        """
-        totals, blanks = np.array([beam.old for beam in branches]).T
-        last = np.array([beam.label for beam in branches])
-        chances = np.add.outer(totals, log_probs)
-        same = np.flatnonzero(last >= 0)  # those of a label twice, after a blank
-        chances[same, last[same]] = log_probs[last[same]] + blanks[same]
-        # The threshold only rises, so what is below it now will not come in.
-        possible = chances > (heap[0][0] if len(heap) >= self.width else _ZERO)
-        counts = [len(beam.children or ()) for beam in branches]
-        children = [label for beam in branches for label in beam.children or ()]
-        possible[np.repeat(np.arange(len(branches)), counts), children] = True
-        rows, labels = possible.nonzero()
-        ends = np.searchsorted(rows, np.arange(len(branches) + 1)).tolist()
-        flat, values = labels.tolist(), chances[possible].tolist()
-        for begin, end in pairwise(ends):
-            yield flat[begin:end], values[begin:end]
-
-    def _grow(
-        self,
-        beam: _Beam,
-        labels: list[int],
-        chances: list[float],
-        heap: list[_Entry],
-    ) -> None:
-        children, width = beam.children or {}, self.width
-        least = heap[0][0] if len(heap) >= width else _ZERO
-        for label, chance in zip(labels, chances, strict=True):
-            child = children.get(label)
-            if child is not None and child.total != _ZERO:
-                continue
-            if chance <= least:
-                if child is not None:
-                    # If it was a branch of this step, it has no children any more.
-                    child.old = (_ZERO, _ZERO)
-                continue
-            if child is not None:
-                child.total = child.mixed = chance
-                child.blank = _ZERO
-            entry = (chance, -next(_order), child, beam, label)
-            if len(heap) < width:
-                heapq.heappush(heap, entry)
-            else:
-                dropped = heapq.heapreplace(heap, entry)[2]
-                if dropped is not None:
-                    dropped.total = dropped.blank = dropped.mixed = _ZERO
-            least = heap[0][0] if len(heap) >= width else _ZERO
-
-    def best(self, count: int) -> list[_Beam]:
+    def best(self, count: int) -> list[int]:
         """The likeliest leaves. Raises InvalidArgumentError: there are fewer."""
-        if count > self.width:
+        if count > self._width:
             raise invalid_argument("requested more paths than the beam width.")
-        if count > len(self.leaves):
+        if count > len(self._leaves):
             raise invalid_argument("Less leaves in the beam search than requested.")
-        return sorted(self.leaves, key=lambda beam: -beam.total)[:count]
+        found: list[int] = self._leaves[:count].tolist()
+        return found
 
+    def total(self, leaf: int) -> float:
+        """The log probability of all paths of a leaf."""
+        return float(self._scores[leaf, self._loops.TOTAL])
 
-def _stay(beam: _Beam, log_probs: Any) -> None:
-    """The sequence stays: another of its last label, or a blank."""
-    parent = beam.parent
-    if parent is not None:
-        if parent.total != _ZERO:
-            total, blank = parent.old
-            before = blank if beam.label == parent.label else total
-            beam.mixed = _log_sum(beam.mixed, before)
-        beam.mixed += log_probs[beam.label]
-    beam.blank = beam.old[0] + log_probs[-1]
-    beam.total = _log_sum(beam.blank, beam.mixed)
-
-
-_order = itertools.count(1 << 20)
+    def labels(self, leaf: int, merge_repeated: bool) -> list[int]:
+        """The sequence of a leaf, perhaps without repetitions."""
+        result: list[int] = []
+        before = -1
+        while leaf:
+            parent, label = self._links[leaf, :2].tolist()
+            if not merge_repeated or label != before:
+                result.append(label)
+            before, leaf = label, parent
+        return result[::-1]
 
 
 def _log_softmax(logits: Any) -> Any:
@@ -271,13 +159,12 @@ def beam_search_decoder(c: OpKernelConstruction) -> Compute:
         log_probs = _log_softmax(inputs.astype(np.float64))
         result = np.empty((len(lengths), paths), inputs.dtype)
         rows: list[list[list[int]]] = [[] for _ in range(paths)]
+        search = _Search(width)
         for b, length in enumerate(lengths):
-            search = _Search(width)
-            for t in range(length):
-                search.step(log_probs[t, b])
-            for path, beam in enumerate(search.best(paths)):
-                rows[path].append(beam.labels(merge))
-                result[b, path] = beam.total
+            search.run(log_probs[:length, b])
+            for path, leaf in enumerate(search.best(paths)):
+                rows[path].append(search.labels(leaf, merge))
+                result[b, path] = search.total(leaf)
         parts = [_sparse(row) for row in rows]
         return (*(p[i] for i in range(3) for p in parts), result)
 

@@ -50,13 +50,18 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
                 "Could not parse `serialized` as TensorProto: "
                 f"'{text.decode(errors='replace')}'"
             ) from None
+        try:
+            value = decode_tensor(proto)
+        except errors.InvalidArgumentError as error:
+            raise invalid_argument(
+                f"Cannot parse tensor from proto: {error.message}"
+            ) from None
         found = dtypes.as_dtype(proto.dtype)
         if found != wanted:
             raise invalid_argument(
                 f"Type mismatch between parsed tensor ({found.name}) and dtype "
                 f"({wanted.name})"
             )
-        value = decode_tensor(proto)
         return value if value.ndim or found == dtypes.string else value[()]
 
     return compute
@@ -235,7 +240,15 @@ def _column(
     index: int,
     shape: tuple[int, ...],
 ) -> Any:
-    given = np.asarray(default).reshape(-1)
+    given = np.asarray(default)
+    if given.ndim > 1:
+        raise invalid_argument("Each record default should be at most rank 1")
+    given = given.reshape(-1)
+    if len(given) > 1:
+        raise invalid_argument(
+            f"There should only be 1 default per field but field {index} has "
+            f"{len(given)}"
+        )
     result = _whole_column(texts, given, dtype, missing)
     if result is None:
         result = _mixed_column(texts, given, dtype, missing, index)

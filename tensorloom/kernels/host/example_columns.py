@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host import example_buffer, example_lists
 from tensorloom.kernels.host import example_wire as wire
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.host.string_spans import spans_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 _LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 _KINDS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
-_WIRE_KINDS = {dtypes.float32: example_buffer.FLOAT, dtypes.int64: example_buffer.INT64}
-# Fewer messages than this are quicker one by one.
-_FEW = 12
 
 # What errors add to `Where.place` for values of another dtype.
 DENSE_MISMATCH = (
@@ -84,24 +81,19 @@ class OnlyOne(Where):
         return "  Can't parse serialized Example."
 
 
-@dataclass
-class Column:
+class Column(NamedTuple):
     """A feature of all messages: their values one after another."""
 
     values: NDArray[Any]
     counts: NDArray[np.int64]  # how many values each message has
     present: NDArray[np.bool_]  # which messages have the feature at all
-    every: int | None = None  # so many values every message has, where that is known
-
-    def row_starts(self) -> NDArray[np.int64]:
-        """Where the values of each message start."""
-        return self.counts.cumsum() - self.counts
 
 
 class Examples:
     """Serialized Examples whose columns are asked for by key.
 
     Args:
+      texts: an array of strings [n], or a list.
       refuse: makes the error of a text that is no Example, from its number.
 
     Raises:
@@ -110,7 +102,7 @@ class Examples:
 
     def __init__(
         self,
-        texts: list[bytes],
+        texts: Any,
         keys: Sequence[bytes],
         where: Where,
         refuse: Callable[[int], Exception],
@@ -118,9 +110,19 @@ class Examples:
         self._texts, self._where, self._refuse = texts, where, refuse
         self._keys = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         self._messages: list[Any] | None = None
-        self._walk = None if len(texts) < _FEW else self._find()
-        if self._walk is None:
-            self._parse()
+        self._walk: wire.Walk | None = self._walk_over(texts)
+        odd = np.flatnonzero(self._walk.odd).tolist()
+        if odd:
+            regular = list(texts)
+            for row in odd:
+                regular[row] = self._regular(row)
+            self._walk = self._walk_over(regular)
+            if self._walk.odd.any():
+                self._walk = None
+                self._parse()
+
+    def _walk_over(self, texts: Any) -> wire.Walk:
+        return wire.Walk(spans_of(texts), list(self._keys), wire.CONTEXT, only=True)
 
     def column(self, key: bytes, dtype: DType, mismatch: str) -> Column:
         """The column of one of the keys.
@@ -132,28 +134,13 @@ class Examples:
           InvalidArgumentError: a message has values of another dtype.
         """
         if self._walk is not None:
-            try:
-                return _wire_column(self._walk, self._keys[key], dtype)
-            except example_buffer.Irregular:
-                pass
+            with suppress(wire.Irregular):
+                return Column(*self._walk.lists(self._keys[key]).column(dtype))
         name = key.decode(errors="replace")
         features = [_pick(message, name) for message in self._parse()]
         return message_column(
             features, dtype, lambda i: self._where.place(i, name) + mismatch
         )
-
-    def _find(self) -> wire.Walk | None:
-        try:
-            walk = wire.Walk(example_buffer.Buffer(self._texts), list(self._keys))
-            if not walk.bad.any():
-                return walk
-            texts = list(self._texts)
-            for row in np.flatnonzero(walk.bad).tolist():
-                texts[row] = self._regular(row)
-            walk = wire.Walk(example_buffer.Buffer(texts), list(self._keys))
-        except example_buffer.Irregular:
-            return None
-        return None if walk.bad.any() else walk
 
     def _regular(self, row: int) -> bytes:
         """The wanted features of a message, as a standard writer writes them."""
@@ -193,39 +180,6 @@ def read_message(kind: str, text: bytes) -> Any:
 def _pick(features: Any, key: str) -> Any:
     # Looking up a missing key in a protobuf map would create it.
     return features[key] if key in features else None  # noqa: SIM401
-
-
-def _wire_column(walk: wire.Walk, index: int, dtype: DType) -> Column:
-    spans = walk.spans(index)
-    kind = _WIRE_KINDS.get(dtype, example_buffer.BYTES)
-    if isinstance(spans, example_buffer.AlikeSpans):
-        if spans.kind != kind:
-            raise example_buffer.Irregular  # of another dtype: the messages tell which
-        present, everywhere = np.ones(len(spans.entries), bool), True
-    else:
-        present = spans.kind == kind
-        everywhere = bool(present.all())
-        if not everywhere:
-            if (spans.kind[~present] != example_buffer.MISSING).any():
-                raise example_buffer.Irregular
-            spans = example_buffer.Spans(
-                spans.kind[present], spans.start[present], spans.length[present]
-            )
-    values: Any
-    counts: Any
-    if dtype == dtypes.float32:
-        values, counts = example_lists.floats(walk.buffer, spans)
-    elif dtype == dtypes.int64:
-        values, counts = example_lists.int64s(walk.buffer, spans)
-    else:
-        values, counts = example_lists.strings(walk.buffer, spans)
-    if not everywhere:
-        every_count = np.zeros(len(present), np.int64)
-        every_count[present] = counts
-        return Column(values, every_count, present)
-    if isinstance(counts, int):
-        return Column(values, np.full(len(present), counts), present, counts)
-    return Column(values, counts, present)
 
 
 def message_column(
@@ -273,6 +227,10 @@ def ragged_indices(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
     indices = np.empty((total, 2), np.int64)
+    if len(counts) == 1:
+        indices[:, 0] = 0
+        indices[:, 1] = np.arange(total)
+        return indices
     if total == len(counts) and bool((counts == 1).all()):
         indices[:, 0] = np.arange(total)
         indices[:, 1] = 0
@@ -316,8 +274,6 @@ def dense_output(
         of values.
     """
     width = math.prod(shape)
-    if column.every == width:
-        return column.values.reshape(len(column.counts), *shape)
     every = bool(column.present.all())
     if not every and not default.size and width:
         row = int(np.argmin(column.present))

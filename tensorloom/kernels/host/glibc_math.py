@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float32Array = NDArray[np.float32]
-_LN2 = float.fromhex("0x1.62e42fefa39efp-1")
-_LOG_A0 = float.fromhex("-0x1.00ea348b88334p-2")
-_LOG_A1 = float.fromhex("0x1.5575b0be00b6ap-2")
-_LOG_A2 = float.fromhex("-0x1.ffffef20a4123p-2")
+LN2 = float.fromhex("0x1.62e42fefa39efp-1")
+LOG_POLYNOMIAL = (
+    float.fromhex("-0x1.00ea348b88334p-2"),
+    float.fromhex("0x1.5575b0be00b6ap-2"),
+    float.fromhex("-0x1.ffffef20a4123p-2"),
+)
 # 1/c and log(c) for a c near the centre of each of 16 subintervals.
-_LOG_TABLE = (
+LOG_TABLE = (
     ("0x1.661ec79f8f3bep+0", "-0x1.57bf7808caadep-2"),
     ("0x1.571ed4aaf883dp+0", "-0x1.2bef0a7c06ddbp-2"),
     ("0x1.49539f0f010bp+0", "-0x1.01eae7f513a67p-2"),
@@ -47,24 +49,28 @@ def _log_tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     Both are the library's own numbers: scaling by a power of two is exact, and the
     logarithm of the power is added as the library adds it.
     """
-    inverses = np.array([float.fromhex(inverse) for inverse, _ in _LOG_TABLE])
-    logarithms = np.array([float.fromhex(log) for _, log in _LOG_TABLE])
+    inverses = np.array([float.fromhex(inverse) for inverse, _ in LOG_TABLE])
+    logarithms = np.array([float.fromhex(log) for _, log in LOG_TABLE])
     exponents = np.arange(-_LOG_FIRST // 16, _LOG_FIRST // 16 + 1)[:, None]
     scaled = np.ldexp(inverses, -exponents)
-    return scaled.reshape(-1), (logarithms + exponents * _LN2).reshape(-1)
+    return scaled.reshape(-1), (logarithms + exponents * LN2).reshape(-1)
 
 
 _LOG_INVC, _LOG_LOGC = _log_tables()
 
-_HALF_PI = float.fromhex("0x1.921FB54442D18p0")
-_HALF_PI_INVERSE = float.fromhex("0x1.45F306DC9C883p+23")  # 2 / pi, times 2^24
-_COS_C1 = float.fromhex("-0x1.ffffffd0c621cp-2")
-_COS_C2 = float.fromhex("0x1.55553e1068f19p-5")
-_COS_C3 = float.fromhex("-0x1.6c087e89a359dp-10")
-_COS_C4 = float.fromhex("0x1.99343027bf8c3p-16")
-_SIN_S1 = float.fromhex("-0x1.555545995a603p-3")
-_SIN_S2 = float.fromhex("0x1.1107605230bc4p-7")
-_SIN_S3 = float.fromhex("-0x1.994eb3774cf24p-13")
+HALF_PI = float.fromhex("0x1.921FB54442D18p0")
+HALF_PI_INVERSE = float.fromhex("0x1.45F306DC9C883p+23")  # 2 / pi, times 2^24
+COSINE_POLYNOMIAL = (
+    float.fromhex("-0x1.ffffffd0c621cp-2"),
+    float.fromhex("0x1.55553e1068f19p-5"),
+    float.fromhex("-0x1.6c087e89a359dp-10"),
+    float.fromhex("0x1.99343027bf8c3p-16"),
+)
+SINE_POLYNOMIAL = (
+    float.fromhex("-0x1.555545995a603p-3"),
+    float.fromhex("0x1.1107605230bc4p-7"),
+    float.fromhex("-0x1.994eb3774cf24p-13"),
+)
 
 
 def logf(x: Float32Array) -> Float32Array:
@@ -78,10 +84,10 @@ def logf(x: Float32Array) -> Float32Array:
     r -= 1.0
     y0 = _LOG_LOGC.take(index, mode="clip")
     r2 = r * r
-    y = r * _LOG_A1
-    y += _LOG_A2
+    y = r * LOG_POLYNOMIAL[1]
+    y += LOG_POLYNOMIAL[2]
     y0 += r
-    np.multiply(r2, _LOG_A0, out=r)
+    np.multiply(r2, LOG_POLYNOMIAL[0], out=r)
     y += r
     y *= r2
     y += y0
@@ -91,11 +97,11 @@ def logf(x: Float32Array) -> Float32Array:
 def sincosf(x: Float32Array) -> tuple[Float32Array, Float32Array]:
     """Sine and cosine of floats in [0, 120)."""
     reduced = x.astype(np.float64)
-    turns = reduced * _HALF_PI_INVERSE
+    turns = reduced * HALF_PI_INVERSE
     quadrant = turns.astype(np.int32)
     quadrant += 0x800000
     quadrant >>= 24
-    np.multiply(quadrant, _HALF_PI, out=turns)
+    np.multiply(quadrant, HALF_PI, out=turns)
     reduced -= turns
     sine, cosine = _polynomials(reduced)
     sine_bits, cosine_bits = sine.view(np.int32), cosine.view(np.int32)
@@ -116,20 +122,20 @@ def _polynomials(x: NDArray[np.float64]) -> tuple[Float32Array, Float32Array]:
     x2 = x * x
     x3 = x2 * x
     x4 = x2 * x2
-    part = x3 * _SIN_S1
+    part = x3 * SINE_POLYNOMIAL[0]
     x += part  # the argument is not needed any more
     x3 *= x2
-    np.multiply(x2, _SIN_S3, out=part)
-    part += _SIN_S2
+    np.multiply(x2, SINE_POLYNOMIAL[2], out=part)
+    part += SINE_POLYNOMIAL[1]
     part *= x3
     x += part
-    np.multiply(x2, _COS_C1, out=x3)
+    np.multiply(x2, COSINE_POLYNOMIAL[0], out=x3)
     x3 += 1.0
-    np.multiply(x4, _COS_C2, out=part)
+    np.multiply(x4, COSINE_POLYNOMIAL[1], out=part)
     x3 += part
     x4 *= x2
-    x2 *= _COS_C4
-    x2 += _COS_C3
+    x2 *= COSINE_POLYNOMIAL[3]
+    x2 += COSINE_POLYNOMIAL[2]
     x2 *= x4
     x3 += x2
     return x.astype(np.float32), x3.astype(np.float32)

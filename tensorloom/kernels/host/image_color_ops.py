@@ -82,127 +82,36 @@ def _check_colors(images: Any, amount: Any, what: str) -> None:
         )
 
 
-def _planes(images: Any) -> Any:
-    """The channels one after the other, float32 [3, ...]: passes over them are fast."""
-    return np.ascontiguousarray(np.moveaxis(images, -1, 0), dtype=np.float32)
-
-
-def _hue_of(red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
-    """Hue in 0 to 6, the smallest and the largest channel."""
-    low = np.minimum(np.minimum(red, green), blue)
-    high = np.maximum(np.maximum(red, green), blue)
-    middle = np.maximum(
-        np.minimum(red, green), np.minimum(np.maximum(red, green), blue)
-    )
-    code = np.zeros(red.shape, np.uint8)
-    for i, holds in enumerate(
-        (red < green, blue < red, blue > green, blue < green, blue > red)
-    ):
-        code |= holds.view(np.uint8) << np.uint8(i)
-    sector = _SECTOR_OF_CODE[code]
-    share = (middle - low) / (high - low)
-    hue = sector.astype(np.float32) + where(sector % 2 == 0, share, 1 - share)
-    return where(high == low, np.float32(0), hue), low, high
-
-
-def _sector_of(code: int) -> int:
-    """The sixth of the circle, by five comparisons of the channels as bits."""
-    rises, below_red, above_green, below_green, above_red = (
-        code >> i & 1 for i in range(5)
-    )
-    if rises:
-        return 1 if below_red else 3 if above_green else 2
-    return 0 if below_green else 4 if above_red else 5
-
-
-_SECTOR_OF_CODE: Final = np.array([_sector_of(code) for code in range(32)], np.int8)
-
-
-def _colors_of_hue(hue: Any, low: Any, high: Any) -> Any:
-    sector = hue.astype(np.int32)
-    share = hue - sector.astype(np.float32)
-    middle = low + where(sector % 2 == 0, share, 1 - share) * (high - low)
-    return _by_sector(sector, high, middle, low)
-
-
-# Which of (largest, middle, smallest) each channel is, by sixths of the hue circle.
-_SECTORS: Final = ((0, 1, 2), (1, 0, 2), (2, 0, 1), (2, 1, 0), (1, 2, 0), (0, 2, 1))
-
-
-def _by_sector(sector: Any, high: Any, middle: Any, low: Any) -> Any:
-    """[..., 3]; what is none of the first five sectors counts as the last."""
-    # Read as unsigned, negative ones are too large.
-    inside = np.minimum(sector.view(np.uint32), np.uint32(5)).astype(np.uint8)
-    colors = np.empty((*sector.shape, 3), high.dtype)
-    for channel, ranks in enumerate(zip(*_SECTORS, strict=True)):
-        largest, middling = (
-            (inside == ranks.index(rank)) | (inside == 5 - ranks[::-1].index(rank))
-            for rank in (0, 1)
-        )
-        colors[..., channel] = where(largest, high, where(middling, middle, low))
-    return colors
+def _pixels(images: Any) -> Any:
+    """float32 [n, 3] that may be written to: a loop is compiled for one kind."""
+    return np.require(images, np.float32, ["C", "W"]).reshape(images.size // 3, 3)
 
 
 @host_kernel("AdjustHue", large=True)
 def adjust_hue(c: OpKernelConstruction) -> Compute:
     """The hue turned by a share of the circle."""
+    from tensorloom.kernels.loops.colors import turn_hue
 
     def compute(images: Any, delta: Any) -> Any:
         _check_colors(images, delta, "delta")
-        hue, low, high = _hue_of(*_planes(images))
-        hue += np.float32(delta) * np.float32(6)
-        # fmod is exact, as are the steps of 6 that TensorFlow takes near the range.
-        # It is slow, and for less than a turn those steps are all of it.
-        if not abs(delta) < 1:
-            hue = np.fmod(hue, np.float32(6))
-        hue = where(hue < 0, hue + np.float32(6), hue)
-        hue = where(hue >= 6, hue - np.float32(6), hue)
-        return _colors_of_hue(hue, low, high).astype(images.dtype, copy=False)
+        result = np.empty(images.shape, np.float32)
+        turn = np.float32(delta) * np.float32(6)
+        turn_hue(_pixels(images), turn, not abs(delta) < 1, _pixels(result))
+        return result.astype(images.dtype, copy=False)
 
     return compute
-
-
-def _saturated(values: Any, scale: Any) -> Any:
-    red, green, blue = _planes(values)
-    value = np.maximum(np.maximum(red, green), blue)
-    spread = value - np.minimum(np.minimum(red, green), blue)
-    saturation = where(value > 0, spread / value, np.float32(0))
-    norm = np.float32(1) / (np.float32(6) * spread)
-    third, two_thirds = 2.0 / 6.0, 4.0 / 6.0  # doubles, as in TensorFlow's kernel
-    hue = where(
-        red == value,
-        norm * (green - blue),
-        where(
-            green == value,
-            ((norm * (blue - red)).astype(np.float64) + third).astype(np.float32),
-            ((norm * (red - green)).astype(np.float64) + two_thirds).astype(np.float32),
-        ),
-    )
-    hue = where(spread <= 0, np.float32(0), hue)
-    hue = where(hue < 0, hue + np.float32(1), hue)
-    saturation = np.clip(saturation * np.float32(scale), 0, 1).astype(np.float32)
-    chroma = saturation * value
-    base = value - chroma
-    turn = hue * np.float32(6)
-    sector = turn.astype(np.int32)
-    # turn modulo 2: exact, as turn is not negative.
-    within = turn - np.floor(turn * np.float32(0.5)) * np.float32(2)
-    middle = chroma * (np.float32(1) - np.abs(within - np.float32(1)))
-    colors = _by_sector(sector, chroma, middle, np.zeros_like(chroma))
-    # Only a hue of exactly one turn falls out of the six sectors: no colour at all.
-    outside = (sector < 0) | (sector > 5)
-    if outside.any():
-        colors[outside] = 0
-    return colors + base[..., None]
 
 
 @host_kernel("AdjustSaturation", large=True)
 def adjust_saturation(c: OpKernelConstruction) -> Compute:
     """The saturation scaled and kept in 0 to 1."""
+    from tensorloom.kernels.loops.colors import scale_saturation
 
     def compute(images: Any, scale: Any) -> Any:
         _check_colors(images, scale, "scale")
-        return _saturated(images, scale).astype(images.dtype, copy=False)
+        result = np.empty(images.shape, np.float32)
+        scale_saturation(_pixels(images), np.float32(scale), _pixels(result))
+        return result.astype(images.dtype, copy=False)
 
     return compute
 
@@ -286,6 +195,15 @@ def hsv_to_rgb(c: OpKernelConstruction) -> Compute:
     """Computed in the images' dtype."""
     dtype = c["T"].as_numpy_dtype
 
+    def by_loop(images: Any) -> Any:
+        from tensorloom.kernels.loops.colors import hsv_to_rgb as loop
+
+        _check_three(images)
+        result = np.empty(images.shape, dtype)
+        shape = images.size // 3, 3
+        loop(np.require(images, None, ["C", "W"]).reshape(shape), result.reshape(shape))
+        return result
+
     def compute(images: Any) -> Any:
         _check_three(images)
         zero, one, two = dtype(0), dtype(1), dtype(2)
@@ -303,7 +221,8 @@ def hsv_to_rgb(c: OpKernelConstruction) -> Compute:
         ]
         return np.stack(channels, axis=-1).astype(dtype, copy=False)
 
-    return compute
+    # Of halves each step is rounded.
+    return by_loop if dtype in (np.float32, np.float64) else compute
 
 
 # --- drawn boxes ------------------------------------------------------------------
@@ -338,40 +257,20 @@ def _palette(colors: Any, depth: int) -> Any:
     return table[:, :depth]
 
 
-def _draw_box(image: Any, box: Any, color: Any) -> None:
-    """The outline of one box, without the sides outside of the image."""
-    height, width = image.shape[:2]
-    edges = box * np.array([height - 1, width - 1] * 2, np.float32)
-    if not np.isfinite(edges).all():
-        return
-    top, left, bottom, right = (int(edge) for edge in edges)
-    if top > bottom or left > right:
-        return
-    if top >= height or bottom < 0 or left >= width or right < 0:
-        return
-    rows = slice(max(top, 0), min(bottom, height - 1) + 1)
-    columns = slice(max(left, 0), min(right, width - 1) + 1)
-    if top >= 0:
-        image[top, columns] = color
-    if bottom < height:
-        image[bottom, columns] = color
-    if left >= 0:
-        image[rows, left] = color
-    if right < width:
-        image[rows, right] = color
-
-
 @host_kernel(["DrawBoundingBoxes", "DrawBoundingBoxesV2"], large=True)
 def draw_bounding_boxes(c: OpKernelConstruction) -> Compute:
     """Outlines one pixel wide, in colours by turns."""
+    from tensorloom.kernels.loops.colors import draw_boxes
 
     def compute(images: Any, boxes: Any, colors: Any = None) -> Any:
         _check_drawable(images, boxes, colors)
-        palette = _palette(colors, images.shape[3]).astype(images.dtype)
-        drawn = images.copy()
-        for image, image_boxes in zip(drawn, boxes, strict=True):
-            for index, box in enumerate(image_boxes):
-                _draw_box(image, box, palette[index % len(palette)])
+        palette = np.array(_palette(colors, images.shape[3]), images.dtype, order="C")
+        drawn = np.array(images, order="C")
+        # As bits: the loop only copies, and knows no halves.
+        bits = f"u{images.itemsize}"
+        draw_boxes(
+            drawn.view(bits), np.require(boxes, None, ["C", "W"]), palette.view(bits)
+        )
         return drawn
 
     return compute

@@ -1,106 +1,75 @@
-"""Which of many keys a number is, for a batch of numbers at once.
-
-Keys stand in hash tables of places; a key whose place is taken goes to the next,
-smaller table. All numbers look into the first table at once, those that find another
-key there look into the second, and so on.
-"""
+"""Which of many keys a string or a number is, for a batch at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
-#: Given places of keys and which of the numbers asked for them (None: all), says where
-#: the key is the number.
-IsKey = Callable[[Ints, Ints | None], NDArray[np.bool_]]
-
-# Each table has an eighth of the keys of the one before: so many hold any vocabulary.
-_MOST_TABLES = 24
+from tensorloom.kernels.host.string_spans import Ints, Spans, spans_of
 
 
 class NotIndexed(Exception):
-    """Some keys cannot be told apart by the tables."""
+    """Some keys cannot be told apart by a table."""
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Numbers of keys by the upper bits of a product."""
-
-    factor: np.uint64
-    shift: np.uint64
-    slots: Ints
-
-    def slot(self, mixed: Words) -> Ints:
-        """The slots of numbers."""
-        product = mixed * self.factor
-        product >>= self.shift
-        return product.view(np.int64)
-
-
-class KeyTables:
-    """The hash tables of some of `count` keys; the place `count` means none.
+class StringIndex:
+    """An index of distinct strings.
 
     Raises:
-      NotIndexed: the tables are not enough, as too many keys have one number.
+      NotIndexed: these keys cannot have one.
     """
 
-    def __init__(self, mixed: Words, count: int, left: Ints) -> None:
-        """`mixed`: a number for each key; `left`: the keys to be found."""
-        random, self._none = np.random.default_rng(0), count
-        self._tables: list[_Table] = []
-        while len(left):
-            if len(self._tables) == _MOST_TABLES:
-                raise NotIndexed
-            bits = max(4, len(left).bit_length() + 1)
-            factor = np.uint64(int(random.integers(2**62)) * 2 + 1)
-            slots = np.full(1 << bits, count, np.int64)
-            table = _Table(factor, np.uint64(64 - bits), slots)
-            wanted = table.slot(mixed[left])
-            slots[wanted] = left
-            left = left[slots[wanted] != left]
-            self._tables.append(table)
+    def __init__(self, keys: Any) -> None:
+        from tensorloom.kernels.loops import key_tables
 
-    def find(self, mixed: Words, is_key: IsKey) -> Ints:
-        """The place of the key that each number is; the count of keys for none."""
-        if not self._tables:
-            return np.full(len(mixed), self._none, np.int64)
-        first, *others = self._tables
-        found = first.slots.take(first.slot(mixed))
-        is_same = is_key(found, None)
-        if is_same.all():
-            return found
-        left = np.flatnonzero(~is_same)
-        found[left] = self._none
-        for table in others:
-            some = table.slots.take(table.slot(mixed.take(left)))
-            is_same = is_key(some, left)
-            found[left[is_same]] = some[is_same]
-            left = left[~is_same]
+        self._keys, self._slots = spans_of(keys), _free_slots(len(keys))
+        where = self._keys.blob, self._keys.starts, self._keys.lengths
+        if key_tables.index_strings(*where, self._slots) >= 0:
+            raise NotIndexed
+
+    def find(self, spans: Spans) -> Ints:
+        """The number of the key that each word is; the number of keys for no key."""
+        from tensorloom.kernels.loops import key_tables
+
+        found, keys = np.empty(len(spans.starts), np.int64), self._keys
+        key_tables.find_strings(
+            self._slots,
+            *(keys.blob, keys.starts, keys.lengths),
+            *(spans.blob, spans.starts, spans.lengths),
+            found,
+        )
         return found
 
 
 class NumberIndex:
-    """An index of distinct integers."""
+    """An index of distinct integers.
+
+    Raises:
+      NotIndexed: these keys cannot have one.
+    """
 
     def __init__(self, keys: Any) -> None:
-        """Raises NotIndexed: these keys cannot have one."""
-        self._keys = np.append(keys, keys[:1]).astype(np.int64)
-        count = len(keys)
-        self._tables = KeyTables(self._keys.view(np.uint64), count, np.arange(count))
+        from tensorloom.kernels.loops import key_tables
+
+        self._keys, self._slots = _integers(keys), _free_slots(len(keys))
+        if key_tables.index_integers(self._keys, self._slots) >= 0:
+            raise NotIndexed
 
     def find(self, numbers: Any) -> Ints:
-        """The place of the key that each number is; the count of keys for none."""
-        wanted = np.ascontiguousarray(numbers, np.int64)
+        """The number of the key that each number is; the number of keys for none."""
+        from tensorloom.kernels.loops import key_tables
 
-        def is_key(found: Ints, which: Ints | None) -> NDArray[np.bool_]:
-            asked = wanted if which is None else wanted.take(which)
-            same: NDArray[np.bool_] = self._keys.take(found) == asked
-            return same
+        found = np.empty(len(numbers), np.int64)
+        key_tables.find_integers(self._slots, self._keys, _integers(numbers), found)
+        return found
 
-        return self._tables.find(wanted.view(np.uint64), is_key)
+
+def _free_slots(count: int) -> Ints:
+    return np.zeros(1 << max(4, (2 * count - 1).bit_length()), np.int64)
+
+
+def _integers(numbers: Any) -> Ints:
+    given = np.ascontiguousarray(numbers, np.int64).view()
+    given.flags.writeable = False
+    return given

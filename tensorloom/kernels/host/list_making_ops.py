@@ -13,6 +13,7 @@ from tensorloom.kernels.tensor_list import (
     UNSET,
     Dims,
     TensorList,
+    check_room,
     dims_of,
     format_dims,
     is_compatible,
@@ -55,6 +56,7 @@ def reserve(c: OpKernelConstruction) -> Compute:
                 f"The num_elements to reserve must be a non negative number, but got "
                 f"{count}"
             )
+        check_room(count)
         return TensorList(dtype, dims_of(element_shape), [UNSET] * count, count)
 
     return compute
@@ -140,6 +142,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
                 "TensorListScatter: Trying to scatter at index "
                 f"{max(positions)} in list with size {num_elements}"
             )
+        check_room(count)
         items = [UNSET] * max(count, 0)
         for position, value in zip(positions, _slices(tensor), strict=True):
             items[position] = value
@@ -176,6 +179,7 @@ def scatter_into(c: OpKernelConstruction) -> Compute:
         positions = _checked_indices(indices, tensor)
         items = handle.elements()
         room = max([len(items), *(i + 1 for i in positions)])
+        check_room(room)
         items += [UNSET] * (room - len(items))
         for position, value in zip(positions, _slices(tensor), strict=True):
             items[position] = value

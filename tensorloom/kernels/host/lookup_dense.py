@@ -19,8 +19,7 @@ from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_hashes import hash64
 
 if TYPE_CHECKING:
-    from tensorloom.kernels.host.key_tables import NumberIndex
-    from tensorloom.kernels.host.string_index import StringIndex
+    from tensorloom.kernels.host.key_tables import NumberIndex, StringIndex
 
 _M = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7800

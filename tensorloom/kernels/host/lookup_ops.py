@@ -17,6 +17,7 @@ from tensorloom.kernels.host.lookup_resource import (
     LookupTable,
     MutableHashTable,
 )
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.storage import filesystem
 
 if TYPE_CHECKING:
@@ -226,6 +227,16 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
         raise invalid_argument("delimiter should be only 1 char")
 
     def compute(table: Any, filename: Any) -> None:
+        if filename.ndim:
+            shape = shape_text(filename.shape)
+            raise invalid_argument(
+                f"filename should be a single string, but got {shape}"
+            )
+        if key_index == _LINE_NUMBER and table.key_dtype != dtypes.int64:
+            raise invalid_argument(
+                "Key index for line number requires table key dtype of int64, got "
+                f"{table.key_dtype.name}"
+            )
         name = filename.item().decode()
         if not name:
             raise invalid_argument("filename cannot be empty.")

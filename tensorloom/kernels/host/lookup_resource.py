@@ -10,9 +10,8 @@ import numpy as np
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.resource import Resource
-from tensorloom.kernels.host.key_tables import NotIndexed, NumberIndex
+from tensorloom.kernels.host.key_tables import NotIndexed, NumberIndex, StringIndex
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.host.string_index import MOST_BYTES, StringIndex
 from tensorloom.kernels.host.string_spans import Spans, spans_of
 from tensorloom.kernels.host.table_items import RowItems, ScalarItems
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # For so few a dictionary is as fast.
-_FEW_KEYS = 64
+_FEW_KEYS = 256
 
 
 class LookupTable(Resource):
@@ -97,21 +96,16 @@ class LookupTable(Resource):
             return None
         with self._lock:
             index = self._index or self._make_index(len(words.starts))
-            return None if index is None else self._of_words(index, words, default)
+            return (
+                None if index is None else self._values_at(index.find(words), default)
+            )
 
     def _by_index(
         self, index: StringIndex | NumberIndex, keys: Any, default: Any
     ) -> Any:
         if isinstance(index, NumberIndex):
             return self._values_at(index.find(keys), default)
-        return self._of_words(index, spans_of(keys.tolist()), default)
-
-    def _of_words(self, index: StringIndex, words: Spans, default: Any) -> Any:
-        found = self._values_at(index.find(words), default)
-        if words.longest > MOST_BYTES:
-            long = np.flatnonzero(words.lengths > MOST_BYTES).tolist()
-            found[long] = self._items.find([words.word(i) for i in long], default)
-        return found
+        return self._values_at(index.find(spans_of(keys)), default)
 
     def _values_at(self, places: Any, default: Any) -> Any:
         """The values of keys; `default` for the place behind the last one."""

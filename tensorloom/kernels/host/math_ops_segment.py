@@ -140,7 +140,7 @@ def _unsorted_segments(
             flat, data = flat[kept], data.reshape((flat.size, *inner))[kept]
             combine(out, flat, data)
             if op in _EXTREMA and (out != out).any():
-                return extrema_after_nan(op, data, flat, rows, first)
+                return extrema_after_nan(_EXTREMA[op], data, flat, rows, first)
             return out
 
         return compute
@@ -149,14 +149,16 @@ def _unsorted_segments(
     host_kernel(op, types=_WIDE_UNSIGNED, large=True)(factory)
 
 
-def extrema_after_nan(op: str, data: Any, ids: Any, rows: int, first: Any) -> Any:
+def extrema_after_nan(
+    combine: np.ufunc, data: Any, ids: Any, rows: int, first: Any
+) -> Any:
     """The extrema of what comes behind the last NaN of each segment.
 
     TensorFlow compares one element after the other with the extremum so far, and what
     follows a NaN takes its place. Where nothing follows, it is NaN.
 
     Args:
-      op: UnsortedSegmentMax or UnsortedSegmentMin.
+      combine: np.maximum or np.minimum.
       data: [rows of all segments, ...].
       ids: the segment of each row, none negative.
       rows: how many segments there are.
@@ -169,14 +171,14 @@ def extrema_after_nan(op: str, data: Any, ids: Any, rows: int, first: Any) -> An
     np.maximum.at(last_nan, ids, np.where(np.isnan(data), order, 0))
     first = data.dtype.type(first)
     out = np.full(shape, first)
-    _EXTREMA[op](out, ids, np.where(order <= last_nan[ids], first, data))
+    combine.at(out, ids, np.where(order <= last_nan[ids], first, data))
     out[(last == last_nan) & (last > 0)] = math.nan
     return out
 
 
-_EXTREMA: dict[str, Callable[..., None]] = {
-    "UnsortedSegmentMax": np.maximum.at,
-    "UnsortedSegmentMin": np.minimum.at,
+_EXTREMA: dict[str, np.ufunc] = {
+    "UnsortedSegmentMax": np.maximum,
+    "UnsortedSegmentMin": np.minimum,
 }
 _unsorted_segments("UnsortedSegmentSum", np.add.at, lambda dtype: 0)
 _unsorted_segments("UnsortedSegmentProd", np.multiply.at, lambda dtype: 1)

@@ -185,6 +185,10 @@ def tridiagonal_mat_mul(c: OpKernelConstruction) -> Compute:
     """Products of tridiagonal matrices, given by diagonals [..., 1, n]."""
 
     def compute(upper: _Array, main: _Array, lower: _Array, rhs: _Array) -> _Array:
+        expected = (*rhs.shape[:-2], 1, *rhs.shape[-2:-1])
+        for name, found in (("super", upper), ("main", main), ("sub", lower)):
+            if rhs.ndim < 2 or found.shape != expected:
+                raise invalid_argument(f"Invalid {name}diagonal shape.")
         result = np.swapaxes(main, -1, -2) * rhs
         above = np.swapaxes(upper, -1, -2)[..., :-1, :]
         below = np.swapaxes(lower, -1, -2)[..., 1:, :]

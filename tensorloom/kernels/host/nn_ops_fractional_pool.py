@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,16 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.host.philox import Generator, words_to_double
 from tensorloom.kernels.host.random_state import node_generator
 
-_Regions = list[tuple[int, int]]
-
 
 def _sequence(generator: Generator, size: int, count: int, pseudo: bool) -> Any:
     """The starts of `count` regions in `size` elements, and their end."""
+    from tensorloom.kernels.host.random_samples import shuffle
+
     if size % count == 0:
         lengths = np.full(count, size // count)
     elif pseudo:
@@ -29,8 +27,7 @@ def _sequence(generator: Generator, size: int, count: int, pseudo: bool) -> Any:
     else:
         lengths = np.full(count, size // count)
         lengths[: size % count] += 1
-        stream = generator.reserve((count + 3) // 4)
-        lengths = lengths[distributions.permutation(stream, count)]
+        shuffle(generator.reserve((count + 3) // 4), lengths)
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
@@ -42,12 +39,6 @@ def _one_number(generator: Generator, size: int, count: int) -> Any:
     u = float(words_to_double(words[:1], words[1:2])[0]) * most
     starts = [1, *(math.ceil(alpha * (i + u)) for i in range(1, count)), size + 1]
     return np.diff(starts)
-
-
-def _regions(sequence: Any, size: int, overlapping: bool) -> _Regions:
-    starts = sequence[:-1].tolist()
-    ends = (sequence[1:] + int(overlapping)).tolist()
-    return [(a, min(b, size)) for a, b in zip(starts, ends, strict=True)]
 
 
 def _ratios(c: OpKernelConstruction) -> list[float]:
@@ -75,7 +66,7 @@ def _pool(c: OpKernelConstruction) -> Compute:
             "Both seed and seed2 should be 0 if deterministic is false."
         )
     pseudo, overlapping = c["pseudo_random"], c["overlapping"]
-    reduce = np.max if c.op == "FractionalMaxPool" else _mean
+    pool = _maxima if c.op == "FractionalMaxPool" else _means
     fixed: dict[tuple[int, ...], Any] = {}
 
     def sequences(shape: tuple[int, ...]) -> Any:
@@ -100,29 +91,29 @@ def _pool(c: OpKernelConstruction) -> Compute:
         rows, columns = sequences(value.shape)
         shape = (len(value), len(rows) - 1, len(columns) - 1, value.shape[3])
         result = np.empty(shape, value.dtype)
-        for y, x, region in _cells(value, rows, columns, overlapping):
-            result[:, y, x] = reduce(region, axis=(1, 2)) if region.size else 0
+        pool(_plain(value), rows, columns, int(overlapping), result)
         return result, rows, columns
 
     return compute
 
 
-def _mean(region: Any, axis: tuple[int, int]) -> Any:
-    if region.dtype.kind == "f":
-        return region.mean(axis)
-    total = region.sum(axis)
-    return np.trunc(total / (region.shape[1] * region.shape[2])).astype(region.dtype)
+def _plain(array: Any) -> Any:
+    """As the loops want all arrays, so that each is compiled once."""
+    return np.require(array, None, ["C", "W"])
 
 
-def _cells(
-    value: Any, rows: Any, columns: Any, overlapping: bool
-) -> Iterator[tuple[int, int, Any]]:
-    """(y, x, view) of each region."""
-    tall = _regions(rows, value.shape[1], overlapping)
-    wide = _regions(columns, value.shape[2], overlapping)
-    for y, (top, bottom) in enumerate(tall):
-        for x, (left, right) in enumerate(wide):
-            yield y, x, value[:, top:bottom, left:right]
+def _maxima(value: Any, rows: Any, columns: Any, overlap: int, out: Any) -> None:
+    from tensorloom.kernels.loops import fractional_pool as loops
+
+    loops.maxima(value, rows, columns, overlap, out)
+
+
+def _means(value: Any, rows: Any, columns: Any, overlap: int, out: Any) -> None:
+    from tensorloom.kernels.loops import fractional_pool as loops
+
+    dtype = value.dtype if value.dtype.kind == "f" else np.int64
+    total = np.empty(value.shape[3], dtype)
+    loops.means(value, rows, columns, overlap, total, out)
 
 
 def _check_sequences(shape: Any, grad: Any, rows: Any, columns: Any) -> None:
@@ -147,7 +138,9 @@ def _check_sequences(shape: Any, grad: Any, rows: Any, columns: Any) -> None:
 
 @host_kernel("FractionalMaxPoolGrad", large=True)
 def _max_pool_grad(c: OpKernelConstruction) -> Compute:
-    overlapping = c["overlapping"]
+    from tensorloom.kernels.loops import fractional_pool as loops
+
+    overlap = int(c["overlapping"])
 
     def compute(value: Any, output: Any, grad: Any, rows: Any, columns: Any) -> Any:
         if value.ndim != 4 or grad.ndim != 4 or output.shape != grad.shape:
@@ -156,16 +149,17 @@ def _max_pool_grad(c: OpKernelConstruction) -> Compute:
             )
         _check_sequences(value.shape, grad, rows, columns)
         result = np.zeros_like(value)
-        cells = _cells(value, rows, columns, overlapping)
-        targets = _cells(result, rows, columns, overlapping)
-        batch = np.arange(len(value))[:, None]
-        channel = np.arange(value.shape[3])
-        for (y, x, region), (_, _, target) in zip(cells, targets, strict=True):
-            if not region.size:
-                continue
-            flat = region.reshape(len(value), -1, value.shape[3])
-            height, width = np.divmod(flat.argmax(1), region.shape[2])
-            target[batch, height, width, channel] += grad[:, y, x]
+        batch, height, width, channels = value.shape
+        flat = batch, height * width, channels
+        loops.add_to_maxima(
+            _plain(value).reshape(flat),
+            _plain(grad),
+            _plain(rows),
+            _plain(columns),
+            (height, width, overlap),
+            np.empty(channels, value.dtype),
+            result.reshape(flat),
+        )
         return result
 
     return compute
@@ -173,7 +167,9 @@ def _max_pool_grad(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("FractionalAvgPoolGrad", large=True)
 def _avg_pool_grad(c: OpKernelConstruction) -> Compute:
-    overlapping, dtype, device = c["overlapping"], c["T"], c.device
+    from tensorloom.kernels.loops import fractional_pool as loops
+
+    overlap, dtype, device = int(c["overlapping"]), c["T"], c.device
 
     def compute(sizes: Any, grad: Any, rows: Any, columns: Any) -> Any:
         if sizes.shape != (4,) or grad.ndim != 4:
@@ -184,10 +180,8 @@ def _avg_pool_grad(c: OpKernelConstruction) -> Compute:
         check_shape(shape, dtype, device)
         _check_sequences(shape, grad, rows, columns)
         result = np.zeros(shape, np.float64)
-        for y, x, target in _cells(result, rows, columns, overlapping):
-            target += (grad[:, y, x] / (target.shape[1] * target.shape[2]))[
-                :, None, None
-            ]
+        places = _plain(rows), _plain(columns)
+        loops.spread(_plain(grad), *places, overlap, result)
         return result.astype(grad.dtype)
 
     return compute

@@ -1,7 +1,9 @@
 """Host kernels of non-maximum suppression.
 
-The boxes are taken by their scores, some at a time: array operations compare them with
-those that were chosen, and with one another.
+The boxes are taken by their scores. `loops.boxes` compares one with those that were
+chosen. Boxes of half precision, whose every step is rounded, and given overlaps are
+taken some at a time: array operations compare them with those that were chosen, and
+with one another.
 
 No box is chosen twice. TensorFlow 1.15 fills its result with copies of one that does
 not overlap enough with itself: without an area, as padding is, or by a threshold of 1.
@@ -88,6 +90,22 @@ def falling_order(values: Any) -> Any:
 _GROUP: Final = 64
 
 
+def _table(boxes: Any) -> Any:
+    """What the loops compare; of float32 boxes."""
+    from tensorloom.kernels.loops.boxes import table_of
+
+    return table_of(np.ascontiguousarray(boxes))
+
+
+def _selected(boxes: Any, scores: Any, most: int, share: Any, least: Any) -> Any:
+    """Indices of the boxes that stay."""
+    if boxes.dtype == np.float32:
+        from tensorloom.kernels.loops.boxes import select
+
+        return select(_table(boxes), _by_score(scores, least), most, share)
+    return _select(_reaching(_box_overlap(boxes), share), scores, most, least)
+
+
 def _select(
     suppresses: Callable[[Any, Any], Any], scores: Any, most: int, least: Any
 ) -> Any:
@@ -123,6 +141,20 @@ def _kept(hits: Any, most: int) -> list[int]:
             kept.append(place)
             suppressed |= row
     return kept
+
+
+def _selected_softly(
+    boxes: Any, scores: Any, most: int, share: Any, least: Any, sigma: Any
+) -> Any:
+    """(indices, scores) of the boxes that stay; see `_select_soft`."""
+    if boxes.dtype != np.float32:
+        overlap = _box_overlap(boxes)
+        return _select_soft(overlap, scores, most, share, least, sigma)
+    from tensorloom.kernels.loops.boxes import select_soft
+
+    bounds = share, least, np.float32(-0.5) / sigma
+    order = _by_score(scores, least)
+    return select_soft(_table(boxes), np.array(scores), order, most, bounds)
 
 
 def _select_soft(
@@ -171,11 +203,6 @@ def _reaching(overlap: _Overlap, share: Any) -> Callable[[Any, Any], Any]:
         return shares >= shares.dtype.type(share)
 
     return suppresses
-
-
-def _exceeding(overlap: _Overlap, share: Any) -> Callable[[Any, Any], Any]:
-    """CombinedNonMaxSuppression keeps boxes that overlap by the threshold itself."""
-    return lambda one, others: overlap(one, others) > share
 
 
 # --- checks -----------------------------------------------------------------------
@@ -255,8 +282,7 @@ def non_max_suppression(c: OpKernelConstruction) -> Compute:
         if len(thresholds) > 1:
             least = _threshold(thresholds[1], "score_threshold")
         _check_boxes(boxes, scores)
-        suppresses = _reaching(_box_overlap(boxes), share)
-        chosen = _select(suppresses, scores, size, least)
+        chosen = _selected(boxes, scores, size, share, least)
         if not counted:
             return chosen
         count = np.int32(len(chosen))
@@ -280,11 +306,10 @@ def non_max_suppression_v5(c: OpKernelConstruction) -> Compute:
         if not sigma >= 0:
             raise invalid_argument(f"soft_nms_sigma_val must be >= 0, got {sigma:g}")
         _check_boxes(boxes, scores)
-        overlap = _box_overlap(boxes)
         if sigma > 0:
-            chosen, kept = _select_soft(overlap, scores, size, share, least, sigma)
+            chosen, kept = _selected_softly(boxes, scores, size, share, least, sigma)
         else:
-            chosen = _select(_reaching(overlap, share), scores, size, least)
+            chosen = _selected(boxes, scores, size, share, least)
             kept = scores[chosen]
         count = np.int32(len(chosen))
         if pads:
@@ -377,15 +402,13 @@ def _check_combined(boxes: Any, scores: Any) -> None:
 
 def _of_image(boxes: Any, scores: Any, most: int, share: Any, least: Any) -> Any:
     """(boxes, scores, classes) of one image, class after class."""
+    from tensorloom.kernels.loops.boxes import select_of_class
+
     found: list[tuple[Any, Any, Any]] = []
-    by_class = [
-        (boxes[:, i], _exceeding(_box_overlap(boxes[:, i]), share))
-        for i in range(boxes.shape[1])
-    ]
-    for index in range(scores.shape[1]):
-        of_class, suppresses = by_class[index if len(by_class) > 1 else 0]
-        values = scores[:, index]
-        chosen = _select(suppresses, values, most, least)
+    by_class = [(boxes[:, i], _table(boxes[:, i])) for i in range(boxes.shape[1])]
+    for index, values in enumerate(np.array(scores.T, order="C")):
+        of_class, table = by_class[index if len(by_class) > 1 else 0]
+        chosen = select_of_class(table, values, most, share, least)
         classes = np.full(len(chosen), index, np.float32)
         found.append((of_class[chosen], values[chosen], classes))
     if not found:

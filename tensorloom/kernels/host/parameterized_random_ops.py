@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,25 +17,16 @@ from tensorloom.kernels.host.counter_random_ops import (
     check_scalar_algorithm,
 )
 from tensorloom.kernels.host.philox import Stream
-from tensorloom.kernels.host.random_binomial import (
-    Uniforms,
-    binomial_sample,
-    blocks_per_sample,
-)
-from tensorloom.kernels.host.random_distributions import permutation
-from tensorloom.kernels.host.random_rejection import gamma
+from tensorloom.kernels.host.random_ops import shuffled
 from tensorloom.kernels.host.random_state import node_generator
-from tensorloom.kernels.host.random_truncated import (
-    MAX_ITERATIONS,
-    Bounds,
-    truncated_samples,
-)
 from tensorloom.kernels.host.stateless_random_ops import seeded_stream
 
 if TYPE_CHECKING:
     from tensorloom.framework.resource import Variable
 
 _Array = NDArray[Any]
+# So many proposals are reserved for each sample of a truncated distribution.
+_MAX_ITERATIONS = 1000
 # Batches of one distribution are cut into pieces of this many samples.
 _PIECE = 100
 
@@ -71,6 +60,8 @@ def _batches(
 @host_kernel("ParameterizedTruncatedNormal", large=True)
 def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
     """Normal values within bounds; batches go through one stream of words."""
+    from tensorloom.kernels.host.random_truncated import Bounds, truncated_samples
+
     dtype, device = c["dtype"], c.device
     generator = node_generator(c)
 
@@ -79,23 +70,13 @@ def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("Shape tensor must not be empty, got []")
         dims = shape_from_tensor(shape, dtype, device)
         names = ("means", "stddevs", "minvals", "maxvals")
-        count, samples, _ = _batches(dims, dict(zip(names, values, strict=True)))
-        stream = generator.reserve(2 * MAX_ITERATIONS * count * (samples + 3) // 4)
-        flat = [np.reshape(value, -1) for value in values]
+        count, samples, alike = _batches(dims, dict(zip(names, values, strict=True)))
+        stream = generator.reserve(2 * _MAX_ITERATIONS * count * (samples + 3) // 4)
+        flat = (np.reshape(value, -1) for value in values)
+        batches = min(count, 1) if alike else count
+        bounds = Bounds(*(np.broadcast_to(v, batches) for v in flat))
         total = math.prod(dims)
-        out = np.empty(total, np.dtype(dtype.as_numpy_dtype))
-        rows = zip(*(np.broadcast_to(v, count).tolist() for v in flat), strict=True)
-        begin = 0
-        # Neighbouring batches that are alike are sampled at once.
-        for _, batches in groupby(enumerate(rows), operator.itemgetter(1)):
-            batch = [number for number, _ in batches][-1]
-            bounds = Bounds(*(v[0 if len(v) == 1 else batch] for v in flat))
-            end = min((batch + 1) * samples, total)
-            out[begin:end], stream = truncated_samples(
-                stream, end - begin, bounds, samples
-            )
-            begin = end
-        return out.reshape(dims)
+        return truncated_samples(stream, bounds, samples, total).reshape(dims)
 
     return compute
 
@@ -103,18 +84,16 @@ def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessParameterizedTruncatedNormal", large=True)
 def stateless_truncated_normal(c: OpKernelConstruction) -> Compute:
     """Normal values within bounds that broadcast to the end of the shape."""
+    from tensorloom.kernels.host.random_truncated import Bounds, truncated_samples
+
     dtype, device = c["dtype"], c.device
-    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
 
     def compute(shape: _Array, seed: _Array, *given: _Array) -> _Array:
         dims = shape_from_tensor(shape, dtype, device)
         flat, samples = _broadcast(dims, given)
-        stream = seeded_stream(seed)
-        out = np.empty((samples, len(flat[0])), numpy_dtype)
-        for batch, numbers in enumerate(zip(*flat, strict=True)):
-            values, stream = truncated_samples(stream, samples, Bounds(*numbers))
-            out[:, batch] = values
-        return out.reshape(dims)
+        stream, bounds = seeded_stream(seed), Bounds(*flat)
+        values = truncated_samples(stream, bounds, samples, math.prod(dims))
+        return values.reshape(len(flat[0]), samples).T.reshape(dims)
 
     return compute
 
@@ -145,6 +124,8 @@ def _broadcast(
 @host_kernel("StatefulRandomBinomial", large=True)
 def stateful_binomial(c: OpKernelConstruction) -> Compute:
     """Successes among trials; the state moves on."""
+    from tensorloom.kernels.host.random_samples import binomial
+
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
 
@@ -157,17 +138,12 @@ def stateful_binomial(c: OpKernelConstruction) -> Compute:
         dims = shape_from_tensor(shape, dtype, device)
         count, samples, _ = _batches(dims, {"counts": counts, "probs": probs})
         _, stream = advance(variable, 2 * 100 * count * (samples + 3) // 4)
-        trials, chances = np.reshape(counts, -1), np.reshape(probs, -1)
-        total = math.prod(dims)
-        out = np.empty(total, np.float64)
-        uniforms = Uniforms(stream)
-        for at in range(total):
-            batch = at // samples
-            out[at] = binomial_sample(
-                uniforms,
-                float(trials[0 if len(trials) == 1 else batch]),
-                float(chances[0 if len(chances) == 1 else batch]),
-            )
+        trials, chances = (
+            np.broadcast_to(np.reshape(v, -1), count) for v in (counts, probs)
+        )
+        values = binomial(stream, trials, chances, samples, one_run=True)
+        # The last of batches that are alike may be cut.
+        out = values.reshape(-1)[: math.prod(dims)]
         return out.reshape(dims).astype(numpy_dtype)
 
     return compute
@@ -176,6 +152,8 @@ def stateful_binomial(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessRandomBinomial", large=True)
 def stateless_binomial(c: OpKernelConstruction) -> Compute:
     """Successes among trials whose parameters broadcast to the end of the shape."""
+    from tensorloom.kernels.host.random_samples import binomial
+
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
 
@@ -183,14 +161,8 @@ def stateless_binomial(c: OpKernelConstruction) -> Compute:
         dims = shape_from_tensor(shape, dtype, device)
         (trials, chances), samples = _broadcast(dims, (counts, probs))
         stream = seeded_stream(seed)
-        out = np.empty((samples, len(trials)), np.float64)
-        for batch, (n, p) in enumerate(zip(trials, chances, strict=True)):
-            for sample in range(samples):
-                stride = blocks_per_sample(float(n), float(p))
-                at = (batch * samples + sample) * stride
-                uniforms = Uniforms(stream.skip(at))
-                out[sample, batch] = binomial_sample(uniforms, float(n), float(p))
-        return out.reshape(dims).astype(numpy_dtype)
+        values = binomial(stream, trials, chances, samples, one_run=False)
+        return values.T.reshape(dims).astype(numpy_dtype)
 
     return compute
 
@@ -221,6 +193,8 @@ def _gamma(
 ) -> _Array:
     dims = shape_from_tensor(shape, c["dtype"], c.device)
     dtype = np.dtype(c["dtype"].as_numpy_dtype)
+    from tensorloom.kernels.host.random_samples import gamma
+
     (alphas,), samples = _broadcast(dims, (alpha,))
     if not math.prod(dims):
         return np.empty(dims, dtype)
@@ -236,7 +210,7 @@ def shuffle(c: OpKernelConstruction) -> Compute:
         stream = _stream(key, counter, alg)
         if not np.ndim(value) or len(value) < 2:
             return value.copy()
-        return value[permutation(stream, len(value))]
+        return shuffled(stream, value)
 
     return compute
 

@@ -35,7 +35,7 @@ class Features:
 
     def parse(
         self,
-        texts: list[bytes],
+        texts: Any,
         where: columns.Where,
         keys: tuple[list[bytes], list[bytes], list[bytes]],
         defaults: Sequence[Any],
@@ -143,7 +143,7 @@ def parse_example(c: OpKernelConstruction) -> Compute:
         where = columns.Where(check_names(serialized, names))
         keys = [_key(value) for value in rest[: sparse + dense]]
         return features.parse(
-            serialized.tolist(),
+            serialized,
             where,
             (keys[:sparse], keys[sparse:], []),
             rest[sparse + dense :],
@@ -187,7 +187,7 @@ def parse_example_v2(c: OpKernelConstruction) -> Compute:
         where = columns.Where(check_names(serialized, names))
         keys = tuple(x.ravel().tolist() for x in (sparse_keys, dense_keys, ragged_keys))
         _check_counts(keys, features)
-        texts = serialized.reshape(-1).tolist()
+        texts = serialized.reshape(-1)
         found = features.parse(texts, where, keys, defaults)
         return found if serialized.ndim else unbatched(found, features)
 

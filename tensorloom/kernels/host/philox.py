@@ -90,29 +90,25 @@ class Stream:
         """The first counter."""
         return self._start
 
+    def halves(self) -> tuple[np.uint64, np.uint64, np.uint64]:
+        """The key, and the first counter's lower and upper half."""
+        low, high = self._start & _MASK64, self._start >> 64
+        return np.uint64(self._key), np.uint64(low), np.uint64(high)
+
     def skip(self, counters: int) -> Stream:
         """The stream that begins `counters` blocks later."""
         return Stream(self._key, (self._start + counters) & _MASK128)
 
-    def blocks(self, count: int, *, stride: int = 1, depth: int = 1) -> UInt32Array:
-        """Words [count, 4 * depth]: row i holds the blocks i * stride ... + depth.
-
-        A stride above the depth leaves room for values that are drawn again.
-        """
-        if count * depth <= _FEW:
-            places = [i * stride + j for i in range(count) for j in range(depth)]
-            return self._few(places).reshape(count, 4 * depth)
-        words = np.empty((count, depth, 4), np.uint32)
-        rows = max(1, _BLOCK // depth)
-        for begin in range(0, count, rows):
-            end = min(begin + rows, count)
-            first = np.arange(begin, end, dtype=np.uint64) * np.uint64(stride)
-            offsets: NDArray[np.uint64] = np.add.outer(
-                first, np.arange(depth, dtype=np.uint64)
-            )
-            block = words[begin:end].reshape(-1, 4)
-            _interleave(*_philox(self._key, self._start, offsets.reshape(-1)), block)
-        return words.reshape(count, 4 * depth)
+    def blocks(self, count: int) -> UInt32Array:
+        """Words [count, 4]: row i holds the block i."""
+        if count <= _FEW:
+            return self._few(list(range(count)))
+        words = np.empty((count, 4), np.uint32)
+        for begin in range(0, count, _BLOCK):
+            end = min(begin + _BLOCK, count)
+            offsets = np.arange(begin, end, dtype=np.uint64)
+            _interleave(*_philox(self._key, self._start, offsets), words[begin:end])
+        return words
 
     def planes(self, count: int) -> UInt32Array:
         """Words [4, count]: row i holds the word i of each of the first blocks."""

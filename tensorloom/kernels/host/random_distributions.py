@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tensorloom.kernels.host import philox
 from tensorloom.kernels.host.glibc_math import logf, sincosf
 from tensorloom.kernels.host.libm import logarithms, polar
-from tensorloom.kernels.host.stable_order import stable_order
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.philox import Stream, UInt32Array
@@ -199,70 +198,3 @@ def _candidates(
     values = np.empty((len(offsets), size), _wide_type(size))
     _fill_normals(stream.planes_at(offsets.astype(np.uint64)), values)
     return values.reshape(len(starts), depth * size)
-
-
-# So few exchanges are done one after the other.
-_FEW_STEPS: Final = 256
-
-
-def permutation(stream: Stream, size: int) -> NDArray[np.int64]:
-    """A Fisher-Yates shuffle of range(size), one word for each exchange.
-
-    Step i takes the value at others[i] >= i for place i, which no later step touches,
-    and puts the one that was at i in its place. So all steps can be resolved at once:
-    what lies at others[i] was put there by the last step before i with the same
-    target, if there is one; and what such a step k puts is what lies at k then.
-    """
-    places = np.arange(size)
-    remaining = np.arange(size, 1, -1, dtype=np.uint32)
-    others = places.copy()
-    others[:-1] += (stream.words(max(size - 1, 0)) % remaining).astype(np.int64)
-    if size <= _FEW_STEPS:
-        shuffled = list(range(size))
-        for i, other in enumerate(others.tolist()):
-            shuffled[i], shuffled[other] = shuffled[other], shuffled[i]
-        return np.array(shuffled)
-    found = places.copy()  # at place i when step i begins
-    moved = np.flatnonzero(others != places)
-    found[others[moved]] = moved  # of several steps the last one counts
-    # All places are in range: "wrap" only spares the check.
-    while not np.array_equal(found, further := found.take(found, mode="wrap")):
-        found = further
-    target, step = stable_order(others)
-    again = np.flatnonzero(target[1:] == target[:-1])
-    others[step[again + 1]] = found[step[again]]
-    return others
-
-
-# Of fewer classes, counting those below the sample takes less time than calling for a
-# search in each row.
-_MOST_COUNTED: Final = 2000
-
-
-def categorical(
-    stream: Stream, logits: NDArray[np.float64], samples: int
-) -> NDArray[np.int64]:
-    """Class indices [batch, samples], sampled by the distribution of each row.
-
-    Not finite logits have probability zero.
-    """
-    finite = np.isfinite(logits)
-    is_plain = bool(finite.all())
-    lowest = np.finfo(np.float64).min
-    known = logits if is_plain else np.where(finite, logits, lowest)
-    weights = logits - known.max(axis=1, keepdims=True)
-    np.exp(weights, out=weights)
-    if not is_plain:
-        weights[~finite] = 0.0
-    cumulative = np.cumsum(weights, axis=1, out=weights)
-    batch, classes = logits.shape
-    words = stream.words(2 * batch * samples)
-    points = philox.words_to_double(words[0::2], words[1::2]).reshape(batch, samples)
-    points *= cumulative[:, -1:]
-    if samples == 1 and classes < _MOST_COUNTED:
-        below: NDArray[np.int64] = np.count_nonzero(cumulative <= points, axis=1)
-        return below[:, None]
-    output = np.empty((batch, samples), np.int64)
-    for row in range(batch):
-        output[row] = np.searchsorted(cumulative[row], points[row], side="right")
-    return output

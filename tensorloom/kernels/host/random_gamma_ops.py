@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_from_tensor
-from tensorloom.kernels.host.random_rejection import gamma, highest_value, poisson
 from tensorloom.kernels.host.random_state import node_generator
 
 _Array = NDArray[Any]
@@ -28,6 +27,8 @@ def random_gamma(c: OpKernelConstruction) -> Compute:
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
     generator = node_generator(c)
     rng = None if generator.is_seeded else np.random.default_rng()
+    if rng is None:
+        from tensorloom.kernels.host.random_samples import gamma
 
     def compute(shape: _Array, alpha: _Array) -> _Array:
         dims = shape_from_tensor(shape, dtype, device)
@@ -53,13 +54,14 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
     generator = node_generator(c)
     rng = None if generator.is_seeded else np.random.default_rng()
+    if rng is None:
+        from tensorloom.kernels.host.random_samples import poisson
 
     def compute(shape: _Array, rate: _Array) -> _Array:
         dims = shape_from_tensor(shape, dtype, device)
         parameters = np.asarray(rate, np.float64)
         full = (*dims, *parameters.shape)
-        highest = min(highest_value(numpy_dtype), _HIGHEST_RATE)
-        _check_rates(parameters, highest)
+        highest = highest_sample(parameters, numpy_dtype)
         if rng is not None:
             return rng.poisson(np.maximum(parameters, 0), full).astype(numpy_dtype)
         count = math.prod(full)
@@ -72,13 +74,16 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_rates(rates: _Array, highest: float) -> None:
-    """Refuses rates whose samples are all above what the dtype can hold.
+def highest_sample(rates: _Array, dtype: np.dtype[Any]) -> float:
+    """The largest Poisson sample that a dtype holds.
 
     Raises:
-      InvalidArgumentError: a rate is many deviations above `highest`.
+      InvalidArgumentError: the samples of a rate are all above it.
     """
+    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    highest = min(float(limits.max), _HIGHEST_RATE)
     finite = rates[np.isfinite(rates)]
     most = float(finite.max(initial=0))
     if most - _DEVIATIONS * math.sqrt(most) > highest:
         raise invalid_argument(f"rate is too large: {most}")
+    return highest

@@ -129,6 +129,10 @@ def _scalar(value: Any, name: str) -> int:
     return int(array)
 
 
+# The shuffle of so few rows is not worth the import of compiled loops.
+_FEW_ROWS: Final = 256
+
+
 @host_kernel("RandomShuffle", aliases=True)
 def random_shuffle(c: OpKernelConstruction) -> Compute:
     """The value with its rows in a random order."""
@@ -139,8 +143,9 @@ def random_shuffle(c: OpKernelConstruction) -> Compute:
         size = shuffled_rows(np.shape(value))
         if size is None:
             return value
-        order = permutation(generator, size) if rng is None else rng.permutation(size)
-        return value[order]
+        if rng is not None:
+            return value[rng.permutation(size)]
+        return shuffled(shuffle_stream(generator, size), value)
 
     return compute
 
@@ -152,14 +157,40 @@ def shuffled_rows(shape: tuple[int, ...]) -> int | None:
     return shape[0]
 
 
-def permutation(generator: Generator, size: int) -> NDArray[np.int64]:
-    """The next permutation of range(size) of a seeded RandomShuffle op."""
-    return distributions.permutation(generator.reserve((size - 1 + 3) // 4), size)
+def shuffle_stream(generator: Generator, size: int) -> Stream:
+    """The words of the next shuffle of so many rows."""
+    return generator.reserve((size - 1 + 3) // 4)
+
+
+def shuffled(stream: Stream, value: _Array) -> _Array:
+    """The value [n, ...] with its rows in the order that Fisher and Yates give it.
+
+    Step i exchanges row i with itself or one of those behind it, as a word says.
+    """
+    size = len(value)
+    if size <= _FEW_ROWS:
+        order, words = list(range(size)), stream.words(max(size - 1, 0)).tolist()
+        for i, word in enumerate(words):
+            other = i + word % (size - i)
+            order[i], order[other] = order[other], order[i]
+        return value[order]
+    from tensorloom.kernels.host.random_samples import shuffle
+
+    if value.ndim == 1 and value.dtype.kind in "iuf" and value.itemsize in (4, 8):
+        # The elements move themselves, which saves a pass over memory.
+        exchanged = value.copy()
+        shuffle(stream, exchanged)
+        return exchanged
+    rows = np.arange(size)
+    shuffle(stream, rows)
+    return value[rows]
 
 
 @host_kernel("Multinomial", large=True)
 def multinomial(c: OpKernelConstruction) -> Compute:
     """Class indices [batch, num_samples] sampled from rows of logits."""
+    from tensorloom.kernels.host.random_samples import categorical
+
     generator = node_generator(c)
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
 
@@ -171,8 +202,7 @@ def multinomial(c: OpKernelConstruction) -> Compute:
         # TensorFlow reserves for doubles, two words each, rounded up to blocks.
         reserved = batch * ((samples + 3) // 4 * 4) * 2 * SAMPLES_PER_OUTPUT
         stream = generator.reserve(reserved)
-        rows = np.asarray(logits).astype(np.float64)
-        return distributions.categorical(stream, rows, samples).astype(numpy_dtype)
+        return categorical(stream, logits, samples).astype(numpy_dtype)
 
     return compute
 

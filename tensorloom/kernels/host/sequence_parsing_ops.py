@@ -1,8 +1,10 @@
-"""Host kernels of parsing: SequenceExample messages, a batch of them or one."""
+"""Host kernels of parsing: a batch of SequenceExample messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,231 +14,15 @@ from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host import example_columns as columns
+from tensorloom.kernels.host import example_wire as wire
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.host.parsing_ops import (
-    Features,
-    check_names,
-    scalar,
-    transposed,
-)
+from tensorloom.kernels.host.parsing_ops import Features, check_names, transposed
+from tensorloom.kernels.host.sequence_steps import Steps, is_of, pick, steps_of
+from tensorloom.kernels.host.string_spans import spans_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tensorloom.framework.dtypes import DType
-
-_LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
-
-
-def _pick(features: Any, key: bytes) -> Any:
-    name = key.decode(errors="replace")
-    # Looking up a missing key in a protobuf map would create it.
-    return features[name] if name in features else None  # noqa: SIM401
-
-
-def _is_of(feature: Any, dtype: DType) -> bool:
-    kind = feature.WhichOneof("kind")
-    return kind is None or kind == _LISTS.get(dtype, "bytes_list")
-
-
-@dataclass
-class _Steps:
-    """A feature list of all messages: a column of steps, of which messages have some.
-
-    `column` has a row for each step of each message; `counts` tells how many steps each
-    message has.
-    """
-
-    column: columns.Column
-    counts: NDArray[np.int64]
-
-
-def _steps(
-    lists: Sequence[Any], dtype: DType, mismatch: Callable[[int, int, Any], Exception]
-) -> _Steps:
-    """The steps of FeatureLists, None for a missing one.
-
-    Args:
-      mismatch: the error for a step of another dtype, from message, step and Feature.
-    """
-    features = []
-    for row, found in enumerate(lists):
-        for step, feature in enumerate([] if found is None else found.feature):
-            if not _is_of(feature, dtype):
-                raise mismatch(row, step, feature)
-            features.append(feature)
-    counts = [0 if found is None else len(found.feature) for found in lists]
-    column = columns.message_column(features, dtype, lambda row: "")
-    return _Steps(column, np.array(counts, np.int64))
-
-
-# --- one message ------------------------------------------------------------------
-
-
-@host_kernel("ParseSingleSequenceExample", large=True)
-def parse_single_sequence_example(c: OpKernelConstruction) -> Compute:
-    """The context and the feature lists of one message."""
-    counts = [
-        c["Ncontext_sparse"],
-        c["Ncontext_dense"],
-        c["Nfeature_list_sparse"],
-        c["Nfeature_list_dense"],
-        c["Ncontext_dense"],
-    ]
-    context = Features(
-        c["context_sparse_types"], c["Tcontext_dense"], c["context_dense_shapes"]
-    )
-    sparse_types = list(c["feature_list_sparse_types"])
-    dense_types = list(c["feature_list_dense_types"])
-    shapes = [shape.dims_tuple for shape in c["feature_list_dense_shapes"]]
-
-    def compute(serialized: Any, missing: Any, *rest: Any) -> tuple[Any, ...]:
-        groups, start = [], 0
-        for count in counts:
-            groups.append(rest[start : start + count])
-            start += count
-        text = serialized.item()
-        message = columns.read_message("SequenceExample", text)
-        if message is None:
-            shown = text.decode(errors="replace")
-            raise invalid_argument(f"Could not parse example input, value: '{shown}'")
-        one = _Single(message, rest[-1].item().decode(errors="replace"))
-        keys = [[key.item() for key in group] for group in groups[:4]]
-        empty = set(missing.reshape(-1).tolist())
-        return (
-            *one.context(context, keys[0], keys[1], groups[4]),
-            *transposed(
-                [
-                    one.sparse_list(*pair)
-                    for pair in zip(keys[2], sparse_types, strict=True)
-                ]
-            ),
-            *(
-                one.dense_list(key, dtype, shape, key in empty)
-                for key, dtype, shape in zip(keys[3], dense_types, shapes, strict=True)
-            ),
-        )
-
-    return compute
-
-
-class _Single:
-    """One SequenceExample, and the words of errors about it."""
-
-    def __init__(self, message: Any, name: str) -> None:
-        self.features = message.context.feature
-        self.lists = message.feature_lists.feature_list
-        self.name = name
-
-    def context(
-        self,
-        features: Features,
-        sparse_keys: list[bytes],
-        dense_keys: list[bytes],
-        defaults: Sequence[Any],
-    ) -> list[Any]:
-        """The sparse and the dense outputs of the context."""
-        sparse = [
-            self._context_column(key, dtype)
-            for key, dtype in zip(sparse_keys, features.sparse_types, strict=True)
-        ]
-        dense = [
-            self._context_dense(key, dtype, shape, np.asarray(default))
-            for key, dtype, shape, default in zip(
-                dense_keys,
-                features.dense_types,
-                features.shapes,
-                defaults,
-                strict=True,
-            )
-        ]
-        return [
-            *(columns.ragged_indices(column.counts)[:, 1:] for column in sparse),
-            *(column.values for column in sparse),
-            *(column.counts for column in sparse),
-            *dense,
-        ]
-
-    def _context_column(self, key: bytes, dtype: DType) -> columns.Column:
-        feature = _pick(self.features, key)
-        if feature is not None and not _is_of(feature, dtype):
-            raise self._mismatch("Context feature", key, "", dtype, feature)
-        return columns.message_column([feature], dtype, lambda row: "")
-
-    def _context_dense(
-        self, key: bytes, dtype: DType, shape: tuple[int, ...], default: Any
-    ) -> Any:
-        column, name = self._context_column(key, dtype), key.decode(errors="replace")
-        width = int(np.prod(shape, dtype=np.int64))
-        if not column.present[0]:
-            if not default.size and width:
-                raise invalid_argument(
-                    f"Name: {self.name}, Context feature '{name}' is required but "
-                    "could not be found."
-                )
-            return np.broadcast_to(default, shape) if default.ndim else default
-        if column.counts[0] != width:
-            raise self._count(name, "", dtype, int(column.counts[0]), shape)
-        return scalar(column.values.reshape(shape)[()])
-
-    def sparse_list(self, key: bytes, dtype: DType) -> tuple[Any, Any, Any]:
-        """(indices, values, shape) of a feature list."""
-        found = _steps(
-            [_pick(self.lists, key)],
-            dtype,
-            lambda _, step, feature: self._mismatch(
-                "Feature List", key, f", Index: {step}", dtype, feature
-            ),
-        )
-        return columns.sparse_output(found.column)
-
-    def dense_list(
-        self, key: bytes, dtype: DType, shape: tuple[int, ...], may_miss: bool
-    ) -> Any:
-        """[steps, *shape] of a feature list."""
-        given, name = _pick(self.lists, key), key.decode(errors="replace")
-        if given is None and not may_miss:
-            raise invalid_argument(
-                f"Name: {self.name}, Feature list '{name}' is required but could not "
-                "be found.  Did you mean to include it in "
-                "feature_list_dense_missing_assumed_empty or "
-                "feature_list_dense_defaults?"
-            )
-        column = _steps(
-            [given],
-            dtype,
-            lambda _, step, feature: self._mismatch(
-                "Feature list", key, f", Index: {step}", dtype, feature
-            ),
-        ).column
-        wrong = column.counts != np.prod(shape, dtype=np.int64)
-        if wrong.any():
-            step = int(np.argmax(wrong))
-            count = int(column.counts[step])
-            raise self._count(name, f", Index: {step}", dtype, count, shape)
-        return column.values.reshape(len(column.counts), *shape)
-
-    def _mismatch(
-        self, what: str, key: bytes, index: str, dtype: DType, feature: Any
-    ) -> Exception:
-        return invalid_argument(
-            f"Name: {self.name}, {what}: {key.decode(errors='replace')}{index}.  Data "
-            f"types don't match. Expected type: {columns.type_name(dtype)}  Feature "
-            f"is: {feature}"
-        )
-
-    def _count(
-        self, name: str, index: str, dtype: DType, count: int, shape: tuple[int, ...]
-    ) -> Exception:
-        return invalid_argument(
-            f"Name: {self.name}, Key: {name}{index}.  Number of "
-            f"{columns.type_name(dtype)} values != expected.  values size: {count} but "
-            f"output shape: {shape_text(shape)}"
-        )
-
-
-# --- a batch ----------------------------------------------------------------------
 
 
 @dataclass
@@ -248,24 +34,56 @@ class _Wanted:
     ragged_keys: list[bytes]
     features: Features
 
+    def keys(self) -> list[bytes]:
+        """All of them, each once."""
+        every = (*self.sparse_keys, *self.dense_keys, *self.ragged_keys)
+        return list(dict.fromkeys(every))
+
 
 class _Batch:
     """SequenceExamples [batch] and the words of errors about them."""
 
-    def __init__(self, texts: list[bytes], names: list[str]) -> None:
+    def __init__(
+        self, texts: Any, names: list[str], context: _Wanted, lists: _Wanted
+    ) -> None:
         self.where = columns.Where(names)
-        self.messages = []
-        for row, text in enumerate(texts):
-            message = columns.read_message("SequenceExample", text)
-            if message is None:
-                raise invalid_argument(
-                    "Invalid protocol message input, example id: "
-                    + self.where.name(row)
-                )
-            self.messages.append(message)
+        self._texts, spans = texts, spans_of(texts)
+        self._wanted = {wire.CONTEXT: context, wire.FEATURE_LISTS: lists}
+        self._walks = {
+            part: wire.Walk(spans, wanted.keys(), part, only=False)
+            for part, wanted in self._wanted.items()
+        }
+        odd = np.logical_or(*(walk.odd for walk in self._walks.values()))
+        self._is_odd = bool(odd.any())
+        for row in np.flatnonzero(odd).tolist():
+            self._message(row)
 
-    def context(self, wanted: _Wanted, defaults: Sequence[Any]) -> tuple[Any, ...]:
+    def _message(self, row: int) -> Any:
+        message = columns.read_message("SequenceExample", self._texts[row])
+        if message is None:
+            raise invalid_argument(
+                "Invalid protocol message input, example id: " + self.where.name(row)
+            )
+        return message
+
+    @functools.cached_property
+    def _messages(self) -> list[Any]:
+        """What they are read from with protobuf if their bytes are not regular."""
+        return [self._message(row) for row in range(len(self._texts))]
+
+    def _walk(self, part: int, key: bytes) -> tuple[wire.Walk, int]:
+        """(the walk over a part of all messages, the number of a key in it).
+
+        Raises:
+          Irregular: a message is odd.
+        """
+        if self._is_odd:
+            raise wire.Irregular
+        return self._walks[part], self._wanted[part].keys().index(key)
+
+    def context(self, defaults: Sequence[Any]) -> tuple[Any, ...]:
         """The context's sparse, dense, ragged values and ragged splits."""
+        wanted = self._wanted[wire.CONTEXT]
         features = wanted.features
         sparse = [
             columns.sparse_output(self._context_column(*pair))
@@ -292,9 +110,12 @@ class _Batch:
         return (*transposed(sparse), *dense, *(r.values for r in ragged), *splits)
 
     def _context_column(self, key: bytes, dtype: DType) -> columns.Column:
-        found = [_pick(message.context.feature, key) for message in self.messages]
+        with suppress(wire.Irregular):
+            walk, index = self._walk(wire.CONTEXT, key)
+            return columns.Column(*walk.lists(index).column(dtype))
+        found = [pick(message.context.feature, key) for message in self._messages]
         for row, feature in enumerate(found):
-            if feature is not None and not _is_of(feature, dtype):
+            if feature is not None and not is_of(feature, dtype):
                 raise self._error("context", key, row)
         return columns.message_column(found, dtype, lambda row: "")
 
@@ -318,8 +139,9 @@ class _Batch:
             raise invalid_argument(f"Unexpected shape error in feature {name}")
         return columns.dense_output(column, name, default, shape, dtype, self.where)
 
-    def lists(self, wanted: _Wanted, may_miss: Sequence[bool]) -> tuple[Any, ...]:
+    def lists(self, may_miss: Sequence[bool]) -> tuple[Any, ...]:
         """Sparse and dense outputs, dense lengths, ragged values, both splits."""
+        wanted = self._wanted[wire.FEATURE_LISTS]
         features = wanted.features
         sparse = [
             _sparse_steps(self._list(*pair))
@@ -355,25 +177,36 @@ class _Batch:
             *inner,
         )
 
-    def _list(self, key: bytes, dtype: DType) -> _Steps:
-        return _steps(
+    def _list(self, key: bytes, dtype: DType) -> Steps:
+        with suppress(wire.Irregular):
+            walk, index = self._walk(wire.FEATURE_LISTS, key)
+            lists, counts = walk.steps(index)
+            return Steps(columns.Column(*lists.column(dtype)), counts)
+        return steps_of(
             self._given(key),
             dtype,
             lambda row, step, feature: self._error("sequence", key, row),
         )
 
     def _given(self, key: bytes) -> list[Any]:
-        return [_pick(m.feature_lists.feature_list, key) for m in self.messages]
+        return [pick(m.feature_lists.feature_list, key) for m in self._messages]
+
+    def _is_there(self, key: bytes) -> Any:
+        """Which messages have a feature list."""
+        with suppress(wire.Irregular):
+            walk, index = self._walk(wire.FEATURE_LISTS, key)
+            return walk.has(index)
+        return np.array([given is not None for given in self._given(key)])
 
     def _dense_list(
         self, key: bytes, dtype: DType, shape: tuple[int, ...], may_miss: bool
     ) -> tuple[Any, Any]:
         name = key.decode(errors="replace")
-        for row, given in enumerate(self._given(key)):
-            if given is None and not may_miss:
-                raise invalid_argument(
-                    f"Missing feature {name} in example {self.where.name(row)}"
-                )
+        if not may_miss and not (is_there := self._is_there(key)).all():
+            row = int(is_there.argmin())
+            raise invalid_argument(
+                f"Missing feature {name} in example {self.where.name(row)}"
+            )
         found = self._list(key, dtype)
         width = int(np.prod(shape, dtype=np.int64))
         if (found.column.counts != width).any():
@@ -390,7 +223,7 @@ class _Batch:
         return result.reshape(rows, longest, *shape), found.counts
 
 
-def _sparse_steps(steps: _Steps) -> tuple[Any, Any, Any]:
+def _sparse_steps(steps: Steps) -> tuple[Any, Any, Any]:
     """(indices [n, 3], values, shape): message, step, place in the step."""
     places = columns.ragged_indices(steps.counts)
     inner = columns.ragged_indices(steps.column.counts)
@@ -420,8 +253,8 @@ def parse_sequence_example(c: OpKernelConstruction) -> Compute:
     may_miss = [key in empty for key in lists.dense_keys]
 
     def compute(serialized: Any, names: Any, *defaults: Any) -> tuple[Any, ...]:
-        batch = _batch(serialized, names)
-        return (*batch.context(context, defaults), *batch.lists(lists, may_miss))
+        batch = _batch(serialized, names, context, lists)
+        return (*batch.context(defaults), *batch.lists(may_miss))
 
     return compute
 
@@ -446,13 +279,13 @@ def _feature_lists(c: OpKernelConstruction) -> Features:
     )
 
 
-def _batch(serialized: Any, names: Any) -> _Batch:
+def _batch(serialized: Any, names: Any, context: _Wanted, lists: _Wanted) -> _Batch:
     if serialized.ndim != 1:
         raise invalid_argument(
             "Expected serialized to be a vector, got shape: "
             + shape_text(serialized.shape)
         )
-    return _Batch(serialized.tolist(), check_names(serialized, names))
+    return _Batch(serialized, check_names(serialized, names), context, lists)
 
 
 @host_kernel("ParseSequenceExampleV2", large=True)
@@ -465,8 +298,8 @@ def parse_sequence_example_v2(c: OpKernelConstruction) -> Compute:
         may_miss, defaults = rest[6].reshape(-1).tolist(), rest[7:]
         context = _Wanted(groups[0], groups[1], groups[2], context_features)
         lists = _Wanted(groups[3], groups[4], groups[5], list_features)
-        batch = _batch(serialized.reshape(-1), names.reshape(-1))
-        found = batch.context(context, defaults), batch.lists(lists, may_miss)
+        batch = _batch(serialized.reshape(-1), names.reshape(-1), context, lists)
+        found = batch.context(defaults), batch.lists(may_miss)
         if serialized.ndim:
             return (*found[0], *found[1])
         return _single_outputs(*found, context_features, list_features)

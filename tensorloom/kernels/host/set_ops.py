@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,45 +13,30 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
 from tensorloom.kernels.host.sparse_indices import check_bounds, check_parts
-from tensorloom.kernels.host.stable_order import starts_of_runs
 
 _Array = NDArray[Any]
-# From two arrays of keys, the keys of the result in order.
-_OPERATIONS: Final[dict[str, Callable[[_Array, _Array], _Array]]] = {
-    "intersection": np.intersect1d,
-    "union": np.union1d,
-    "a-b": np.setdiff1d,
-    "b-a": lambda a, b: np.setdiff1d(b, a),
+# Which values stay: those of the first set alone, of both, and of the second alone.
+_OPERATIONS: Final[dict[str, tuple[bool, bool, bool]]] = {
+    "intersection": (False, True, False),
+    "union": (True, True, True),
+    "a-b": (True, False, False),
+    "b-a": (False, False, True),
 }
-# A group's number and that of a value make one key.
-_MOST_GROUPS: Final = 1 << 31
+# For each element there may be so many sets before those that are empty are left out.
+_SETS_OF_ELEMENT: Final = 8
 
 
 @dataclass(frozen=True)
-class _Sets:
+class _Elements:
     """The elements of the sets of an operand."""
 
     groups: tuple[int, ...]  # the shape of the sets
     values: _Array  # [n]
     places: _Array | None  # [n, rank] of their sets; None if there are equally many
 
-    def numbers(self) -> _Array:
-        """The number of the set of each element, where there are not too many."""
-        if self.places is not None:
-            return _numbers(self.places, self.groups)
-        count = math.prod(self.groups)
-        return np.repeat(np.arange(count), len(self.values) // max(count, 1))
 
-
-def _numbers(places: _Array, groups: tuple[int, ...]) -> _Array:
-    result = np.zeros(len(places), np.int64)
-    for axis, size in enumerate(groups):
-        result = result * size + places[:, axis]
-    return result
-
-
-def _sets(values: list[Any]) -> _Sets:
-    """The sets of a dense or a sparse operand."""
+def _elements(values: list[Any]) -> _Elements:
+    """The elements of a dense or a sparse operand."""
     places, elements = None, values[0]
     if len(values) > 1:
         indices, elements, sparse_shape = values
@@ -64,52 +48,72 @@ def _sets(values: list[Any]) -> _Sets:
         shape = np.shape(elements)
     if len(shape) < 2:
         raise invalid_argument(f"Invalid rank {len(shape)}, sets need at least 2.")
-    return _Sets(shape[:-1], np.reshape(elements, -1), places)
+    return _Elements(shape[:-1], np.reshape(elements, -1), places)
 
 
-class _Keys:
-    """One number for each set and value, in the order of both."""
+def _numbers(operand: _Elements) -> _Array:
+    """The row-major number of the set of each element."""
+    if operand.places is None:
+        count = math.prod(operand.groups)
+        return np.repeat(np.arange(count), len(operand.values) // max(count, 1))
+    result = np.zeros(len(operand.places), np.int64)
+    for axis, size in enumerate(operand.groups):
+        result = result * size + operand.places[:, axis]
+    return result
 
-    def __init__(self, operands: list[_Sets]) -> None:
-        self.groups = operands[0].groups
+
+class _Numbering:
+    """One number from 0 for each set, in the order of their places."""
+
+    def __init__(self, operands: list[_Elements]) -> None:
+        self._groups = operands[0].groups
+        self.count = math.prod(self._groups)
         self._places: _Array | None = None
-        if math.prod(self.groups) < _MOST_GROUPS:
-            sets = np.concatenate([x.numbers() for x in operands])
-        else:
-            places = [x.places for x in operands if x.places is not None]
-            together = np.concatenate(places)
-            self._places, sets = np.unique(together, axis=0, return_inverse=True)
-        values = np.concatenate([x.values for x in operands])
-        self._values, codes = _in_order(values)
-        self.keys = sets.reshape(-1) * max(len(self._values), 1) + codes
+        total = sum(len(x.values) for x in operands)
+        if self.count <= _SETS_OF_ELEMENT * (total + 1):
+            self.of = [_numbers(x) for x in operands]
+            return
+        # Most sets are empty: only the others are counted. All operands are sparse.
+        together = np.concatenate([x.places for x in operands if x.places is not None])
+        self._places, numbers = np.unique(together, axis=0, return_inverse=True)
+        self.count = len(self._places)
+        ends = np.cumsum([len(x.values) for x in operands])
+        self.of = np.split(numbers.reshape(-1), ends[:-1])
 
-    def decode(self, keys: _Array) -> tuple[_Array, _Array, _Array]:
-        """(numbers of the sets, their places [n, rank], values) of keys."""
-        sets, codes = np.divmod(keys, max(len(self._values), 1))
+    def places(self, numbers: _Array) -> _Array:
+        """Where the sets of these numbers are, [n, rank]."""
         if self._places is not None:
-            places = self._places[sets]
-        else:
-            places = np.stack(np.unravel_index(sets, self.groups), axis=1)
-        return sets, places, self._values[codes]
+            return self._places[numbers]
+        return np.stack(np.unravel_index(numbers, self._groups), axis=1)
 
 
-def _in_order(values: _Array) -> tuple[_Array, _Array]:
-    """(the different values in order, which of these each one is)."""
-    if values.dtype != object:
-        ordered, codes = np.unique(values, return_inverse=True)
-        return ordered, codes.reshape(-1)
-    texts = values.tolist()
-    different = sorted(set(texts))
+def _coded(operands: list[_Elements]) -> tuple[list[_Array], _Array | None]:
+    """The values as int64 in the same order, and what these stand for if not that."""
+    values = [x.values for x in operands]
+    if values[0].dtype != object:
+        return [x.astype(np.int64) for x in values], None
+    different = sorted({text for some in values for text in some.tolist()})
     places = {text: i for i, text in enumerate(different)}
-    ordered = np.fromiter(different, object, len(different))
-    return ordered, np.fromiter(map(places.get, texts), np.int64, len(texts))
+    texts = np.fromiter(different, object, len(different))
+    return [
+        np.fromiter(map(places.__getitem__, x.tolist()), np.int64, len(x))
+        for x in values
+    ], texts
 
 
-def _places_in_runs(numbers: _Array) -> _Array:
-    """The place of each number of a rising array in the run of its equals."""
-    at = np.arange(len(numbers))
-    begins = starts_of_runs(numbers)
-    return at - np.maximum.accumulate(np.where(begins, at, 0))
+def _sets(values: _Array, numbers: _Array, count: int) -> tuple[_Array, _Array]:
+    """(different values of each set in order, one behind the other; their starts)."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sets
+
+    starts = np.zeros(count + 1, np.int64)
+    if (numbers[1:] >= numbers[:-1]).all():
+        starts[1:] = np.bincount(numbers, minlength=count).cumsum()
+    else:
+        given, values = values, np.empty_like(values)
+        sets.group(numbers, given, starts, values)
+    sets.make_distinct(values, starts)
+    return values, starts
 
 
 @host_kernel(
@@ -122,29 +126,37 @@ def _places_in_runs(numbers: _Array) -> _Array:
 )
 def set_operation(c: OpKernelConstruction) -> Compute:
     """Elements of each row's result, in rising order."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sets
+
     name = c["set_operation"].decode()
-    operate = _OPERATIONS.get(name)
-    if operate is None:
+    keeps = _OPERATIONS.get(name)
+    if keeps is None:
         raise invalid_argument(f"Invalid set_operation {name}.")
     split = 3 if c.op.startswith("Sparse") else 1
 
     def compute(*inputs: Any) -> tuple[_Array, _Array, _Array]:
-        a, b = _sets(list(inputs[:split])), _sets(list(inputs[split:]))
-        if a.groups != b.groups:
+        operands = [_elements(list(inputs[:split])), _elements(list(inputs[split:]))]
+        groups = operands[0].groups
+        if groups != operands[1].groups:
             raise invalid_argument(
-                f"Mismatched group shapes {shape_text(a.groups)} and "
-                f"{shape_text(b.groups)}."
+                f"Mismatched group shapes {shape_text(groups)} and "
+                f"{shape_text(operands[1].groups)}."
             )
-        both = _Keys([a, b])
-        count = len(a.values)
-        found = operate(both.keys[:count], both.keys[count:])
-        sets, places, values = both.decode(found)
-        last = _places_in_runs(sets)
-        longest = int(last.max()) + 1 if len(last) else 0
+        numbering = _Numbering(operands)
+        (a, b), texts = _coded(operands)
+        a, a_starts = _sets(a, numbering.of[0], numbering.count)
+        b, b_starts = _sets(b, numbering.of[1], numbering.count)
+        places = np.empty((a_starts[-1] + b_starts[-1], 2), np.int64)
+        values = np.empty(len(places), np.int64)
+        count = sets.combine(a, a_starts, b, b_starts, keeps, places, values)
+        places, values = places[:count], values[:count]
+        longest = int(places[:, 1].max(initial=-1)) + 1
+        dtype = operands[0].values.dtype
         return (
-            np.column_stack([places, last]),
-            values,
-            np.array([*a.groups, longest], np.int64),
+            np.column_stack([numbering.places(places[:, 0]), places[:, 1]]),
+            values.astype(dtype) if texts is None else texts[values],
+            np.array([*groups, longest], np.int64),
         )
 
     return compute
@@ -155,11 +167,13 @@ def set_size(c: OpKernelConstruction) -> Compute:
     """Different elements of each row."""
 
     def compute(indices: _Array, values: _Array, shape: _Array) -> _Array:
-        sets = _sets([indices, values, shape])
-        sizes = np.zeros(sets.groups, np.int32)
-        keys = _Keys([sets])
-        number, _, _ = keys.decode(np.unique(keys.keys))
-        sizes.reshape(-1)[:] = np.bincount(number, minlength=sizes.size)
+        operands = [_elements([indices, values, shape])]
+        sizes = np.zeros(operands[0].groups, np.int32)
+        numbering = _Numbering(operands)
+        (codes,), _ = _coded(operands)
+        _, starts = _sets(codes, numbering.of[0], numbering.count)
+        places = numbering.places(np.arange(numbering.count))
+        sizes[tuple(places.T)] = np.diff(starts)
         return sizes
 
     return compute

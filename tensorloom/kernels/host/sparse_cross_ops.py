@@ -187,7 +187,7 @@ def _texts(values: Any) -> Any:
 
 def _numbers(values: Any) -> Any:
     if values.dtype == object:
-        return fingerprints64(values.tolist())
+        return fingerprints64(values)
     return values.astype(np.int64).view(np.uint64)
 
 
@@ -259,10 +259,10 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
 
         def numbers(values: Any, is_sparse: bool) -> Any:
             if values.dtype == object:
-                spans = spans_of(values.tolist())
+                spans = spans_of(values)
             elif strong or is_sparse:
                 # TensorFlow hashes four bytes of the eight.
-                spans = even_spans(values.astype("<u4").tobytes(), len(values), 4)
+                spans = even_spans(values.astype("<u4").reshape(-1, 1))
             else:
                 return _numbers(values)
             return siphashes_at(spans, key) if strong else fingerprints_at(spans)

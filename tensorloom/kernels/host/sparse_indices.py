@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.allocation import shape_text
+from tensorloom.kernels.host.stable_order import stable_order
 
 _Array = NDArray[Any]
+# NumPy makes a pass for each column; loops are worth their loading for so many rows.
+_MANY: Final = 1 << 12
 
 
 def check_parts(indices: _Array, values: _Array, shape: _Array) -> None:
@@ -91,10 +94,28 @@ def linear(indices: _Array, shape: _Array) -> NDArray[np.int64]:
     return places
 
 
-def check_order(indices: _Array, shape: _Array) -> None:
-    """Refuses indices outside of the shape, and rows not in order."""
-    check_bounds(indices, shape)
-    places = linear(indices, shape)
+def places_inside(indices: _Array, shape: _Array) -> NDArray[np.int64]:
+    """`linear`, of indices of which none is outside of the shape.
+
+    Raises:
+      errors.InvalidArgumentError: one is, or there are too many positions.
+    """
+    if len(indices) < _MANY or math.prod(shape.tolist()) >= 2**63:
+        check_bounds(indices, shape)
+        return linear(indices, shape)
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sparse
+
+    places = np.empty(len(indices), np.int64)
+    matrix = np.ascontiguousarray(indices, np.int64)
+    if sparse.number(matrix, np.ascontiguousarray(shape, np.int64), places) >= 0:
+        check_bounds(indices, shape)
+    return places
+
+
+def check_order(indices: _Array, shape: _Array) -> NDArray[np.int64]:
+    """The places of indices; refuses any outside of the shape, and not in order."""
+    places = places_inside(indices, shape)
     falling = np.diff(places) <= 0
     if falling.any():
         i = int(np.argmax(falling)) + 1
@@ -106,6 +127,7 @@ def check_order(indices: _Array, shape: _Array) -> None:
             "`tf.sparse.reorder` to create a correctly ordered copy.\n\n"
         )
         raise invalid_argument(f"indices[{i}] = [{place}] {word}")
+    return places
 
 
 def unravel(places: NDArray[np.int64], shape: _Array) -> NDArray[np.int64]:
@@ -140,10 +162,14 @@ def row_numbers(indices: _Array) -> NDArray[np.int64] | None:
     return numbers
 
 
-def lexical_order(indices: _Array) -> NDArray[np.int64]:
-    """The stable order of rows of indices."""
+def lexical_order(indices: _Array) -> NDArray[np.int64] | None:
+    """The stable order of rows of indices; None where they are in order."""
     numbers = row_numbers(indices)
     if numbers is None:
         return np.lexsort(indices.T[::-1])
-    # Numbers are sorted faster than rows, and at once where they are in order.
+    if (numbers[1:] >= numbers[:-1]).all():
+        return None
+    # Numbers are sorted faster than rows, and those with room for places at once.
+    if int(numbers.max()).bit_length() + len(numbers).bit_length() < 64:
+        return stable_order(numbers)[1]
     return np.argsort(numbers, kind="stable")

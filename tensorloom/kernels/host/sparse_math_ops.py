@@ -15,9 +15,8 @@ from tensorloom.kernels.host.sparse_indices import (
     check_bounds,
     check_dense_side,
     check_parts,
-    lexical_order,
     linear,
-    row_numbers,
+    places_inside,
     unravel,
 )
 
@@ -26,20 +25,14 @@ _Array = NDArray[Any]
 
 def _merged(a: _Array, b: _Array) -> tuple[_Array, _Array, _Array]:
     """(union of the rows in order, place of each row of a in it, of each of b)."""
-    rows = np.concatenate([a, b])
-    numbers = row_numbers(rows)
-    is_new = np.ones(len(rows), bool)
-    if numbers is None:
-        order = lexical_order(rows)
-        ordered = rows[order]
-        is_new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    else:
-        order = np.argsort(numbers, kind="stable")
-        ordered = numbers[order]
-        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
-    places = np.empty(len(rows), np.int64)
-    places[order] = np.cumsum(is_new) - 1
-    return rows.take(order[is_new], axis=0), places[: len(a)], places[len(a) :]
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sparse
+
+    rows = np.empty((len(a) + len(b), a.shape[1]), np.int64)
+    from_a, from_b = np.empty(len(a), np.int64), np.empty(len(b), np.int64)
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    count = sparse.merge(a, b, rows, from_a, from_b)
+    return rows[:count], from_a, from_b
 
 
 def _check_shapes(a: _Array, b: _Array) -> None:
@@ -66,10 +59,12 @@ def sparse_add(c: OpKernelConstruction) -> Compute:
         _check_shapes(ash, bsh)
         rows, from_a, from_b = _merged(ai, bi)
         sums = np.zeros(len(rows), av.dtype)
-        np.add.at(sums, from_a, av)
-        np.add.at(sums, from_b, bv)
-        kept = np.flatnonzero(np.abs(sums) >= t)
-        return rows.take(kept, axis=0), sums[kept], ash
+        sums[from_a] = av
+        sums[from_b] += bv
+        kept = np.abs(sums) >= t
+        if kept.all():
+            return rows, sums, ash
+        return rows.compress(kept, axis=0), sums.compress(kept), ash
 
     return compute
 
@@ -101,10 +96,13 @@ def sparse_add_grad(c: OpKernelConstruction) -> Compute:
 
 
 def _pick(grad: _Array, wanted: _Array, rows: _Array) -> _Array:
-    union, from_rows, from_wanted = _merged(rows, wanted)
-    spread = np.zeros(len(union), grad.dtype)
-    spread[from_rows] = grad
-    return spread[from_wanted]
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sparse
+
+    places = np.empty(len(wanted), np.int64)
+    sparse.find(np.ascontiguousarray(wanted), np.ascontiguousarray(rows), places)
+    # Place -1 is the last one.
+    return np.append(grad, grad.dtype.type(0)).take(places)
 
 
 @host_kernel("SparseTensorDenseAdd", large=True)
@@ -120,9 +118,9 @@ def sparse_tensor_dense_add(c: OpKernelConstruction) -> Compute:
                 f"{shape_text(tuple(np.asarray(shape).tolist()))} and of the dense "
                 f"one {shape_text(dense.shape)} differ"
             )
-        check_bounds(indices, shape)
+        places = places_inside(indices, shape)
         result = dense.copy()
-        np.add.at(result, tuple(indices.T), values)
+        np.add.at(result.reshape(-1), places, values)
         return result
 
     return compute

@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape, shape_text
 from tensorloom.kernels.host.sparse_indices import (
     are_inside,
-    check_bounds,
     check_order,
     check_parts,
     lexical_order,
     linear,
     unravel,
 )
-from tensorloom.kernels.host.stable_order import starts_of_runs
 
 _Array = NDArray[Any]
 
@@ -46,12 +45,13 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("default_value should be a scalar.")
         check_shape(dims, dtype, device)
         if validate:
-            check_order(places, np.array(dims))
-        elif not are_inside(places, np.array(dims)):
+            at = check_order(places, np.array(dims, np.int64))
+        elif are_inside(places, np.array(dims)):
+            at = linear(places, np.array(dims))
+        else:
             raise invalid_argument("Indices are not valid (out of bounds).")
         dense = np.full(dims, np.asarray(default)[()], given.dtype)
-        if len(places):
-            dense[tuple(places.T)] = given
+        dense.reshape(-1)[at] = given
         return dense
 
     return compute
@@ -101,32 +101,43 @@ def sparse_tensor_dense_mat_mul(c: OpKernelConstruction) -> Compute:
                 f"{inner} vs. {len(right)}.  Did you forget a transpose?  Dimensions "
                 f"of A: [{size}, {inner}).  Dimensions of B: {shape_text(b.shape)}"
             )
-        check_bounds(np.stack([rows, columns], axis=1), np.array([size, inner]))
-        return _product(rows, columns, values, right, size)
+        return _product(rows, columns, values, right, size, int(adjoint_a))
 
     return compute
 
 
-# Up to here NumPy is as quick, and torch need not be there.
-_FEW_TERMS = 4096
-
-
 def _product(
-    rows: _Array, columns: _Array, values: _Array, right: _Array, size: int
+    rows: _Array,
+    columns: _Array,
+    values: _Array,
+    right: _Array,
+    size: int,
+    row_axis: int,
 ) -> _Array:
-    if len(rows) * right.shape[1] > _FEW_TERMS and right.dtype.char in "fd":
-        from tensorloom.kernels.sparse_product import sparse_product
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sparse
 
-        return sparse_product(rows, columns, values, right, size)
-    result = np.zeros((size, right.shape[1]), right.dtype)
-    if not len(rows):
-        return result
-    order = np.argsort(rows, kind="stable")
-    rows, columns, values = rows[order], columns[order], values[order]
-    terms = values[:, None] * right[columns]
-    starts = np.flatnonzero(starts_of_runs(rows))
-    result[rows[starts]] = np.add.reduceat(terms, starts, axis=0)
-    return result
+    dtype = right.dtype
+    # What has no machine code is half as long.
+    to = dtype if dtype.isbuiltin == 1 and dtype.char != "e" else np.dtype(np.float32)
+    result = np.zeros((size, right.shape[1]), to)
+    bad = sparse.multiply(
+        np.ascontiguousarray(rows, np.int64),
+        np.ascontiguousarray(columns, np.int64),
+        np.ascontiguousarray(values, to),
+        np.ascontiguousarray(right, to),
+        result,
+    )
+    if bad >= 0:
+        column = int(columns[bad])
+        if 0 <= column < len(right):
+            name, place, axis, limit = "m", int(rows[bad]), row_axis, size
+        else:
+            name, place, axis, limit = "k", column, 1 - row_axis, len(right)
+        raise invalid_argument(
+            f"{name} ({place}) from index[{bad},{axis}] out of bounds (>={limit})"
+        )
+    return result.astype(dtype, copy=False)
 
 
 # --- order, shape, parts -----------------------------------------------------
@@ -139,7 +150,9 @@ def sparse_reorder(c: OpKernelConstruction) -> Compute:
     def compute(indices: _Array, values: _Array, shape: _Array) -> tuple[Any, Any]:
         check_parts(indices, values, shape)
         order = lexical_order(indices)
-        return indices[order], values[order]
+        if order is None:
+            return indices.copy(), values.copy()
+        return indices.take(order, axis=0), values.take(order)
 
     return compute
 
@@ -191,41 +204,38 @@ def _target_shape(shape: list[int], new_shape: list[int]) -> NDArray[np.int64]:
 @host_kernel("SparseFillEmptyRows", large=True)
 def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
     """A default in each row that has no element."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops import sparse
 
     def compute(
         indices: _Array, values: _Array, shape: _Array, default: Any
     ) -> tuple[Any, ...]:
         check_parts(indices, values, shape)
+        if np.ndim(default):
+            dims = ",".join(map(str, np.shape(default)))
+            raise invalid_argument(f"default_value must be a scalar, saw: [{dims}]")
         if not len(shape):
             raise invalid_argument("Dense shape cannot be empty.")
         count = int(shape[0])
-        rows = indices[:, 0]
-        outside = (rows < 0) | (rows >= count)
-        if outside.any():
-            i = int(np.argmax(outside))
+        check_shape((count,), dtypes.int64, c.device)
+        indices = np.ascontiguousarray(indices)
+        stored = np.zeros(count, np.int64)
+        bad = sparse.count_rows(indices, stored)
+        if bad >= 0:
             raise invalid_argument(
-                f"indices({i}, 0) is invalid: {rows[i]} >= {count}"
-                if count or len(rows) == 0
+                f"indices({bad}, 0) is invalid: {indices[bad, 0]} >= {count}"
+                if count
                 else "Received SparseTensor with dense_shape[0] = 0 but "
-                f"indices.shape[0] = {len(rows)}"
+                f"indices.shape[0] = {len(indices)}"
             )
-        stored = np.bincount(rows, minlength=count) if count else np.zeros(0, int)
         is_empty = stored == 0
-        if not is_empty.any() and (rows[1:] >= rows[:-1]).all():
-            return indices.copy(), values.copy(), is_empty, np.arange(len(rows))
-        added = np.zeros((int(is_empty.sum()), indices.shape[1]), np.int64)
-        added[:, 0] = np.flatnonzero(is_empty)
-        every_row = np.concatenate([rows, added[:, 0]])
-        order = np.argsort(every_row, kind="stable")
-        reverse = np.empty(len(order), np.int64)
-        reverse[order] = np.arange(len(order))
-        filler = np.full(len(added), np.asarray(default)[()], values.dtype)
-        return (
-            np.concatenate([indices, added])[order],
-            np.concatenate([values, filler])[order],
-            is_empty,
-            reverse[: len(rows)],
-        )
+        ends = np.maximum(stored, 1).cumsum()
+        filled = np.zeros((ends[-1] if count else 0, indices.shape[1]), np.int64)
+        places = np.empty(len(indices), np.int64)
+        sparse.fill_empty_rows(indices, ends, filled, places)
+        filled_values = np.full(len(filled), np.asarray(default)[()], values.dtype)
+        filled_values[places] = values
+        return filled, filled_values, is_empty, places
 
     return compute
 
@@ -272,9 +282,11 @@ def sparse_concat(c: OpKernelConstruction) -> Compute:
             part[:, axis] += offset
         shape = shapes[0].copy()
         shape[axis] = offsets[-1]
-        every = np.concatenate(moved)
+        every, all_values = np.concatenate(moved), np.concatenate(values)
         order = lexical_order(every)
-        return every[order], np.concatenate(values)[order], shape
+        if order is not None:
+            every, all_values = every.take(order, axis=0), all_values.take(order)
+        return every, all_values, shape
 
     return compute
 

@@ -12,9 +12,6 @@ from tensorloom.kernels.host.string_split_ops import Split, SplitV2
 if TYPE_CHECKING:
     from tensorloom.kernels.host.lookup_resource import LookupTable
 
-# Words of less text than this are quicker looked up one by one.
-_MOST_BYTES_ALONE = 2000
-
 
 @host_kernel("_SplitAndFind", large=True)
 def split_and_find(c: OpKernelConstruction) -> Compute:
@@ -27,7 +24,7 @@ def split_and_find(c: OpKernelConstruction) -> Compute:
         table: LookupTable, value: Any, separator: Any, default: Any
     ) -> tuple[Any, Any, Any]:
         spans = split.spans(value, separator)
-        if spans is not None and len(spans.blob) > _MOST_BYTES_ALONE:
+        if spans is not None:
             table.check_types(dtypes.string, value_type)
             found = table.find_words(spans, default)
             if found is not None:

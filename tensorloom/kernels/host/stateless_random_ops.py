@@ -84,6 +84,8 @@ def uniform_int(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessMultinomial", large=True)
 def multinomial(c: OpKernelConstruction) -> Compute:
     """Class indices."""
+    from tensorloom.kernels.host.random_samples import categorical
+
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
 
     def compute(logits: _Array, num_samples: Any, seed: _Array) -> _Array:
@@ -91,7 +93,6 @@ def multinomial(c: OpKernelConstruction) -> Compute:
         stream = seeded_stream(seed)
         if len(logits) * samples == 0:
             return np.empty((len(logits), samples), numpy_dtype)
-        rows = np.asarray(logits).astype(np.float64)
-        return distributions.categorical(stream, rows, samples).astype(numpy_dtype)
+        return categorical(stream, logits, samples).astype(numpy_dtype)
 
     return compute

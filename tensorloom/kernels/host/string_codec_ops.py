@@ -20,16 +20,16 @@ from tensorloom.kernels.host.string_hash_arrays import (
     hashes64,
     siphashes,
 )
-from tensorloom.kernels.host.string_spans import even_spans, joined
+from tensorloom.kernels.host.string_spans import even_spans, spans_of, strings_at
 
 # --- hashes -----------------------------------------------------------------------
 
 
-def _buckets(hashes: Callable[[list[bytes]], Any], count: int) -> Compute:
+def _buckets(hashes: Callable[[Any], Any], count: int) -> Compute:
     """`hashes` of texts, uint64, modulo a count."""
 
     def compute(value: Any) -> Any:
-        found = hashes(value.reshape(-1).tolist()) % np.uint64(count)
+        found = hashes(value.reshape(-1)) % np.uint64(count)
         return found.astype(np.int64).reshape(value.shape)[()]
 
     return compute
@@ -53,9 +53,8 @@ def number_hash_bucket_fast(c: OpKernelConstruction) -> Compute:
     buckets = _buckets(fingerprints64, c["num_buckets"])
 
     def compute(value: Any) -> Any:
-        texts = np.empty(value.size, object)
-        texts[:] = [b"%d" % number for number in value.reshape(-1).tolist()]
-        return buckets(texts.reshape(value.shape))
+        texts = [b"%d" % number for number in value.reshape(-1).tolist()]
+        return buckets(to_strings(texts, value.shape))
 
     return compute
 
@@ -93,9 +92,8 @@ def fingerprint(c: OpKernelConstruction) -> Compute:
 def _row_hashes(rows: Any) -> Any:
     """The hash of each row of a matrix, uint64."""
     if rows.dtype != object:
-        size = rows.shape[1] * rows.itemsize
-        return fingerprints_at(even_spans(rows.tobytes(), len(rows), size))
-    hashes = fingerprints64(rows.reshape(-1).tolist())
+        return fingerprints_at(even_spans(rows))
+    hashes = fingerprints64(rows.reshape(-1))
     if rows.shape[1] == 1:
         return hashes
     # Of several strings: the hash of their hashes, so that lengths count.
@@ -104,24 +102,35 @@ def _row_hashes(rows: Any) -> Any:
 
 # --- base 64 ----------------------------------------------------------------------
 
-# Fewer texts than that are decoded one by one.
+# Fewer texts than that are encoded and decoded one by one.
 _FEW = 16
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9_\-]")
-_BASE64 = string.ascii_letters.encode() + string.digits.encode() + b"_-"
-_TO_WEB_SAFE = bytes.maketrans(b"+/", b"-_")
-_FROM_WEB_SAFE = bytes.maketrans(b"-_", b"+/")
+_LETTERS = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_="
+_CODES = np.frombuffer(_LETTERS.encode(), np.uint8)
+_VALUES = np.full(256, -1, np.int8)
+_VALUES[_CODES[:64]] = np.arange(64)
 
 
 @host_kernel("EncodeBase64", large=True)
 def encode_base64(c: OpKernelConstruction) -> Compute:
     """Web-safe base 64."""
-    dropped = b"" if c["pad"] else b"="
+    pad = c["pad"]
+
+    def one(text: bytes) -> bytes:
+        encoded = base64.urlsafe_b64encode(text)
+        return encoded if pad else encoded.rstrip(b"=")
 
     def compute(value: Any) -> Any:
-        # Each on a line of its own.
-        lines = b"".join(map(binascii.b2a_base64, value.reshape(-1).tolist()))
-        encoded = lines.translate(_TO_WEB_SAFE, dropped).split(b"\n")
-        return to_strings(encoded[:-1], value.shape)
+        if value.size < _FEW:
+            return map_strings(one, value)
+        from tensorloom.kernels.loops import base64 as loops
+
+        spans = spans_of(value)
+        sizes = (spans.lengths + 2) // 3 * 4 if pad else (spans.lengths * 4 + 2) // 3
+        places = np.append(0, sizes.cumsum())
+        made = np.empty(places[-1], np.uint8)
+        loops.encode(spans.blob, spans.starts, spans.lengths, _CODES, made, places)
+        return strings_at(made, places[:-1], sizes, value.shape)
 
     return compute
 
@@ -131,31 +140,22 @@ def decode_base64(c: OpKernelConstruction) -> Compute:
     """Bytes from web-safe base 64."""
 
     def compute(value: Any) -> Any:
-        texts = value.reshape(-1).tolist()
-        if len(texts) < _FEW or not _all_base64(texts):
+        if value.size < _FEW:
             return map_strings(_decode_base64, value)
-        # Those that are padded are not hurt by more.
-        lines = b"==\n".join([*texts, b""]).translate(_FROM_WEB_SAFE)
-        decoded = map(binascii.a2b_base64, lines.split(b"\n")[:-1])
-        return to_strings(list(decoded), value.shape)
+        from tensorloom.kernels.loops import base64 as loops
+
+        spans = spans_of(value)
+        sizes = (spans.lengths + 3) // 4 * 3
+        places = sizes.cumsum() - sizes
+        made = np.empty(int(sizes.sum()), np.uint8)
+        bad = loops.decode(
+            spans.blob, spans.starts, spans.lengths, _VALUES, made, places
+        )
+        if bad >= 0:
+            _decode_base64(value.reshape(-1)[bad])  # says what is wrong with it
+        return strings_at(made, places, spans.lengths, value.shape)
 
     return compute
-
-
-def _all_base64(texts: list[bytes]) -> bool:
-    """Whether all can be decoded."""
-    blob, ends = joined(texts)
-    if blob.translate(None, _BASE64 + b"=") != bytes(len(texts)):
-        return False
-    data = np.frombuffer(blob, np.uint8) == ord("=")
-    sizes = np.diff(ends, prepend=-1) - 1
-    # The last byte of each text, and the one before, where it has them.
-    one = data.take(ends - 1, mode="wrap") & (sizes > 0)
-    two = one & data.take(ends - 2, mode="wrap") & (sizes > 1)
-    pads = one.astype(np.int64) + two
-    if np.count_nonzero(data) != pads.sum() or (sizes[one] % 4).any():
-        return False
-    return not ((sizes - pads) % 4 == 1).any()
 
 
 def _decode_base64(text: bytes) -> bytes:
@@ -184,33 +184,38 @@ def decode_raw(c: OpKernelConstruction) -> Compute:
     swap = not c["little_endian"]
 
     def compute(value: Any) -> Any:
-        texts = value.reshape(-1).tolist()
-        if not texts:
+        if not value.size:
             return np.zeros((*value.shape, 0), dtype)
-        size = len(texts[0])
-        for text in texts:
-            if len(text) != size:
-                raise invalid_argument(
-                    "DecodeRaw requires input strings to all be the same size, but "
-                    f"element 1 has size {size} != {len(text)}"
-                )
+        data, lengths = _joined(value.reshape(-1))
+        size = int(lengths[0])
+        if len(others := lengths[lengths != size]):
+            raise invalid_argument(
+                "DecodeRaw requires input strings to all be the same size, but "
+                f"element 1 has size {size} != {others[0]}"
+            )
         if size % dtype.itemsize:
             raise invalid_argument(
                 f"Input to DecodeRaw has length {size} that is not a multiple of "
                 f"{dtype.itemsize}, the size of {c['out_type'].name}"
             )
-        return _numbers(texts, dtype, swap).reshape(
-            *value.shape, size // dtype.itemsize
-        )
+        return _numbers(data, dtype, swap).reshape(*value.shape, size // dtype.itemsize)
 
     return compute
 
 
-def _numbers(texts: list[bytes], dtype: Any, swap: bool) -> Any:
-    data = bytearray(b"".join(texts))
-    found = np.frombuffer(data, np.uint8 if dtype == np.bool_ else dtype)
+def _joined(texts: Any) -> tuple[Any, Any]:
+    """(all bytes of texts, how many each has); the former may be written to."""
+    if len(texts) >= _FEW:
+        spans = spans_of(texts)
+        return spans.blob[: int(spans.lengths.sum())], spans.lengths
+    data = np.frombuffer(bytearray(b"".join(texts)), np.uint8)
+    return data, np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _numbers(data: Any, dtype: Any, swap: bool) -> Any:
     if dtype == np.bool_:
-        return found != 0
+        return data != 0
+    found = data.view(dtype)
     return found.byteswap() if swap else found
 
 
@@ -231,9 +236,21 @@ def decode_padded_raw(c: OpKernelConstruction) -> Compute:
                 f"fixed_length ({length}) must be a multiple of the size of out_type "
                 f"({dtype.itemsize})"
             )
-        texts = [x[:length].ljust(length, b"\0") for x in value.reshape(-1).tolist()]
-        return _numbers(texts, dtype, swap).reshape(
+        data = _padded(value.reshape(-1), length)
+        return _numbers(data, dtype, swap).reshape(
             *value.shape, length // dtype.itemsize
         )
 
     return compute
+
+
+def _padded(texts: Any, length: int) -> Any:
+    """All bytes of texts of one length."""
+    if len(texts) < _FEW:
+        padded = b"".join([text[:length].ljust(length, b"\0") for text in texts])
+        return np.frombuffer(bytearray(padded), np.uint8)
+    from tensorloom.kernels.loops import words
+
+    spans, rows = spans_of(texts), np.empty((len(texts), length), np.uint8)
+    words.pad(spans.blob, spans.starts, spans.lengths, rows)
+    return rows.reshape(-1)

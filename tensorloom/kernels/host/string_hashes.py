@@ -1,18 +1,18 @@
 """The hash functions of strings: FarmHash, SipHash and TensorFlow's old one.
 
 `fingerprint64` is the function of that name of FarmHash (farmhashna), which is fixed
-for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012). What they are made of
-takes integers, or uint64 arrays: the words of many strings.
+for ever; `siphash` is SipHash-2-4 (Aumasson and Bernstein, 2012). They take one string:
+`kernels/loops/hashes.py` has them for many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from struct import unpack_from
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-# An int, or a uint64 array. Sums of these wrap around by themselves.
-_Word: TypeAlias = Any
+# Sixty-four bits.
+_Word: TypeAlias = int
 
 _M = (1 << 64) - 1
 HASH64_SEED = 0xDECAFCAFFE
@@ -46,7 +46,7 @@ def fingerprint64(text: bytes) -> int:
     return found
 
 
-def _to_16(s: bytes, size: int) -> Any:
+def _to_16(s: bytes, size: int) -> int:
     if size >= 8:
         first = int.from_bytes(s[:8], "little")
         return mix_16(first, int.from_bytes(s[-8:], "little"), size)
@@ -78,7 +78,7 @@ def mix_16(first: _Word, last: _Word, size: _Word) -> _Word:
     return _mix(c, d, mul)
 
 
-def _to_32(s: bytes, size: int) -> Any:
+def _to_32(s: bytes, size: int) -> int:
     words = unpack_from("<QQ", s) + unpack_from("<QQ", s, size - 16)
     return mix_32(words, size)
 
@@ -95,7 +95,7 @@ def mix_32(words: Sequence[_Word], size: _Word) -> _Word:
     )
 
 
-def _to_64(s: bytes, size: int) -> Any:
+def _to_64(s: bytes, size: int) -> int:
     words = unpack_from("<QQQQ", s) + unpack_from("<QQQQ", s, size - 32)
     return mix_64(words, size)
 
@@ -127,7 +127,7 @@ def _weak(words: Sequence[_Word], a: _Word, b: _Word) -> tuple[_Word, _Word]:
     return (a + z) & _M, (b + c) & _M
 
 
-def _over_64(s: bytes, size: int) -> Any:
+def _over_64(s: bytes, size: int) -> int:
     state = begin_more(int.from_bytes(s[:8], "little"))
     for at in range(0, size - 64, 64):
         state = mix_block(unpack_from("<QQQQQQQQ", s, at), state)

@@ -10,10 +10,11 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.characters import character_counts
+from tensorloom.kernels.host.characters import character_count
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.host.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.number_texts import integer_texts, number_of, numbers_of
 from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.host.string_spans import lengths_of, spans_of
 
 
 @host_kernel("StringJoin", large=True)
@@ -35,19 +36,33 @@ def _string_join(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+# Lengths of fewer strings are asked for one by one.
+_FEW = 128
+
+
 @host_kernel("StringLength", large=True)
 def _string_length(c: OpKernelConstruction) -> Compute:
     in_bytes = c["unit"] == b"BYTE"
 
     def compute(value: Any) -> Any:
-        texts = value.reshape(-1).tolist()
-        if in_bytes:
-            lengths = np.fromiter(map(len, texts), np.int32, value.size)
+        if value.size < _FEW:
+            texts = value.reshape(-1).tolist()
+            one = len if in_bytes else character_count
+            lengths = np.fromiter(map(one, texts), np.int32, value.size)
         else:
-            lengths = character_counts(texts)
+            found = lengths_of(value) if in_bytes else _character_counts(value)
+            lengths = found.astype(np.int32)
         return lengths.reshape(value.shape)[()]
 
     return compute
+
+
+def _character_counts(value: Any) -> Any:
+    from tensorloom.kernels.loops import words
+
+    spans, counts = spans_of(value), np.empty(value.size, np.int64)
+    words.count_characters(spans.blob, spans.starts, spans.lengths, counts)
+    return counts
 
 
 # --- numbers to text ----------------------------------------------------------------
@@ -67,6 +82,8 @@ def _as_string(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+# Fewer numbers are written without the loops.
+_FEW_NUMBERS = 256
 _TRUTHS = np.array([b"false", b"true"], object)
 
 
@@ -80,6 +97,8 @@ def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], 
         pattern = b"(%b,%b)" % (pattern, pattern)
 
     def to_texts(flat: Any) -> Any:
+        if pattern == b"%d" and len(flat) >= _FEW_NUMBERS and flat.dtype != np.uint64:
+            return integer_texts(flat)
         numbers = flat.view(flat.real.dtype) if dtype.is_complex else flat
         # One call for all takes two thirds of the time of one for each.
         lines = (pattern + b"\n") * len(flat) % tuple(numbers.tolist())
@@ -123,10 +142,10 @@ def _string_to_number(c: OpKernelConstruction) -> Compute:
     to = dtype.np_dtype
 
     def compute(value: Any) -> Any:
-        texts = value.reshape(-1).tolist()
-        numbers = numbers_of(texts, dtype)
+        flat = value.reshape(-1)
+        numbers = numbers_of(flat, dtype)
         if numbers is None:
-            numbers = np.array([_parse(text, dtype) for text in texts], to)
+            numbers = np.array([_parse(text, dtype) for text in flat], to)
         result = numbers.reshape(value.shape)
         return result if result.ndim else result[()]
 

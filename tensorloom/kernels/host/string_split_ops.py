@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host import string_spans
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
+from tensorloom.kernels.host.string_spans import Ints, Spans, spans_of
 from tensorloom.kernels.host.unicode_ops import check_splits
-
-if TYPE_CHECKING:
-    from tensorloom.kernels.host.string_spans import Spans
 
 _Splitter = Callable[[bytes], list[bytes]]
 _BYTES = np.fromiter((bytes([byte]) for byte in range(256)), object, 256)
 _WHITE_SPACE = b" \t\n\r\x0b\x0c"
+# Less text than that is split without the loops.
+_LEAST_TEXTS, _LEAST_BYTES = 16, 2000
 
 # --- splitting --------------------------------------------------------------------
 
@@ -30,34 +30,52 @@ def _sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
     """(indices, values, shape) of rows of different lengths."""
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
     words = [word for row in rows for word in row]
-    return _outputs(words, counts)
-
-
-def _outputs(words: list[bytes], counts: Any) -> tuple[Any, Any, Any]:
     values = to_strings(words, (len(words),))
     return ragged_indices(counts), values, sparse_shape(counts)
 
 
-def _split_at_any(texts: list[bytes], separators: bytes) -> tuple[Any, Any, Any]:
-    """All texts split in one go at runs of some bytes, without empty words."""
-    first, spans = separators[:1], string_spans.split_at_any(texts, separators)
-    # Without what stands before the first text, and behind the last.
-    blob = spans.blob[1 : len(spans.blob) - string_spans.PADDING]
-    return _outputs(list(filter(None, blob.split(first))), spans.counts)
-
-
-def _split_everywhere(texts: list[bytes]) -> tuple[Any, Any, Any]:
+def _split_everywhere(value: Any) -> tuple[Any, Any, Any]:
     """Each byte of all texts is a word."""
+    texts = value.tolist()
     counts = np.fromiter(map(len, texts), np.int64, len(texts))
     values = _BYTES[np.frombuffer(b"".join(texts), np.uint8)]
     return ragged_indices(counts), values, sparse_shape(counts)
 
 
-def _split_at_each(texts: list[bytes], separator: bytes) -> tuple[Any, Any, Any]:
-    """All texts split at a byte in one go, with empty words."""
-    words = separator.join(texts).split(separator)
-    counts = [text.count(separator) + 1 for text in texts]
-    return _outputs(words, np.array(counts, np.int64))
+@dataclass
+class Words(Spans):
+    """The words of some texts, in their order."""
+
+    counts: Ints  # how many each text has
+
+
+class _Rule(NamedTuple):
+    """How texts are split at single bytes."""
+
+    separators: bytes  # at any of these
+    empty: int  # which empty words count, by `kernels/loops/words.py`
+
+    def words(self, texts: Any) -> Words:
+        """Those of an array of strings."""
+        from tensorloom.kernels.loops import words
+
+        given, separates = spans_of(texts), np.zeros(256, np.bool_)
+        separates[np.frombuffer(self.separators, np.uint8)] = True
+        counts = np.empty(len(texts), np.int64)
+        rule = given.blob, given.starts, given.lengths, separates, self.empty
+        words.count_words(*rule, counts)
+        starts, lengths = np.empty((2, int(counts.sum())), np.int64)
+        words.find_words(*rule, starts, lengths)
+        return Words(given.blob, starts, lengths, counts)
+
+
+_SKIP_EMPTY, _KEEP_INSIDE, _KEEP_EMPTY = 0, 1, 2
+
+
+def _is_large(texts: Any) -> bool:
+    if len(texts) >= _LEAST_TEXTS:
+        return True
+    return sum(map(len, texts.tolist())) >= _LEAST_BYTES
 
 
 class Split:
@@ -66,30 +84,34 @@ class Split:
     def __init__(self, skip_empty: bool) -> None:
         self.skip_empty = skip_empty
 
-    def spans(self, value: Any, delimiter: Any) -> Spans | None:
-        """Where the words are, if one pass over all texts can tell.
+    def spans(self, value: Any, delimiter: Any) -> Words | None:
+        """Where the words are; None if they are few, or each byte is one.
 
         Raises:
           InvalidArgumentError: the inputs are no vector and no scalar.
         """
-        texts, at = _inputs(value, delimiter, "delimiter")
-        if self.skip_empty and at and texts:
-            return string_spans.split_at_any(texts, at)
-        return None
+        at = _separator(value, delimiter, "delimiter")
+        if not at or not _is_large(value):
+            return None
+        # TensorFlow gives no word for an empty text.
+        return _Rule(at, _SKIP_EMPTY if self.skip_empty else _KEEP_INSIDE).words(value)
 
     def sparse(self, value: Any, delimiter: Any) -> tuple[Any, Any, Any]:
         """(indices, words, shape). Raises as `spans`."""
-        texts, at = _inputs(value, delimiter, "delimiter")
-        if self.skip_empty and at and texts:
-            return _split_at_any(texts, at)
+        spans = self.spans(value, delimiter)
+        if spans is not None:
+            return _outputs(spans)
+        at = delimiter.item()
         if not at:
-            return _split_everywhere(texts)
+            return _split_everywhere(value)
         split = _splitter(at)
-        # TensorFlow gives no word for an empty text.
-        return _sparse([split(text) if text else [] for text in texts])
+        rows = [split(text) if text else [] for text in value.tolist()]
+        if self.skip_empty:
+            rows = [list(filter(None, row)) for row in rows]
+        return _sparse(rows)
 
 
-def _inputs(value: Any, separator: Any, name: str) -> tuple[list[bytes], bytes]:
+def _separator(value: Any, separator: Any, name: str) -> bytes:
     if value.ndim != 1:
         raise invalid_argument(
             f"input must be a vector, got shape: {shape_text(value.shape)}"
@@ -98,7 +120,12 @@ def _inputs(value: Any, separator: Any, name: str) -> tuple[list[bytes], bytes]:
         raise invalid_argument(
             f"{name} must be a scalar, got shape: {shape_text(separator.shape)}"
         )
-    return value.tolist(), separator.item()
+    return separator.item()  # type: ignore[no-any-return]
+
+
+def _outputs(spans: Words) -> tuple[Any, Any, Any]:
+    counts = spans.counts
+    return ragged_indices(counts), spans.strings(), sparse_shape(counts)
 
 
 @host_kernel("StringSplit", large=True)
@@ -120,27 +147,24 @@ class SplitV2:
     def __init__(self, limit: int) -> None:
         self.limit = limit
 
-    def spans(self, value: Any, separator: Any) -> Spans | None:
-        """Where the words are, if one pass over all texts can tell.
+    def spans(self, value: Any, separator: Any) -> Words | None:
+        """Where the words are; None if they are few, or no single byte separates them.
 
         Raises:
           InvalidArgumentError: the inputs are no vector and no scalar.
         """
-        texts, at = _inputs(value, separator, "sep")
-        if self.limit >= 0 or not texts or len(at) > 1:
+        at = _separator(value, separator, "sep")
+        if self.limit >= 0 or len(at) > 1 or not _is_large(value):
             return None
-        if at:
-            return string_spans.split_at_each(texts, at)
-        return string_spans.split_at_any(texts, _WHITE_SPACE)
+        rule = _Rule(at, _KEEP_EMPTY) if at else _Rule(_WHITE_SPACE, _SKIP_EMPTY)
+        return rule.words(value)
 
     def sparse(self, value: Any, separator: Any) -> tuple[Any, Any, Any]:
         """(indices, words, shape). Raises as `spans`."""
-        limit = self.limit
-        texts, at = _inputs(value, separator, "sep")
-        if limit < 0 and texts and not at:
-            return _split_at_any(texts, _WHITE_SPACE)
-        if limit < 0 and texts and len(at) == 1:
-            return _split_at_each(texts, at)
+        spans = self.spans(value, separator)
+        if spans is not None:
+            return _outputs(spans)
+        texts, at, limit = value.tolist(), separator.item(), self.limit
         if at or limit < 0:
             return _sparse([text.split(at or None, limit) for text in texts])
         return _sparse([_split_spaces(text, limit) for text in texts])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 import sys
-from typing import Any
+from collections.abc import Callable
+from itertools import cycle, dropwhile
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,17 +14,33 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
-from tensorloom.kernels.host.characters import character_bounds
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.regular_expressions import to_bytes, to_text
 from tensorloom.kernels.host.stable_order import stable_order
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+from tensorloom.kernels.host.string_spans import spans_of, strings_at
+
+_Text = TypeVar("_Text", bytes, str)
+# Fewer strings are treated one by one.
+_FEW = 128
+_WHITE_SPACE = np.zeros(256, np.bool_)
+_WHITE_SPACE[[*b" \t\n\r\x0b\x0c"]] = True
 
 
 @host_kernel("StringStrip", large=True)
 def string_strip(c: OpKernelConstruction) -> Compute:
     """Without white space at the ends."""
-    return lambda value: map_strings(bytes.strip, value)
+
+    def compute(value: Any) -> Any:
+        if value.size < _FEW:
+            return map_strings(bytes.strip, value)
+        from tensorloom.kernels.loops import words
+
+        spans = spans_of(value)
+        words.strip(spans.blob, spans.starts, spans.lengths, _WHITE_SPACE)
+        return spans.strings(value.shape)
+
+    return compute
 
 
 @host_kernel(["StringUpper", "StringLower"], large=True)
@@ -32,8 +49,7 @@ def string_case(c: OpKernelConstruction) -> Compute:
     upper = c.op == "StringUpper"
     encoding = c["encoding"]
     if encoding == b"":
-        in_ascii = bytes.upper if upper else bytes.lower
-        return lambda value: map_strings(in_ascii, value)
+        return _in_ascii(bytes.upper if upper else bytes.lower)
     if encoding != b"utf-8":
         raise invalid_argument(
             "only utf8 or '' (no encoding) is supported, "
@@ -43,6 +59,17 @@ def string_case(c: OpKernelConstruction) -> Compute:
     return lambda value: map_strings(lambda x: to_bytes(in_unicode(to_text(x))), value)
 
 
+def _in_ascii(change: Callable[[bytes], bytes]) -> Compute:
+    def compute(value: Any) -> Any:
+        if value.size < _FEW:
+            return map_strings(change, value)
+        spans = spans_of(value)
+        changed = np.frombuffer(change(spans.blob.tobytes()), np.uint8)
+        return strings_at(changed, spans.starts, spans.lengths, value.shape)
+
+    return compute
+
+
 # --- parts -----------------------------------------------------------------------
 
 
@@ -50,74 +77,77 @@ def string_case(c: OpKernelConstruction) -> Compute:
 def substr(c: OpKernelConstruction) -> Compute:
     """A part of each string, in bytes or in characters."""
     in_bytes = c["unit"] == b"BYTE"
-    bounds = _bytes_bounds if in_bytes else _characters_bounds
 
     def compute(value: Any, position: Any, length: Any) -> Any:
         if np.size(position) != np.size(length):
             raise invalid_argument("pos and len should have the same shape")
-        if np.ndim(position) == np.ndim(length) == 0:
-            flat = value.reshape(-1).tolist()
-            begin, size = int(position), int(length)
-            # Of a negative size, a part in characters is empty.
-            end = _end(begin, size if in_bytes else max(size, 0))
-            is_inside = 0 <= begin <= min(map(len, flat), default=begin)
-            if is_inside and (in_bytes or b"".join(flat).isascii()):
-                return to_strings([text[begin:end] for text in flat], value.shape)
         try:
-            texts, starts, sizes = np.broadcast_arrays(value, position, length)
+            shape = np.broadcast_shapes(value.shape, position.shape, length.shape)
         except ValueError:
             raise invalid_argument(
                 f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
                 f"{shape_text(np.shape(position))}"
             ) from None
-        flat = texts.reshape(-1).tolist()
-        parts = bounds(flat, starts.reshape(-1), sizes.reshape(-1))
-        return to_strings(_cut(flat, *parts), texts.shape)
+        texts = np.broadcast_to(value, shape).reshape(-1)
+        begins, sizes = (_flat(x, shape) for x in (position, length))
+        if len(texts) < _FEW:
+            found = _few_parts(texts.tolist(), begins, sizes, in_bytes)
+            if found is not None:
+                return to_strings(found, shape)
+        return _parts(texts, begins, sizes, in_bytes).reshape(shape)
 
     return compute
 
 
-def _end(start: int, size: int) -> int | None:
-    """Where a part in bytes ends; one of a negative size goes to the end."""
-    return start + size if size >= 0 else None
+def _flat(numbers: Any, shape: tuple[int, ...]) -> Any:
+    """The positions or sizes of all parts, or the only one, int64."""
+    if np.size(numbers) > 1:
+        numbers = np.broadcast_to(numbers, shape)
+    return np.ascontiguousarray(numbers, np.int64).reshape(-1)
 
 
-def _cut(texts: list[bytes], begins: Any, ends: Any) -> list[bytes]:
-    places = zip(texts, begins.tolist(), ends.tolist(), strict=True)
-    return [text[begin:end] for text, begin, end in places]
+def _few_parts(
+    texts: list[bytes], begins: Any, sizes: Any, in_bytes: bool
+) -> list[bytes] | None:
+    """Parts of texts; None if one is not in its text, or a text is not in UTF-8."""
+    every = zip(texts, cycle(begins.tolist()), cycle(sizes.tolist()), strict=False)
+    try:
+        if in_bytes:
+            return [_part(*one) for one in every]
+        # Of a negative size, a part in characters is empty.
+        return [_part(t.decode(), begin, max(n, 0)).encode() for t, begin, n in every]
+    except (IndexError, UnicodeDecodeError):
+        return None
 
 
-def _bytes_bounds(texts: list[bytes], starts: Any, sizes: Any) -> tuple[Any, Any]:
-    """(first bytes, those behind the last ones) of parts.
+def _part(text: _Text, begin: int, size: int) -> _Text:
+    if not -len(text) <= begin <= len(text):
+        raise IndexError
+    begin = begin % len(text) if begin < 0 else begin
+    return text[begin : begin + size] if size >= 0 else text[begin:]
+
+
+def _parts(texts: Any, begins: Any, sizes: Any, in_bytes: bool) -> Any:
+    """An array of parts of texts [n].
 
     Raises:
       InvalidArgumentError: a part starts outside of its text.
     """
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    begins = _begins(texts, starts, lengths)
-    rest = lengths - begins
-    # A part of a negative size goes to the end.
-    return begins, begins + np.where(sizes < 0, rest, np.minimum(sizes, rest))
+    from tensorloom.kernels.loops import words
 
-
-def _characters_bounds(texts: list[bytes], starts: Any, sizes: Any) -> tuple[Any, Any]:
-    """As `_bytes_bounds`, of characters; a part of a negative size is empty."""
-    places, firsts = character_bounds(texts)
-    counts = np.diff(firsts) - 1
-    begins = _begins(texts, starts, counts)
-    ends = begins + np.clip(sizes, 0, counts - begins)
-    return places[firsts[:-1] + begins], places[firsts[:-1] + ends]
-
-
-def _begins(texts: list[bytes], starts: Any, lengths: Any) -> Any:
-    outside = (starts < -lengths) | (starts > lengths)
-    if outside.any():
-        index = int(outside.argmax())
-        shown = texts[index].decode(errors="replace")
+    spans = spans_of(texts)
+    where = spans.starts, spans.lengths, begins, sizes
+    if in_bytes:
+        bad = words.parts_in_bytes(*where)
+    else:
+        bad = words.parts_in_characters(spans.blob, *where)
+    if bad >= 0:
+        shown = texts[bad].decode(errors="replace")
+        begin = begins[bad % len(begins)]
         raise invalid_argument(
-            f"pos {starts[index]} out of range for string b'{shown}' at index {index}"
+            f"pos {begin} out of range for string b'{shown}' at index {bad}"
         )
-    return np.where(starts < 0, starts + lengths, starts)
+    return spans.strings()
 
 
 # --- joins -----------------------------------------------------------------------
@@ -203,7 +233,7 @@ def unsorted_segment_join(c: OpKernelConstruction) -> Compute:
 def _joined(separator: bytes, texts: list[bytes]) -> bytes:
     """Texts with separators between them, but none behind empty ones in front."""
     if texts and not texts[0]:
-        return separator.join(itertools.dropwhile(operator.not_, texts))
+        return separator.join(dropwhile(operator.not_, texts))
     return separator.join(texts)
 
 

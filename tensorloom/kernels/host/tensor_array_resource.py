@@ -10,6 +10,7 @@ from tensorloom.framework import dtypes, errors
 from tensorloom.framework.resource import Resource
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.kernels.host.stacking import stack_rows
+from tensorloom.kernels.tensor_list import check_room
 from tensorloom.kernels.variable_value import (
     format_shape,
     is_host,
@@ -50,6 +51,7 @@ class TensorArrayResource(Resource):
         self.identical_element_shapes = identical_element_shapes
         self.is_gradient = is_gradient  # writes to one index add up
         self.closed = False
+        check_room(size)
         self._elements: list[Any] = [_UNWRITTEN] * size
         self._gradients: dict[str, TensorArrayResource] = {}
         # By index: of elements that were cleared, in an array of gradients of what
@@ -126,6 +128,7 @@ class TensorArrayResource(Resource):
                 f"and size is: {size}"
             )
         if index >= size:
+            check_room(index + 1)
             self._elements.extend([_UNWRITTEN] * (index + 1 - size))
 
     def _check_shape(self, index: int, shape: tuple[int, ...]) -> None:

@@ -47,14 +47,17 @@ def object_loop(function: _Function) -> _Function:
 
 
 def _compiled(function: _Function, *, nogil: bool) -> _Function:
-    compiled = numba.njit(nogil=nogil, error_model="numpy")(function)
+    compiled: Any = numba.njit(nogil=nogil, error_model="numpy")(function)
     # A folder for it may be missing: a read-only installation of a user without a home.
     with suppress(RuntimeError):
         compiled._cache = _Kept(function)
     return cast("_Function", compiled)
 
 
-class _Kept(FunctionCache):  # type: ignore[misc]  # numba has no types
+_Cache: Any = FunctionCache  # numba has few types
+
+
+class _Kept(_Cache):  # type: ignore[misc]
     """Machine code on disk, which is never worth an error: a full disk, a torn file."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

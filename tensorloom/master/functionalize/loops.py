@@ -202,10 +202,64 @@ class _Body:
             stack += control
 
 
+# --- what enters late ----------------------------------------------------------------
+
+
+def _late_enters(graph: GraphIR, frame: _Frame) -> dict[str, Node]:
+    """The Enters that wait, by way of other nodes, for what leaves the same loop.
+
+    The counter that a gradient adds to a loop is one, when the gradient is taken under
+    `control_dependencies` on the loop's results. The primitives run so, as the other
+    variables do not wait for it; a While would wait for itself.
+    """
+    after = _after_exits(graph, frame)
+    return {n.name: n for n in frame.enters if not after.isdisjoint(n.producers)}
+
+
+def _after_exits(graph: GraphIR, frame: _Frame) -> set[str]:
+    after = {n.name for n in frame.inner if n.op in EXITS}
+    for node in graph.nodes.values():  # in topological order
+        if not after.isdisjoint(node.producers):
+            after.add(node.name)
+    return after
+
+
+def _without_waits(
+    graph: GraphIR, frame: _Frame, late: Mapping[str, Node]
+) -> tuple[GraphIR, _Frame] | None:
+    """The graph with copies of the late constants that do not wait; None if others are.
+
+    The results of the loop that they wait for must be alive whenever the loop runs.
+    """
+    after = _after_exits(graph, frame)
+    nodes = dict(graph.nodes)
+    for enter in late.values():
+        constant = nodes[enter.inputs[0][0]]
+        if constant.op != "Const" or not after.isdisjoint(enter.control_inputs):
+            return None
+        name = _unused_name(graph, constant.name + "/now")
+        waits = tuple(c for c in constant.control_inputs if c not in after)
+        nodes[name] = constant.replace(name=name, control_inputs=waits)
+        nodes[enter.name] = enter.replace(inputs=((name, 0),))
+    enters = [nodes[n.name] for n in frame.enters]
+    changed = graph.with_nodes(sort_topologically(nodes))
+    return changed, _Frame(frame.name, enters, frame.inner)
+
+
+# --- the loop as a node --------------------------------------------------------------
+
+
 def _functionalize(graph: GraphIR, frame: _Frame) -> GraphIR | None:
     loop = _understand(graph, frame)
     if loop is None or not outlives(graph, loop.constants, loop.starts):
         return None
+    late = _late_enters(graph, frame)
+    if late:
+        punctual = [n for n in loop.starts if n.name not in late]
+        if not punctual or not outlives(graph, late.values(), punctual):
+            return None
+        sooner = _without_waits(graph, frame, late)
+        return None if sooner is None else _functionalize(*sooner)
     inputs = [*loop.starts, *loop.constants]
     types = [graph.nodes[n.inputs[0][0]].output_types[n.inputs[0][1]] for n in inputs]
     if any(t._is_ref_dtype for t in types[: len(loop.starts)]):

@@ -166,3 +166,38 @@ def test_a_switch_behind_one_of_the_same_predicate() -> None:
     with tf.Session() as sess:
         assert sess.run([merged, gradient], {p: True}) == [6.0, 2.0]
         assert sess.run([merged, gradient], {p: False}) == [-3.0, -1.0]
+
+
+@pytest.mark.parametrize("how", [lambda graph: graph, functionalize])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_a_variable_that_waits_for_another_to_leave(
+    how: Any, is_constant: bool
+) -> None:
+    """As a gradient's counter does under `control_dependencies` on the result."""
+    ops = tf.raw_ops
+    x = tf.placeholder(tf.float32, [])
+    frame = "frame"
+    first = ops.Enter(data=x, frame_name=frame)
+    limit = ops.Enter(data=tf.constant(10.0), frame_name=frame, is_constant=True)
+    merged = ops.Merge(inputs=[first, first])[0]
+    pred = ops.LoopCond(input=merged < limit)
+    out, inside = ops.Switch(data=merged, pred=pred)
+    merged.op._update_input(1, ops.NextIteration(data=inside + inside))
+    result = ops.Exit(data=out)
+    with tf.control_dependencies([result]):
+        late = tf.constant(0.0) if is_constant else tf.identity(result)
+    counter = ops.Enter(data=late, frame_name=frame)
+    count = ops.Merge(inputs=[counter, counter])[0]
+    out, inside = ops.Switch(data=count, pred=pred)
+    with tf.control_dependencies([inside]):
+        one = tf.constant(1.0)
+    count.op._update_input(1, ops.NextIteration(data=inside + one))
+    total = ops.Exit(data=out)
+    start = 0.0 if is_constant else 12.0
+    with pytest.MonkeyPatch.context() as patch, tf.Session() as sess:
+        patch.setattr(master, "functionalize", how)
+        assert sess.run([result, total], {x: 3.0}) == [12.0, start + 2.0]
+        assert sess.run(total, {x: 20.0}) == (0.0 if is_constant else 20.0)
+    functional = functionalize(total.graph.to_ir())
+    loops = [n for n in functional.nodes.values() if n.op == "StatelessWhile"]
+    assert bool(loops) == is_constant

@@ -111,6 +111,10 @@ class BatchDataset(Dataset):
         return self._size
 
     @property
+    def batch_size(self) -> int:
+        return self._size
+
+    @property
     def drops_remainder(self) -> bool:
         """Whether a last, smaller batch is left out."""
         return self._drop
@@ -178,6 +182,10 @@ class PaddedBatchDataset(Dataset):
         super().__init__(types, shapes, source)
         self._size, self._drop = size, drop
         self._padded, self._values = padded, values
+
+    @property
+    def batch_size(self) -> int:
+        return self._size
 
     @property
     def cardinality(self) -> int:

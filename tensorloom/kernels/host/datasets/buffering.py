@@ -32,6 +32,8 @@ _AUTOTUNED_BUFFER = 4
 class PrefetchDataset(Dataset):
     """The elements, made ahead."""
 
+    keeps_elements = True
+
     def __init__(self, source: Dataset, buffer_size: int, name: str = "") -> None:
         super().__init__(*like(source))
         self._buffer_size, self._name = buffer_size, name
@@ -149,6 +151,8 @@ class MemoryCache:
 
 
 class _MemoryCacheDataset(Dataset):
+    keeps_elements = True
+
     def __init__(self, source: Dataset, cache: MemoryCache) -> None:
         super().__init__(*like(source))
         self._cache = cache
@@ -186,6 +190,8 @@ class _CachingIterator(DatasetIterator):
 
 class _FileCacheDataset(Dataset):
     """The elements in a tensor bundle, with TensorFlow's keys."""
+
+    keeps_elements = True
 
     def __init__(self, source: Dataset, name: str) -> None:
         super().__init__(*like(source))

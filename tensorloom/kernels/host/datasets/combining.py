@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class ConcatenateDataset(Dataset):
     """The elements of one dataset, then those of another."""
 
+    keeps_elements = True
+
     def __init__(self, types: Any, shapes: Any, *sources: Dataset) -> None:
         super().__init__(types, shapes, *sources)
 
@@ -81,6 +83,8 @@ def _types_text(dataset: Dataset) -> str:
 
 class ZipDataset(Dataset):
     """Tuples of the elements of several datasets, as long as all have some."""
+
+    keeps_elements = True
 
     @property
     def cardinality(self) -> int:

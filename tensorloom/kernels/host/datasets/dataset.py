@@ -56,6 +56,8 @@ class Dataset:
 
     # TensorFlow's name of the kind, as it stands in messages.
     kind: ClassVar[str] = "Dataset"
+    # Whether the elements are those of the inputs, all or some, in whatever order.
+    keeps_elements: ClassVar[bool] = False
     own_options: bytes = b""  # a serialized tensorflow.data.Options
 
     def __init__(
@@ -73,6 +75,12 @@ class Dataset:
     def cardinality(self) -> int:
         """Number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
+
+    @property
+    def batch_size(self) -> int:
+        """How many elements each element was made of; -1 where that is not known."""
+        sizes = {one.batch_size for one in self.inputs} if self.keeps_elements else ()
+        return next(iter(sizes)) if len(sizes) == 1 else -1
 
     @property
     def options(self) -> bytes:

@@ -42,6 +42,8 @@ def _truth(results: tuple[Any, ...], what: str) -> bool:
 class _FilterDataset(Dataset):
     """The elements for which a function is true."""
 
+    keeps_elements = True
+
     def __init__(self, source: Dataset, function: CapturedFunction, name: str) -> None:
         super().__init__(source.types, source.shapes, source)
         self._function, self._name = function, name

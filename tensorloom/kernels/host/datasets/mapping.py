@@ -156,6 +156,10 @@ class MapAndBatchDataset(MapDataset):
         super().__init__(types, shapes, source, function, threads, preserve)
         self._size, self._drop = size, drop
 
+    @property
+    def batch_size(self) -> int:
+        return self._size
+
     @staticmethod
     def fused(mapped: MapDataset, batches: BatchDataset) -> MapAndBatchDataset:
         """One dataset for the batches of a mapped dataset."""
@@ -379,3 +383,9 @@ def dataset_to_single_element(c: OpKernelConstruction) -> Compute:
 def dataset_cardinality(c: OpKernelConstruction) -> Compute:
     """Number of elements; -1 for endless, -2 for not known."""
     return lambda source, *_: np.int64(as_dataset(source).cardinality)
+
+
+@host_kernel("ComputeBatchSize", large=True)
+def compute_batch_size(c: OpKernelConstruction) -> Compute:
+    """The size of the batches that the elements are; -1 where they are none."""
+    return lambda source, *_: np.int64(as_dataset(source).batch_size)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 class TakeDataset(Dataset):
     """The first `count` elements; all for a negative count."""
 
+    keeps_elements = True
+
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
         self._count = count
@@ -83,6 +85,8 @@ def take_dataset(c: OpKernelConstruction) -> Compute:
 
 class SkipDataset(Dataset):
     """What comes after `count` elements; nothing for a negative count."""
+
+    keeps_elements = True
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
@@ -145,6 +149,8 @@ def skip_dataset(c: OpKernelConstruction) -> Compute:
 
 class RepeatDataset(Dataset):
     """The elements `count` times; forever for a negative count."""
+
+    keeps_elements = True
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))
@@ -231,6 +237,8 @@ def repeat_dataset(c: OpKernelConstruction) -> Compute:
 class ShardDataset(Dataset):
     """Every `shards`-th element, from number `index` on."""
 
+    keeps_elements = True
+
     def __init__(self, source: Dataset, shards: int, index: int) -> None:
         super().__init__(*like(source))
         self._shards, self._index = shards, index
@@ -284,6 +292,8 @@ def shard_dataset(c: OpKernelConstruction) -> Compute:
 
 class _CountedDataset(Dataset):
     """The elements, whose number must be as promised."""
+
+    keeps_elements = True
 
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(*like(source))

@@ -59,6 +59,8 @@ class FixedSeeds(SeedGenerator):
 class ShuffleDataset(Dataset):
     """Elements drawn from a buffer that the source fills, `count` times over."""
 
+    keeps_elements = True
+
     def __init__(
         self,
         source: Dataset,

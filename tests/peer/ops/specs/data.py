@@ -318,6 +318,21 @@ def _cardinality(d: Draw) -> Program:
     return p
 
 
+def _batch_size(d: Draw) -> Program:
+    p = Program()
+    wide = shaped(["int64"], [(None,)])
+    sizes = [p.const(d.integer(1, 4), "int64") for _ in range(2)]
+    batches = [
+        p.op("BatchDatasetV2", numbers(p, 7), size, p.const(False), **wide)
+        for size in sizes
+    ]
+    made = p.op("ConcatenateDataset", *batches, **wide) if d.maybe() else batches[0]
+    made = p.op("TakeDataset", made, p.const(2, "int64"), **wide)
+    p.run(p.op(d.op, made))
+    return p
+
+
+spec("ComputeBatchSize", _batch_size, types=(), gradient=False, mutate=())
 spec("ReduceDataset", _reduce, types=(), gradient=False, mutate=())
 spec(
     "DatasetToSingleElement",

@@ -85,7 +85,6 @@ spec(
     "LSTMBlockCell",
     _lstm_cell,
     types=["float32"],
-    gradient=False,
     tolerance=_CONVOLUTION,
     mutate=("dtype",),
 )
@@ -93,7 +92,6 @@ spec(
     "GRUBlockCell",
     _gru_cell,
     types=["float32"],
-    gradient=False,
     tolerance=_CONVOLUTION,
     mutate=("dtype",),
 )
