@@ -59,11 +59,20 @@ def find(
       body: its body.
       inputs: the loop variables' first values.
     """
-    arguments = dict(zip(body.arg_names, inputs, strict=True))
+    if not body.returns:
+        return []
+    # What an iteration may change has another shape then, or another value.
+    steady = {
+        name: value
+        for name, value, returned in zip(
+            body.arg_names, inputs, body.returns, strict=True
+        )
+        if returned == (name, 0)
+    }
     found = []
     for index, (name, _) in enumerate(body.returns):
         search = body.nodes.get(name)
-        if search is None or search.op not in _SEARCHES or name in arguments:
+        if search is None or search.op not in _SEARCHES:
             continue
         place = body.arg_names[index], 0
         gathers = tuple(
@@ -71,7 +80,7 @@ def find(
             for node in body.nodes.values()
             if node.op in _GATHERS and node.inputs[1] == place
         )
-        count = _positions(search, body, arguments) if gathers else None
+        count = _positions(search, body, steady) if gathers else None
         if count:
             local = emitter.new_name(scope, "p")
             found.append(LoopPositions(index, name, gathers, count, local))
@@ -79,18 +88,24 @@ def find(
 
 
 def _positions(
-    search: Node, body: FunctionIR, arguments: Mapping[str, Value]
+    search: Node, body: FunctionIR, steady: Mapping[str, Value]
 ) -> int | None:
-    """How many positions there are on the axis of a search, if that is known."""
+    """How many positions there are on the axis of a search, if that is known.
+
+    Args:
+      steady: the arguments that no iteration changes.
+    """
     (source, output), (axis, _) = search.inputs
-    if source in arguments:
-        dims = arguments[source].shape.dims_tuple
-    else:
+    dims: Sequence[int | None] | None = None
+    dimension = None
+    if source in steady:
+        dims = steady[source].shape.dims_tuple
+    elif source in body.nodes:
         shapes = body.nodes[source].output_shapes
         dims = shapes[output].dims_tuple if shapes is not None else None
-    if axis in arguments:
-        dimension = arguments[axis].constant
-    else:
+    if axis in steady:
+        dimension = steady[axis].constant
+    elif axis in body.nodes:
         dimension = body.nodes[axis].attrs.get("value")
     # What is found in a vector is no array.
     if dimension is None or np.shape(dimension) or not dims or len(dims) == 1:

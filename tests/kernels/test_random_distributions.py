@@ -21,7 +21,7 @@ from tensorloom.kernels.host import random_distributions as distributions
 from tensorloom.kernels.host.glibc_math import logf, sincosf
 from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Generator, Stream
 from tensorloom.kernels.host.random_ops import shuffle_stream, shuffled
-from tensorloom.kernels.host.random_samples import categorical
+from tensorloom.kernels.loops.random_samples import categorical
 
 RECORDED = Path(__file__).parent / "recorded" / "random_numbers.txt"
 LINES = [line.split() for line in RECORDED.read_text().splitlines()]

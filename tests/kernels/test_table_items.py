@@ -70,25 +70,25 @@ def test_a_table_that_changes_between_many_lookups(
     )
 
     def key_array(keys: list[int]) -> Any:
-        # The last ones are longer than what an index holds.
+        # Short ones and long ones.
         texts = [b"%d" % k if k < 180 else b"%030d" % k for k in keys]
         return np.array(texts, object) if kind == "string" else np.array(keys)
 
     def check(wanted: dict[int, float]) -> None:
-        asked = list(range(200))
+        asked = list(range(400))  # so many that an index is worth it
         default = np.full(shape, -1, np.float32)
         for _ in range(4):
             found = table.find(key_array(asked), default)
-            assert found.shape == (200, *shape)
+            assert found.shape == (400, *shape)
             expected = [wanted.get(key, -1) for key in asked]
-            assert found.reshape(200, -1)[:, 0].tolist() == expected
+            assert found.reshape(400, -1)[:, 0].tolist() == expected
         assert table._index is not None
 
     def rows(values: list[float]) -> Any:
         wide = np.array(values, np.float32).reshape(-1, *[1] * len(shape))
         return np.broadcast_to(wide, (len(values), *shape))
 
-    wanted = {key: key / 2 for key in range(0, 200, 2)}
+    wanted = {key: key / 2 for key in range(0, 400, 2)}
     table.insert(key_array(list(wanted)), rows(list(wanted.values())))
     check(wanted)
     wanted[4] = 77.0

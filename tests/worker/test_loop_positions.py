@@ -178,3 +178,18 @@ def test_position_beside_other_readers() -> None:
         token, before = following, token
     for value, wanted in zip(found, (token, before, total), strict=True):
         np.testing.assert_array_equal(value, wanted)
+
+
+def test_scores_that_grow_find_what_the_table_lacks() -> None:
+    """How many positions there are at first says nothing of later ones."""
+
+    def body(i: Any, token: Any, scores: Any) -> Any:
+        row = tf.gather(tf.constant(TABLE[:3]), token)
+        more = scores[:, -1:] + 1.0 + 0.0 * tf.reduce_sum(row)
+        return i + 1, tf.argmax(scores, 1), tf.concat([scores, more], 1)
+
+    variables = [0, tf.zeros([1], tf.int64), tf.constant([[1.0, 2.0]])]
+    shapes = [tf.TensorShape([]), tf.TensorShape([1]), tf.TensorShape([1, None])]
+    loop = tf.while_loop(lambda i, *_: i < 5, body, variables, shapes)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(loop[1])

@@ -135,7 +135,7 @@ def uniform_full_int(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessRandomPoisson", large=True)
 def stateless_poisson(c: OpKernelConstruction) -> Compute:
     """Poisson samples; the rates' shape ends the output's."""
-    from tensorloom.kernels.host.random_samples import poisson
+    from tensorloom.kernels.loops.random_samples import poisson
 
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)

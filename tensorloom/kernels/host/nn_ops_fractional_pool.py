@@ -18,7 +18,7 @@ from tensorloom.kernels.host.random_state import node_generator
 
 def _sequence(generator: Generator, size: int, count: int, pseudo: bool) -> Any:
     """The starts of `count` regions in `size` elements, and their end."""
-    from tensorloom.kernels.host.random_samples import shuffle
+    from tensorloom.kernels.loops.random_samples import shuffle
 
     if size % count == 0:
         lengths = np.full(count, size // count)

@@ -60,7 +60,7 @@ def _batches(
 @host_kernel("ParameterizedTruncatedNormal", large=True)
 def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
     """Normal values within bounds; batches go through one stream of words."""
-    from tensorloom.kernels.host.random_truncated import Bounds, truncated_samples
+    from tensorloom.kernels.loops.random_truncated import Bounds, truncated_samples
 
     dtype, device = c["dtype"], c.device
     generator = node_generator(c)
@@ -84,7 +84,7 @@ def parameterized_truncated_normal(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessParameterizedTruncatedNormal", large=True)
 def stateless_truncated_normal(c: OpKernelConstruction) -> Compute:
     """Normal values within bounds that broadcast to the end of the shape."""
-    from tensorloom.kernels.host.random_truncated import Bounds, truncated_samples
+    from tensorloom.kernels.loops.random_truncated import Bounds, truncated_samples
 
     dtype, device = c["dtype"], c.device
 
@@ -124,7 +124,7 @@ def _broadcast(
 @host_kernel("StatefulRandomBinomial", large=True)
 def stateful_binomial(c: OpKernelConstruction) -> Compute:
     """Successes among trials; the state moves on."""
-    from tensorloom.kernels.host.random_samples import binomial
+    from tensorloom.kernels.loops.random_samples import binomial
 
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
@@ -152,7 +152,7 @@ def stateful_binomial(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessRandomBinomial", large=True)
 def stateless_binomial(c: OpKernelConstruction) -> Compute:
     """Successes among trials whose parameters broadcast to the end of the shape."""
-    from tensorloom.kernels.host.random_samples import binomial
+    from tensorloom.kernels.loops.random_samples import binomial
 
     dtype, device = c["dtype"], c.device
     numpy_dtype = np.dtype(dtype.as_numpy_dtype)
@@ -193,7 +193,7 @@ def _gamma(
 ) -> _Array:
     dims = shape_from_tensor(shape, c["dtype"], c.device)
     dtype = np.dtype(c["dtype"].as_numpy_dtype)
-    from tensorloom.kernels.host.random_samples import gamma
+    from tensorloom.kernels.loops.random_samples import gamma
 
     (alphas,), samples = _broadcast(dims, (alpha,))
     if not math.prod(dims):

@@ -28,7 +28,7 @@ def random_gamma(c: OpKernelConstruction) -> Compute:
     generator = node_generator(c)
     rng = None if generator.is_seeded else np.random.default_rng()
     if rng is None:
-        from tensorloom.kernels.host.random_samples import gamma
+        from tensorloom.kernels.loops.random_samples import gamma
 
     def compute(shape: _Array, alpha: _Array) -> _Array:
         dims = shape_from_tensor(shape, dtype, device)
@@ -55,7 +55,7 @@ def random_poisson(c: OpKernelConstruction) -> Compute:
     generator = node_generator(c)
     rng = None if generator.is_seeded else np.random.default_rng()
     if rng is None:
-        from tensorloom.kernels.host.random_samples import poisson
+        from tensorloom.kernels.loops.random_samples import poisson
 
     def compute(shape: _Array, rate: _Array) -> _Array:
         dims = shape_from_tensor(shape, dtype, device)

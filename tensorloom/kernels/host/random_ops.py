@@ -174,7 +174,7 @@ def shuffled(stream: Stream, value: _Array) -> _Array:
             other = i + word % (size - i)
             order[i], order[other] = order[other], order[i]
         return value[order]
-    from tensorloom.kernels.host.random_samples import shuffle
+    from tensorloom.kernels.loops.random_samples import shuffle
 
     if value.ndim == 1 and value.dtype.kind in "iuf" and value.itemsize in (4, 8):
         # The elements move themselves, which saves a pass over memory.
@@ -189,7 +189,7 @@ def shuffled(stream: Stream, value: _Array) -> _Array:
 @host_kernel("Multinomial", large=True)
 def multinomial(c: OpKernelConstruction) -> Compute:
     """Class indices [batch, num_samples] sampled from rows of logits."""
-    from tensorloom.kernels.host.random_samples import categorical
+    from tensorloom.kernels.loops.random_samples import categorical
 
     generator = node_generator(c)
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)

@@ -84,7 +84,7 @@ def uniform_int(c: OpKernelConstruction) -> Compute:
 @host_kernel("StatelessMultinomial", large=True)
 def multinomial(c: OpKernelConstruction) -> Compute:
     """Class indices."""
-    from tensorloom.kernels.host.random_samples import categorical
+    from tensorloom.kernels.loops.random_samples import categorical
 
     numpy_dtype = np.dtype(c["output_dtype"].as_numpy_dtype)
 

@@ -16,7 +16,8 @@ Rules of the modules of this package:
 - Arithmetic is IEEE's, in the order of the source: the same bits on every processor.
 
 A kernel imports such a module where it is built, not at its top: with numba that takes
-some tenths of a second, which a program without these operations should not pay.
+some tenths of a second, which a program without these operations should not pay. What
+only prepares the arrays of a loop can be in this package, too.
 """
 
 from __future__ import annotations

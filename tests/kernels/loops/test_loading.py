@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import sys
 import numpy as np
@@ -38,6 +40,19 @@ assert "numba" not in sys.modules
 """
 
 
+def test_no_module_imports_loops_at_its_top() -> None:
+    for path in (ROOT / "tensorloom").rglob("*.py"):
+        if path.parent.name == "loops":
+            continue
+        for statement in ast.parse(path.read_text()).body:
+            names = [alias.name for alias in getattr(statement, "names", ())]
+            module = getattr(statement, "module", None) or ""
+            for name in (module, *(f"{module}.{name}".strip(".") for name in names)):
+                is_of_numba = name.split(".")[0] in ("numba", "llvmlite")
+                assert not is_of_numba, path
+                assert not name.startswith("tensorloom.kernels.loops"), path
+
+
 @pytest.mark.multiprocess
 def test_an_ordinary_program_loads_no_numba() -> None:
     done = subprocess.run(
@@ -46,6 +61,6 @@ def test_an_ordinary_program_loads_no_numba() -> None:
         text=True,
         timeout=100,
         check=False,
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr

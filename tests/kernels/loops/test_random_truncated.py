@@ -10,7 +10,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.kernels.host.philox import Stream
-from tensorloom.kernels.host.random_truncated import Bounds, truncated_samples
+from tensorloom.kernels.loops.random_truncated import Bounds, truncated_samples
 
 BOUNDS = [(0, 1, -1, 2), (0, 1, 2, 9), (0, 1, 2, 2.1), (5, 2, -np.inf, 3)]
 
