@@ -148,7 +148,8 @@ def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
             None, None, "Shard must be less than num_shards."
         )
     given = np.array(listed, np.float32) ** np.float32(c["distortion"])
-    whole = np.concatenate([np.zeros(c["num_reserved_ids"], np.float32), given])
+    reserved = np.zeros(max(c["num_reserved_ids"], 0), np.float32)
+    whole = np.concatenate([reserved, given])
     # Classes count within the shard.
     own = whole[shard::shards]
     if len(own) != c["range_max"]:
@@ -161,7 +162,8 @@ def _weights(c: OpKernelConstruction) -> NDArray[np.float32]:
 def alias_table(weights: NDArray[np.float32]) -> tuple[list[float], list[int]]:
     """Walker's table for these weights: what each class keeps, and who has the rest."""
     count = len(weights)
-    shares = (weights.astype(np.float64) * count / float(weights.sum())).tolist()
+    with np.errstate(all="ignore"):  # without a weight every class is as likely
+        shares = (weights.astype(np.float64) * count / weights.sum()).tolist()
     table, other = [1.0] * count, list(range(count))
     low = [i for i, share in enumerate(shares) if share < 1.0]
     high = [i for i, share in enumerate(shares) if share >= 1.0]
