@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.kernels.host.key_tables import NumberIndex
+from tensorloom.kernels.host.key_tables import NumberIndex, StringIndex
+from tensorloom.kernels.host.string_spans import spans_of
 from tensorloom.kernels.loops.key_tables import index_integers
 
 _ENDS = [-(2**63), -1, 0, 1, 2**62, 2**63 - 1]
@@ -70,3 +71,20 @@ def test_tables_of_many_keys(dtype: Any, to: Any) -> None:
     expected = typed(asked.reshape(-1) + 7, to).reshape(asked.shape)
     expected[~known] = default
     assert found.tolist() == expected.tolist()
+
+
+PATTERNS = [b"word%d", b"%d", b"key_%08d", b"http://example.com/page/%d/index"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_strings_that_differ_in_few_places_are_indexed(pattern: bytes) -> None:
+    words = np.array([pattern % i for i in range(20_000)], object)
+    index = StringIndex(words)
+    assert index.find(spans_of(words[::-1])).tolist() == list(range(20_000))[::-1]
+
+
+@pytest.mark.parametrize("factor", [1, 1000, 1 << 20, 1 << 32, 1 << 45, -1])
+def test_numbers_that_differ_in_few_bits_are_indexed(factor: int) -> None:
+    numbers = np.arange(20_000) * factor
+    index = NumberIndex(numbers)
+    assert index.find(numbers[::-1]).tolist() == list(range(20_000))[::-1]

@@ -18,6 +18,8 @@ from tensorloom.kernels.loops import loop
 
 _U = np.uint64
 _MIX: Final = _U(0x9E3779B97F4A7C15)
+_MIX_1: Final = _U(0xBF58476D1CE4E5B9)
+_MIX_2: Final = _U(0x94D049BB133111EB)
 _ONE, _HALF = _U(1), _U(32)
 # No key stands farther from its place, or there is no table: of keys that were made to
 # have one place, each would be compared with all.
@@ -36,8 +38,10 @@ def _word(blob: Any, at: int) -> Any:
 
 @loop
 def _mixed(h: Any) -> Any:
-    h = (h ^ h >> _HALF) * _MIX
-    return h ^ h >> _HALF
+    """Each bit changes half of the others: what ends SplitMix64 (Steele et al.)."""
+    h = (h ^ h >> _U(30)) * _MIX_1
+    h = (h ^ h >> _U(27)) * _MIX_2
+    return h ^ h >> _U(31)
 
 
 @loop
@@ -51,7 +55,7 @@ def _hash(blob: Any, at: int, size: int) -> Any:
     h = _U(size) * _MIX
     for place in range(at, at + (size & ~7), 8):
         h = (h ^ _word(blob, place)) * _MIX
-        h ^= h >> _HALF
+        h ^= h >> _U(29)
     return _mixed(h ^ _rest(blob, at, size))
 
 
