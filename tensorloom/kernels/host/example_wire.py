@@ -59,7 +59,7 @@ class Lists:
         values: Any
         if kind == wire.FLOAT:
             values = np.empty(total, np.float32)
-            wire.read_floats(*where, values.view(np.uint8))
+            wire.read_floats(*where, values.view(np.uint32))
         elif kind == wire.INT64:
             values = np.empty(total, np.int64)
             wire.read_integers(*where, values)
