@@ -21,8 +21,6 @@ _COMPILED: Final = (
     *(torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8),
 )
 
-HOST_DTYPES: Final = (torch.float32, torch.float64, torch.int32, torch.int64)
-
 
 def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> None:
     """target[index[i]] += sign * update[i], for each i in turn.
