@@ -11,8 +11,8 @@ Rules of the modules of this package:
   `NUMBA_CACHE_DIR` of its own) looks at each; `make test` does so.
 - Arrays are made contiguous by the caller. Each combination of dtypes, layouts and
   writability is compiled by itself, in some tenths of a second, once on a machine.
-- A loop calls only functions of its own module: numba compiles again what has changed
-  in a file, and does not look into others.
+- A loop calls only functions of this package: a change in any of its modules makes
+  numba compile again, a change elsewhere does not.
 - Arithmetic is IEEE's, in the order of the source: the same bits on every processor.
 
 A kernel imports such a module where it is built, not at its top: with numba that takes
@@ -22,8 +22,10 @@ only prepares the arrays of a loop can be in this package, too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -55,11 +57,24 @@ def _compiled(function: _Function, *, nogil: bool) -> _Function:
     return cast("_Function", compiled)
 
 
+@functools.cache
+def _package() -> tuple[tuple[str, float, int], ...]:
+    """What tells one state of the modules of this package from another."""
+    modules = sorted(Path(__file__).parent.glob("*.py"))
+    about = [(module.name, module.stat()) for module in modules]
+    return tuple((name, found.st_mtime, found.st_size) for name, found in about)
+
+
 _Cache: Any = FunctionCache  # numba has few types
 
 
 class _Kept(_Cache):  # type: ignore[misc]
     """Machine code on disk, which is never worth an error: a full disk, a torn file."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        # Numba asks only for the file of the function, not for those that it calls.
+        self._cache_file._source_stamp = self._cache_file._source_stamp, _package()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

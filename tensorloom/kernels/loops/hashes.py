@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.byte_words import word_at
 
 _U = np.uint64
 _ONE, _THREE, _EIGHT, _47 = _U(1), _U(3), _U(8), _U(47)
@@ -22,16 +23,6 @@ _BYTE, _LOW = _U(0xFF), _U(0xFFFFFFFF)
 _K0: Final = _U(0xC3A5C85C97CB3127)
 _K1: Final = _U(0xB492B66FBE98F273)
 _K2: Final = _U(0x9AE16A3B2F90404F)
-
-
-@loop
-def _word(blob: Any, at: int) -> Any:
-    """The eight bytes from a position on, which the compiler reads at once."""
-    first = _U(at)
-    word = _U(blob[first])
-    for i in range(1, 8):
-        word |= _U(blob[first + _U(i)]) << _U(8 * i)
-    return word
 
 
 @loop
@@ -53,10 +44,10 @@ def _mixed(u: Any, v: Any, factor: Any) -> Any:
 
 @loop
 def _to_16(blob: Any, at: int, size: int) -> Any:
-    first, length = _word(blob, at), _U(size)
+    first, length = word_at(blob, at), _U(size)
     factor = _K2 + length * _U(2)
     if size >= 8:
-        last = _word(blob, at + size - 8)
+        last = word_at(blob, at + size - 8)
         a = first + _K2
         c = _rotated(last, 37) * factor + a
         d = (_rotated(a, 25) + last) * factor
@@ -64,7 +55,7 @@ def _to_16(blob: Any, at: int, size: int) -> Any:
     if size >= 4:
         return _mixed(
             length + ((first & _LOW) << _THREE),
-            _word(blob, at + size - 4) & _LOW,
+            word_at(blob, at + size - 4) & _LOW,
             factor,
         )
     if size == 0:
@@ -79,8 +70,8 @@ def _to_16(blob: Any, at: int, size: int) -> Any:
 @loop
 def _to_32(blob: Any, at: int, size: int) -> Any:
     factor = _K2 + _U(size) * _U(2)
-    a, b = _word(blob, at) * _K1, _word(blob, at + 8)
-    c, d = _word(blob, at + size - 8) * factor, _word(blob, at + size - 16) * _K2
+    a, b = word_at(blob, at) * _K1, word_at(blob, at + 8)
+    c, d = word_at(blob, at + size - 8) * factor, word_at(blob, at + size - 16) * _K2
     return _mixed(
         _rotated(a + b, 43) + _rotated(c, 30) + d,
         a + _rotated(b + _K2, 18) + c,
@@ -91,12 +82,15 @@ def _to_32(blob: Any, at: int, size: int) -> Any:
 @loop
 def _to_64(blob: Any, at: int, size: int) -> Any:
     factor, end = _K2 + _U(size) * _U(2), at + size
-    a, b = _word(blob, at) * _K2, _word(blob, at + 8)
-    c, d = _word(blob, end - 8) * factor, _word(blob, end - 16) * _K2
+    a, b = word_at(blob, at) * _K2, word_at(blob, at + 8)
+    c, d = word_at(blob, end - 8) * factor, word_at(blob, end - 16) * _K2
     y = _rotated(a + b, 43) + _rotated(c, 30) + d
     z = _mixed(y, a + _rotated(b + _K2, 18) + c, factor)
-    e, f = _word(blob, at + 16) * factor, _word(blob, at + 24)
-    g, h = (y + _word(blob, end - 32)) * factor, (z + _word(blob, end - 24)) * factor
+    e, f = word_at(blob, at + 16) * factor, word_at(blob, at + 24)
+    g, h = (
+        (y + word_at(blob, end - 32)) * factor,
+        (z + word_at(blob, end - 24)) * factor,
+    )
     return _mixed(
         _rotated(e + f, 43) + _rotated(g, 30) + h,
         e + _rotated(f + a, 18) + g,
@@ -107,11 +101,11 @@ def _to_64(blob: Any, at: int, size: int) -> Any:
 @loop
 def _weak(blob: Any, at: int, a: Any, b: Any) -> Any:
     """WeakHashLen32WithSeeds of 32 bytes."""
-    last = _word(blob, at + 24)
-    a += _word(blob, at)
+    last = word_at(blob, at + 24)
+    a += word_at(blob, at)
     b = _rotated(b + a + last, 21)
     c = a
-    a += _word(blob, at + 8) + _word(blob, at + 16)
+    a += word_at(blob, at + 8) + word_at(blob, at + 16)
     return a + last, b + _rotated(a, 44) + c
 
 
@@ -119,13 +113,13 @@ def _weak(blob: Any, at: int, a: Any, b: Any) -> Any:
 def _block(blob: Any, at: int, state: Any, factor: Any, times: Any) -> Any:
     """Sixty-four bytes into the state; `times` is nine in the last round."""
     x, y, z, v0, v1, w0, w1 = state
-    x = _rotated(x + y + v0 + _word(blob, at + 8), 37) * factor
-    y = _rotated(y + v1 + _word(blob, at + 48), 42) * factor
+    x = _rotated(x + y + v0 + word_at(blob, at + 8), 37) * factor
+    y = _rotated(y + v1 + word_at(blob, at + 48), 42) * factor
     x ^= w1 * times
-    y += v0 * times + _word(blob, at + 40)
+    y += v0 * times + word_at(blob, at + 40)
     z = _rotated(z + w0, 33) * factor
     v0, v1 = _weak(blob, at, v1 * factor, x + w0)
-    w0, w1 = _weak(blob, at + 32, z + w1, y + _word(blob, at + 16))
+    w0, w1 = _weak(blob, at + 32, z + w1, y + word_at(blob, at + 16))
     return z, y, x, v0, v1, w0, w1
 
 
@@ -135,7 +129,7 @@ def _over_64(blob: Any, at: int, size: int) -> Any:
     y = _U(81) * _K1 + _U(113)
     z = y * _K2 + _U(113)
     z = (z ^ z >> _47) * _K2
-    state = _U(81) * _K2 + _word(blob, at), y, z, none, none, none, none
+    state = _U(81) * _K2 + word_at(blob, at), y, z, none, none, none, none
     for place in range(at, at + size - 64, 64):
         state = _block(blob, place, state, _K1, _ONE)
     x, y, z, v0, v1, w0, w1 = state
@@ -175,7 +169,7 @@ _MURMUR: Final = _U(0xC6A4A7935BD1E995)
 @loop
 def _rest(blob: Any, at: int, size: int) -> Any:
     """The fewer than eight bytes behind the last whole word."""
-    return _word(blob, at + (size & ~7)) & ((_ONE << _U(8 * (size & 7))) - _ONE)
+    return word_at(blob, at + (size & ~7)) & ((_ONE << _U(8 * (size & 7))) - _ONE)
 
 
 @loop
@@ -185,7 +179,7 @@ def murmurs(blob: Any, starts: Any, lengths: Any, seed: Any, found: Any) -> None
         at, size = starts[i], lengths[i]
         h = seed ^ _U(size) * _MURMUR
         for place in range(at, at + (size & ~7), 8):
-            k = _word(blob, place) * _MURMUR
+            k = word_at(blob, place) * _MURMUR
             h = (h ^ (k ^ k >> _47) * _MURMUR) * _MURMUR
         if size & 7:
             h = (h ^ _rest(blob, at, size)) * _MURMUR
@@ -219,7 +213,7 @@ def siphashes(blob: Any, starts: Any, lengths: Any, key: Any, found: Any) -> Non
         v2, v3 = key[0] ^ _U(0x6C7967656E657261), key[1] ^ _U(0x7465646279746573)
         last = at + (size & ~7)
         for place in range(at, last + 8, 8):
-            word = _word(blob, place)
+            word = word_at(blob, place)
             if place == last:
                 word = _rest(blob, at, size) | _U(size) << _U(56)
             v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3 ^ word)

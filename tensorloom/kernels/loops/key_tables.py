@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.byte_words import word_at
 
 _U = np.uint64
 _MIX: Final = _U(0x9E3779B97F4A7C15)
@@ -24,16 +25,6 @@ _ONE, _HALF = _U(1), _U(32)
 # No key stands farther from its place, or there is no table: of keys that were made to
 # have one place, each would be compared with all.
 _FARTHEST: Final = 256
-
-
-@loop
-def _word(blob: Any, at: int) -> Any:
-    """The eight bytes from a position on, which the compiler reads at once."""
-    first = _U(at)
-    word = _U(blob[first])
-    for i in range(1, 8):
-        word |= _U(blob[first + _U(i)]) << _U(8 * i)
-    return word
 
 
 @loop
@@ -47,14 +38,14 @@ def _mixed(h: Any) -> Any:
 @loop
 def _rest(blob: Any, at: int, size: int) -> Any:
     """The fewer than eight bytes behind the last whole word."""
-    return _word(blob, at + (size & ~7)) & ((_ONE << _U(8 * (size & 7))) - _ONE)
+    return word_at(blob, at + (size & ~7)) & ((_ONE << _U(8 * (size & 7))) - _ONE)
 
 
 @loop
 def _hash(blob: Any, at: int, size: int) -> Any:
     h = _U(size) * _MIX
     for place in range(at, at + (size & ~7), 8):
-        h = (h ^ _word(blob, place)) * _MIX
+        h = (h ^ word_at(blob, place)) * _MIX
         h ^= h >> _U(29)
     return _mixed(h ^ _rest(blob, at, size))
 
@@ -62,7 +53,7 @@ def _hash(blob: Any, at: int, size: int) -> Any:
 @loop
 def _is_same(blob: Any, at: int, others: Any, other: int, size: int) -> Any:
     for i in range(0, size & ~7, 8):
-        if _word(blob, at + i) != _word(others, other + i):
+        if word_at(blob, at + i) != word_at(others, other + i):
             return False
     return _rest(blob, at, size) == _rest(others, other, size)
 

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.philox_words import block
 
-_FACTORS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-_WEYL = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
-_WORD, _BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
-_ROUNDS = 10
+_BITS = np.uint64(32)
 _ONE = np.uint64(1)
 _UPPER = np.uint64(0xFFFFF)  # a double's fraction takes 20 bits of the first word
 _TWO_NEG_52 = 2.0**-52
@@ -57,22 +55,6 @@ _BIAS, _FRACTION_BITS = np.int64(1023), np.int64(52)
 
 
 @loop
-def _block(key: Any, low: Any, high: Any, number: Any) -> Any:
-    """The four words, as uint64, of the block `number` (uint64) of a stream."""
-    place = low + number
-    if place < low:
-        high += _ONE
-    c0, c1, c2, c3 = place & _WORD, place >> _BITS, high & _WORD, high >> _BITS
-    k0, k1 = key & _WORD, key >> _BITS
-    for _ in range(_ROUNDS):
-        p, q = c0 * _FACTORS[0], c2 * _FACTORS[1]
-        c0, c1 = (q >> _BITS) ^ c1 ^ k0, q & _WORD
-        c2, c3 = (p >> _BITS) ^ c3 ^ k1, p & _WORD
-        k0, k1 = (k0 + _WEYL[0]) & _WORD, (k1 + _WEYL[1]) & _WORD
-    return c0, c1, c2, c3
-
-
-@loop
 def _unit(upper: Any, lower: Any) -> Any:
     """The double in [0, 1) of two words."""
     return np.int64((upper & _UPPER) << _BITS | lower) * _TWO_NEG_52
@@ -81,14 +63,14 @@ def _unit(upper: Any, lower: Any) -> Any:
 @loop
 def _uniforms(key: Any, low: Any, high: Any, number: Any) -> Any:
     """The doubles of a block, in the order in which they are used: the last first."""
-    w0, w1, w2, w3 = _block(key, low, high, number)
+    w0, w1, w2, w3 = block(key, low, high, number)
     return _unit(w2, w3), _unit(w0, w1)
 
 
 @loop
 def _normals(key: Any, low: Any, high: Any, number: Any) -> Any:
     """The normal doubles of a block, likewise (Box and Muller)."""
-    w0, w1, w2, w3 = _block(key, low, high, number)
+    w0, w1, w2, w3 = block(key, low, high, number)
     radius = math.sqrt(-2.0 * math.log(max(_unit(w0, w1), _LEAST)))
     angle = 2.0 * math.pi * _unit(w2, w3)
     return math.cos(angle) * radius, math.sin(angle) * radius
@@ -368,7 +350,7 @@ def classes(
             if has_second:
                 point = second * total
             else:
-                w0, w1, w2, w3 = _block(key, low, high, number)
+                w0, w1, w2, w3 = block(key, low, high, number)
                 number += _ONE
                 point, second = _unit(w0, w1) * total, _unit(w2, w3)
             has_second = not has_second
@@ -429,7 +411,7 @@ def shuffle(key: Any, low: Any, high: Any, values: Any) -> None:
     a = b = c = d = np.uint64(0)
     for i in range(count - 1):
         if i & 3 == 0:
-            a, b, c, d = _block(key, low, high, np.uint64(i >> 2))
+            a, b, c, d = block(key, low, high, np.uint64(i >> 2))
         other = i + np.int64(a % np.uint64(count - i))
         a, b, c = b, c, d
         values[i], values[other] = values[other], values[i]

@@ -11,39 +11,14 @@ from typing import Any
 import numpy as np
 
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.philox_words import block
 
-_FACTORS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-_WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
-_WORD, _BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
-_ROUNDS = 10
+_BITS = np.uint64(32)
 # The golden ratio as a fraction of 2**64: its products spread classes over a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
-_UPPER = np.uint32(0xFFFFF)
+_UPPER = np.uint64(0xFFFFF)
 _TWO_32, _TWO_NEG_52 = 2.0**32, 2.0**-52
-
-
-@loop
-def _low(x: Any) -> Any:
-    return np.uint32(x & _WORD)
-
-
-@loop
-def _high(x: Any) -> Any:
-    return np.uint32(x >> _BITS)
-
-
-@loop
-def _block(key: Any, low: Any, high: Any) -> Any:
-    """The four words of the counter high * 2**64 + low: Philox 4x32-10."""
-    c0, c1, c2, c3 = _low(low), _high(low), _low(high), _high(high)
-    k0, k1 = _low(key), _high(key)
-    for _ in range(_ROUNDS):
-        p, q = np.uint64(c0) * _FACTORS[0], np.uint64(c2) * _FACTORS[1]
-        c0, c1 = np.uint32(_high(q) ^ c1 ^ k0), _low(q)
-        c2, c3 = np.uint32(_high(p) ^ c3 ^ k1), _low(p)
-        k0, k1 = np.uint32(k0 + _WEYL[0]), np.uint32(k1 + _WEYL[1])
-    return c0, c1, c2, c3
 
 
 @loop
@@ -57,12 +32,9 @@ def fill_words(key: Any, low: Any, high: Any, words: Any) -> None:
       words: uint32, [4 n], filled.
     """
     for place in range(0, len(words), 4):
-        block = _block(key, low, high)
-        words[place], words[place + 1] = block[0], block[1]
-        words[place + 2], words[place + 3] = block[2], block[3]
-        low += _ONE
-        if not low:
-            high += _ONE
+        four = block(key, low, high, np.uint64(place // 4))
+        words[place], words[place + 1] = four[0], four[1]
+        words[place + 2], words[place + 3] = four[2], four[3]
 
 
 @loop
@@ -145,12 +117,10 @@ def sample_log_uniform(
       How many draws that took; `most_tries` if they did not suffice.
     """
     log_range = math.log1p(float(bound))
-    found = tries = 0
+    found, tries, number = 0, 0, np.uint64(0)
     while found < len(sampled) and tries < most_tries:
-        w0, w1, w2, w3 = _block(key, low, high)
-        low += _ONE
-        if not low:
-            high += _ONE
+        w0, w1, w2, w3 = block(key, low, high, number)
+        number += _ONE
         for upper, lower in ((w0, w1), (w2, w3)):
             if found == len(sampled):
                 break

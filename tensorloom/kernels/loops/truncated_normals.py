@@ -13,15 +13,13 @@ import numpy as np
 
 from tensorloom.kernels.host import glibc_math
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.philox_words import block
 
 NORMAL, UNIFORM, EXPONENTIAL = 0, 1, 2
 DOUBLE, SINGLE, HALF = 52, 23, 10  # digits behind the point
 _MAX_REFUSED = 1000
 
-_FACTORS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-_WEYL = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
-_WORD, _BITS = np.uint64(0xFFFFFFFF), np.uint64(32)
-_ROUNDS = 10
+_BITS = np.uint64(32)
 _ONE = np.uint64(1)
 _LEAST_SINGLE, _LEAST = float(np.float32(1.0e-7)), 1.0e-7
 _ROUNDING = 2.0**-11  # more than that of a number below one
@@ -75,12 +73,12 @@ def truncated(
         size = (2 if digits == DOUBLE else 4) >> (1 if proposal == EXPONENTIAL else 0)
         at, end, refused = begin, min(begin + samples, len(out)), 0
         while at < end:
-            words = _block(key, low, high, number)
+            words = block(key, low, high, number)
             number += _ONE
             if proposal == NORMAL:
                 values = _normal(words, digits, bounds)
             elif proposal == UNIFORM:
-                others = _block(key, low, high, number)
+                others = block(key, low, high, number)
                 number += _ONE
                 values = _uniform(words, others, digits, bounds)
             else:
@@ -167,22 +165,6 @@ def _exponential_value(unit: Any, chance: Any, digits: Any, bounds: Any) -> Any:
 
 
 # --- words -----------------------------------------------------------------------
-
-
-@loop
-def _block(key: Any, low: Any, high: Any, number: Any) -> Any:
-    """The four words, as uint64, of the block `number` (uint64) of a stream."""
-    place = low + number
-    if place < low:
-        high += _ONE
-    c0, c1, c2, c3 = place & _WORD, place >> _BITS, high & _WORD, high >> _BITS
-    k0, k1 = key & _WORD, key >> _BITS
-    for _ in range(_ROUNDS):
-        p, q = c0 * _FACTORS[0], c2 * _FACTORS[1]
-        c0, c1 = (q >> _BITS) ^ c1 ^ k0, q & _WORD
-        c2, c3 = (p >> _BITS) ^ c3 ^ k1, p & _WORD
-        k0, k1 = (k0 + _WEYL[0]) & _WORD, (k1 + _WEYL[1]) & _WORD
-    return c0, c1, c2, c3
 
 
 @loop

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
+from tensorloom.kernels import loops
+
 SOURCE = """
 from tensorloom.kernels.loops import loop
 
@@ -49,6 +51,15 @@ def _hits(double: Any) -> int:
 
 
 def test_machine_code_is_used_again(load: Callable[[], Any]) -> None:
+    assert _hits(load()) == 0
+    assert _hits(load()) == 1
+
+
+def test_a_change_in_the_package_compiles_again(
+    load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _hits(load())
+    monkeypatch.setattr(loops, "_package", lambda: (("rows.py", 1.0, 2),))
     assert _hits(load()) == 0
     assert _hits(load()) == 1
 
