@@ -7,8 +7,8 @@ PEER115 ?= .venv-tf115
 PEER221 ?= .venv-tf221
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Each index of a compiled loop is looked at; such machine code has a folder of its own.
-CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.numba_checked"
+# Each index of a compiled loop is looked at.
+CHECKED = NUMBA_BOUNDSCHECK=1
 export PEER115 PEER221
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -79,5 +79,5 @@ protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.prot
 
 .PHONY: clean
 clean: ## remove what these commands made, environments included
-	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .numba_checked digits digits.png
+	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -65,3 +65,41 @@ def hashes(tf):
     words = np.array([b"word%d" % i for i in range(20000)], dtype=object)
     text = tf.placeholder(tf.string, [None])
     return _run(tf, tf.strings.to_hash_bucket_fast(text, 1000), {text: words})
+
+
+@table.step("resize 8 images of 224x224x3 to 160x160, bilinear", target=1.0)
+def bilinear(tf):
+    images = np.random.RandomState(0).rand(8, 224, 224, 3).astype(np.float32)
+    (image,), feed = _fed(tf, images)
+    return _run(tf, tf.image.resize_bilinear(image, [160, 160]).op, feed)
+
+
+@table.step("the same, bicubic, with its gradient", target=1.0)
+def bicubic_gradient(tf):
+    images = np.random.RandomState(0).rand(8, 224, 224, 3).astype(np.float32)
+    (image,), feed = _fed(tf, images)
+    resized = tf.image.resize_bicubic(image, [160, 160])
+    loss = tf.reduce_sum(resized * resized)
+    return _run(tf, tf.gradients(loss, [image])[0].op, feed)
+
+
+@table.step("counts of 100,000 numbers in 100 bins", target=1.0)
+def histogram(tf):
+    numbers = np.random.RandomState(0).randn(100000).astype(np.float32)
+    (values,), feed = _fed(tf, numbers)
+    return _run(tf, tf.histogram_fixed_width(values, [-3.0, 3.0], 100), feed)
+
+
+@table.step("2x2 maxima of quantized 8x56x56x64", target=1.0)
+def quantized_pool(tf):
+    bytes_ = np.random.RandomState(0).randint(0, 255, [8, 56, 56, 64], np.uint8)
+    (image,), feed = _fed(tf, bytes_)
+    pooled = tf.raw_ops.QuantizedMaxPool(
+        input=tf.bitcast(image, tf.quint8),
+        min_input=-1.0,
+        max_input=1.0,
+        ksize=[1, 2, 2, 1],
+        strides=[1, 2, 2, 1],
+        padding="VALID",
+    )
+    return _run(tf, pooled[0].op, feed)

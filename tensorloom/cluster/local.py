@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.master_factory import register_master_factory
 from tensorloom.devices import cpu, cuda, host_allocator
 from tensorloom.devices.device import make_devices
-from tensorloom.framework import constant_value, op_kernel, op_registry
+from tensorloom.framework import constant_value, intra_op, op_kernel, op_registry
 from tensorloom.framework.package_modules import import_all
 from tensorloom.framework.tensor_shape import TensorShape
 from tensorloom.master.directory import FixedWorkers
@@ -33,8 +33,10 @@ LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
 def make_local_master(target: str, config: SessionConfig) -> Master:
     """A master with one in-process worker that has this machine's devices."""
-    if config.intra_op_parallelism_threads > 0 and "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
+    if config.intra_op_parallelism_threads > 0:
+        intra_op.set_limit(config.intra_op_parallelism_threads)
+        if "torch" in sys.modules:
+            sys.modules["torch"].set_num_threads(config.intra_op_parallelism_threads)
     devices = make_devices(LOCAL_TASK, config.device_count, config.device_options())
     return Master(FixedWorkers([_LocalWorker(LOCAL_TASK, devices)]), environment())
 

@@ -56,6 +56,7 @@ def _through_body(
     body = Graph()
     body._functions = graph._functions
     body._call_depth = graph._call_depth + 1
+    body._sees_single_sizes = graph._sees_single_sizes
     tensors = {
         (name, 0): _argument(body, i, function, arguments[i])
         for i, name in enumerate(function.arg_names)

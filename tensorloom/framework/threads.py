@@ -6,6 +6,7 @@ the next task brings. An idle thread ends after a while.
 
 from __future__ import annotations
 
+import os
 import queue
 import sys
 import threading
@@ -54,3 +55,13 @@ def _retire(inbox: queue.SimpleQueue[Callable[[], None]]) -> bool:
             return False
         _idle.queue.remove(inbox)
         return True
+
+
+def _forget_threads() -> None:
+    """A forked process has the inboxes, but not the threads."""
+    global _idle
+    _idle = queue.LifoQueue()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

@@ -130,6 +130,8 @@ def _broadcast_to(c: OpKernelConstruction) -> Compute:
 
     def compute(value: torch.Tensor, shape: Any) -> torch.Tensor:
         wanted = broadcast_shape(value.shape, shape, dtype, device)
+        if 0 in wanted:
+            return value.new_empty(wanted)
         return value.expand(wanted).contiguous()
 
     return compute

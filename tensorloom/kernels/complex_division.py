@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import torch
 
-# Below, the calls are what counts.
+from tensorloom.framework.intra_op import in_ranges
+
+# Below, the calls are what counts, and a thread is not worth its while.
 _FEWEST_ELEMENTS: Final = 16384
 # Between these, squares of a denominator's absolute value keep all of their digits.
 _LIMITS: Final = {
@@ -28,17 +30,36 @@ def divide(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         limits is not None
         and x.dtype is y.dtype
         and y.is_cpu
-        and x.shape == y.shape
-        and y.numel() >= _FEWEST_ELEMENTS
+        and max(x.numel(), y.numel()) >= _FEWEST_ELEMENTS
     ):
-        from tensorloom.kernels.loops.complex_numbers import divide_plain
-
-        quotients = torch.empty(y.shape, dtype=y.dtype)
-        first, second, out = (_parts(v) for v in (x, y, quotients))
-        least, most = (out.dtype.type(bound) for bound in limits)
-        if divide_plain(first, second, least, most, out):
+        quotients = _plain_quotients(x, y, limits)
+        if quotients is not None:
             return quotients
     return torch.div(x, y)
+
+
+def _plain_quotients(
+    x: torch.Tensor, y: torch.Tensor, limits: tuple[float, float]
+) -> torch.Tensor | None:
+    """None where one of them is not plain."""
+    from tensorloom.kernels.loops.complex_numbers import divide_plain
+
+    x, y = torch.broadcast_tensors(x, y)  # type: ignore[no-untyped-call]
+    quotients = torch.empty(y.shape, dtype=y.dtype)
+    first, second, out = (_parts(v) for v in (x, y, quotients))
+    least, most = (out.dtype.type(bound) for bound in limits)
+    special: list[int] = []
+
+    def fill(begin: int, end: int) -> None:
+        part = slice(2 * begin, 2 * end)
+        # Once one is special the rest is in vain.
+        if special or not divide_plain(
+            first[part], second[part], least, most, out[part]
+        ):
+            special.append(begin)
+
+    in_ranges(fill, y.numel(), _FEWEST_ELEMENTS)
+    return None if special else quotients
 
 
 def _parts(value: torch.Tensor) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.intra_op import in_ranges
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
+from tensorloom.kernels.quantize_range import WORTHWHILE
 
 
 class _Nudged(NamedTuple):
@@ -41,14 +44,17 @@ def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
     if value.is_cpu:
         from tensorloom.kernels.loops import quantization as loops
 
-        out = torch.empty(value.shape)
         low, high, scale = _arrays(to)
         if to.scale.dim():
-            loops.fake_quantize_rows(_rows(value), low, high, scale, _rows(out))
-        else:
-            inverse = (1 / to.scale).numpy()[()]
-            loops.fake_quantize(_flat(value), low, high, scale, inverse, _flat(out))
-        return out
+            return _by_ranges(
+                lambda x, out: loops.fake_quantize_rows(x, low, high, scale, out),
+                _rows(value),
+            ).view(value.shape)
+        inverse = (1 / to.scale).numpy()[()]
+        return _by_ranges(
+            lambda x, out: loops.fake_quantize(x, low, high, scale, inverse, out),
+            _flat(value),
+        ).view(value.shape)
     steps = torch.minimum(value, to.high)
     steps = torch.maximum(steps, to.low, out=steps).sub_(to.low)
     if to.scale.dim():
@@ -56,6 +62,21 @@ def _fake_quantize(value: torch.Tensor, to: _Nudged) -> torch.Tensor:
     else:
         steps.mul_(1 / to.scale)
     return steps.add_(0.5).floor_().mul_(to.scale).add_(to.low)
+
+
+def _by_ranges(run: Callable[..., None], *inputs: Any) -> torch.Tensor:
+    """What `run` fills in, its last argument: float32, of the first input's shape.
+
+    It is called by several threads, each with some rows of all of them.
+    """
+    out = np.empty(inputs[0].shape, np.float32)
+
+    def fill(begin: int, end: int) -> None:
+        run(*(x[begin:end] for x in inputs), out[begin:end])
+
+    width = out.size // max(len(out), 1)
+    in_ranges(fill, len(out), max(1, WORTHWHILE // max(width, 1)))
+    return torch.from_numpy(out)
 
 
 def _flat(value: torch.Tensor) -> Any:
@@ -85,9 +106,10 @@ def _gradient_inside(
         from tensorloom.kernels.loops import quantization as loops
 
         low, high, _ = _arrays(to)
-        out = torch.empty(value.shape)
-        loops.gradient_inside(_flat(grad), _flat(value), low, high, _flat(out))
-        return out
+        return _by_ranges(
+            lambda grad, x, out: loops.gradient_inside(grad, x, low, high, out),
+            *(_flat(grad), _flat(value)),
+        ).view(value.shape)
     inside = torch.minimum(value, to.high)
     torch.maximum(inside, to.low, out=inside)
     return inside.eq_(value).mul_(grad)  # one where a value is as it was
@@ -95,6 +117,7 @@ def _gradient_inside(
 
 # One range counts as so many channels, whose sums are added up in the end.
 _CHANNELS: Final = 256
+_MOST_BLOCKS: Final = 16
 
 
 def _gradients(
@@ -120,17 +143,28 @@ def _gradients_by_loop(
     flat = [_flat(grad), _flat(value), _flat(out)]
     depth = _CHANNELS if is_one else value.shape[-1]
     low, high = (np.resize(bound, depth) for bound in _arrays(to)[:2])
-    below, above = sums = np.zeros((2, depth))
-    # Whole rows, then what is left of the last one.
-    whole = value.numel() // max(depth, 1) * depth
-    left = value.numel() - whole
-    for part, width in ((slice(whole), depth), (slice(whole, None), left)):
-        if not width:
-            continue
-        some = [x[part].reshape(-1, width) for x in flat]
-        bounds, totals = (low[:width], high[:width]), (below[:width], above[:width])
-        loops.split_gradient(some[0], some[1], bounds, some[2], totals)
-    total = sums.sum(1) if is_one else sums
+    # Whole rows in blocks that depend on their number alone, as their sums round; then
+    # what is left of the last row.
+    rows, left = divmod(value.numel(), max(depth, 1))
+    height = max(-(-rows // _MOST_BLOCKS), WORTHWHILE // max(depth, 1), 1)
+    blocks = -(-rows // height)
+    sums = np.zeros((blocks + 1, 2, depth))
+    wide = [x[: rows * depth].reshape(rows, depth) for x in flat]
+
+    def split(first: int, end: int) -> None:
+        for block in range(first, end):
+            part = slice(block * height, (block + 1) * height)
+            some = [x[part] for x in wide]
+            below, above = sums[block]
+            loops.split_gradient(some[0], some[1], (low, high), some[2], (below, above))
+
+    in_ranges(split, blocks, 1)
+    if left:
+        last = [x[rows * depth :].reshape(1, left) for x in flat]
+        below, above = sums[blocks, :, :left]
+        bounds = low[:left], high[:left]
+        loops.split_gradient(last[0], last[1], bounds, last[2], (below, above))
+    total = sums.sum((0, 2)) if is_one else sums.sum(0)
     return out, *torch.from_numpy(total.astype(np.float32))
 
 

@@ -25,8 +25,8 @@ def taps(old: int, new: int, align: bool, centers: bool) -> Taps:
 
 
 def along(value: torch.Tensor, axis: int, taps: Taps) -> torch.Tensor:
-    """The value with one axis resized to the positions of `taps`."""
-    lower, upper, share = (torch.from_numpy(t).to(value.device) for t in taps)
+    """The value with one axis resized to the positions of `taps`, arrays or tensors."""
+    lower, upper, share = (torch.as_tensor(t, device=value.device) for t in taps)
     shape = [1] * value.dim()
     shape[axis] = -1
     below, above = value.index_select(axis, lower), value.index_select(axis, upper)

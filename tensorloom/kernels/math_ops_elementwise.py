@@ -192,10 +192,19 @@ def _conjugate(c: OpKernelConstruction) -> _Unary:
     return torch.conj_physical if c["T"].is_complex else lambda y: y
 
 
+def _zero_for_zero(dy: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+    """0 where dy is 0, whatever it was multiplied by: infinity or NaN, too."""
+    return gradient.masked_fill_(dy == 0, 0)
+
+
 @kernel("SqrtGrad", types={"T": FLOATS})
 def _sqrt_grad(c: OpKernelConstruction) -> Compute:
     conj = _conjugate(c)
-    return like_first(c, lambda y, dy: (dy * 0.5).div_(conj(y)))
+
+    def compute(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+        return _zero_for_zero(dy, (dy * 0.5).div_(conj(y)))
+
+    return like_first(c, compute)
 
 
 @kernel("RsqrtGrad", types={"T": FLOATS})
@@ -204,7 +213,7 @@ def _rsqrt_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
         y = conj(y)
-        return (y * y).mul_(y).mul_(dy).mul_(-0.5)
+        return _zero_for_zero(dy, (y * y).mul_(y).mul_(dy).mul_(-0.5))
 
     return like_first(c, compute)
 
@@ -215,7 +224,7 @@ def _reciprocal_grad(c: OpKernelConstruction) -> Compute:
 
     def compute(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
         y = conj(y)
-        return (y * y).mul_(dy).neg_()
+        return _zero_for_zero(dy, (y * y).mul_(dy).neg_())
 
     return like_first(c, compute)
 

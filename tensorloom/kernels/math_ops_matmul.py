@@ -15,7 +15,7 @@ from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.math_ops_matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math_ops_sequence import check_cross, check_same_shapes
 from tensorloom.kernels.math_ops_dtypes import FLOATS, INTEGERS, NUMBERS, TORCH_DTYPES
-from tensorloom.kernels.matrix_product import add_matrix_product, matrix_product
+from tensorloom.kernels.matrix_product import matrix_product
 
 _Product = Callable[..., torch.Tensor]
 
@@ -33,24 +33,6 @@ def _mat_mul(c: OpKernelConstruction) -> Compute:
         return multiply(a.t() if transpose_a else a, b.t() if transpose_b else b)
 
     return multiply if known and not (transpose_a or transpose_b) else compute
-
-
-def product_adder(c: OpKernelConstruction) -> Compute:
-    """A MatMul's product added to a sum in place: (sum [m, n], a, b).
-
-    Of float32 or float64.
-    """
-    transpose_a, transpose_b = c["transpose_a"], c["transpose_b"]
-    known = all(s.is_fully_defined() for s in c.input_shapes)
-
-    def compute(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> None:
-        if not known:
-            check_matrices(a.shape, b.shape, transpose_a, transpose_b)
-        add_matrix_product(
-            total, a.t() if transpose_a else a, b.t() if transpose_b else b
-        )
-
-    return compute
 
 
 def _batch_mat_mul(c: OpKernelConstruction) -> Compute:

@@ -335,10 +335,8 @@ def backprop_filter(c: OpKernelConstruction) -> Compute:
         image: torch.Tensor, filter_sizes: _HostArray, grad: torch.Tensor
     ) -> torch.Tensor:
         sizes = shape_vector(filter_sizes, "filter", label)
-        if 0 in sizes:
-            return image.new_zeros(sizes)
         plan = plan_for(image.shape, sizes, grad.shape)
-        if not image.numel() or not grad.numel():
+        if not image.numel() or not grad.numel() or 0 in sizes:
             return image.new_zeros(sizes)
         if wide is not None:
             result = _filter_gradient(

@@ -97,7 +97,8 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
     """The attrs of a convolution node.
 
     Raises:
-      errors.InvalidArgumentError: strides or dilations over batch or channels.
+      errors.InvalidArgumentError: strides or dilations over batch or channels, strides
+        that are not positive or, of depthwise ones, not alike.
     """
     data_format = c["data_format"]
     for attr in ("strides", "dilations"):
@@ -106,19 +107,27 @@ def decode_geometry(c: OpKernelConstruction) -> Geometry:
                 f"Sliding window {attr} field must specify 4 dimensions"
             )
         check_spatial_only(c[attr], data_format, attr)
+    stride, depthwise = spatial(c["strides"], data_format), c.op.startswith("Depthwise")
+    if min(stride) < 1:
+        raise invalid_argument("Row and column strides should be larger than 0.")
+    if depthwise and stride[0] != stride[1]:
+        raise invalid_argument(
+            "Current implementation only supports equal length strides in the row and "
+            "column dimensions."
+        )
     paddings = explicit_paddings(c)
     rows, columns = (2, 3) if data_format == b"NCHW" else (1, 2)
     return Geometry(
         c.op,
         data_format,
-        spatial(c["strides"], data_format),
+        stride,
         spatial(c["dilations"], data_format),
         c["padding"],
         (
             (paddings[2 * rows], paddings[2 * rows + 1]),
             (paddings[2 * columns], paddings[2 * columns + 1]),
         ),
-        c.op.startswith("Depthwise"),
+        depthwise,
     )
 
 

@@ -488,6 +488,8 @@ def max_pool_grad_grad(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 "tensor_in and out_grad_backprop must have the same shape"
             )
+        if output.dim() != 4:
+            raise invalid_argument("tensor_out must be 4-dimensional")
         plan = geometry.plan(nchw_shape(image.shape, data_format))
         if not image.numel() or 0 in plan.outputs:
             return no_windows(image, plan, data_format)

@@ -7,13 +7,14 @@ Python floats that hold float32 numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.intra_op import in_ranges
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 
 _LIMITS: dict[dtypes.DType, tuple[int, int]] = {
@@ -26,6 +27,8 @@ _LIMITS: dict[dtypes.DType, tuple[int, int]] = {
 # The largest float32 that an int32 can hold.
 _LARGEST_QINT32 = 2147483520.0
 f32 = np.float32
+# Elements that are worth a thread's while.
+WORTHWHILE: Final = 1 << 16
 # Nothing is held back by these bounds.
 _ANYTHING = f32(-np.inf), f32(np.inf)
 
@@ -94,14 +97,19 @@ def by_loop(
 
     Args:
       to: its dtype.
-      run: called with the module `loops.quantization`, and with the elements of the
-        argument and of the result, [n].
+      run: called with the module `loops.quantization`, and with some elements of the
+        argument and of the result, [n]; by several threads at once.
     """
     from tensorloom.kernels.loops import quantization
 
-    out = torch.empty(value.shape, dtype=to)
-    run(quantization, value.reshape(-1).contiguous().numpy(), out.view(-1).numpy())
-    return out
+    result = torch.empty(value.shape, dtype=to)
+    elements, out = value.reshape(-1).contiguous().numpy(), result.view(-1).numpy()
+
+    def fill(begin: int, end: int) -> None:
+        run(quantization, elements[begin:end], out[begin:end])
+
+    in_ranges(fill, len(out), WORTHWHILE)
+    return result
 
 
 def round_away(value: torch.Tensor) -> torch.Tensor:

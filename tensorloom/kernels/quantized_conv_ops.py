@@ -9,16 +9,24 @@ import torch
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.intra_op import in_ranges
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.nn_ops_checks import text
 from tensorloom.kernels.linear_interpolation import along, taps
 from tensorloom.kernels.math_ops_dtypes import TORCH_DTYPES
 from tensorloom.kernels.nn_ops_conv import convolution
-from tensorloom.kernels.nn_ops_pool import decode_geometry
+from tensorloom.kernels.nn_ops_pool import (
+    Geometry,
+    Plan,
+    cached_plans,
+    decode_geometry,
+    depth_window,
+)
 from tensorloom.kernels.nn_ops_pool import max_pool as float_max_pool
 from tensorloom.kernels.nn_ops_pool_avg import avg_pool as float_avg_pool
 from tensorloom.kernels.quantize_range import (
+    WORTHWHILE,
     float_to_quantized,
     integers,
     multiplied_range,
@@ -155,16 +163,40 @@ _POOL = {"host_inputs": ("min_input", "max_input"), "host_outputs": _OUT}
 
 
 def _pooling(c: OpKernelConstruction, factory: Any, op: str) -> Compute:
-    node = _as_float(c, op)
-    decode_geometry(node)
-    run, dtype = factory(node), c["T"]
+    node, dtype = _as_float(c, op), c["T"]
+    run, geometry, depth = factory(node), decode_geometry(node), depth_window(node)
+    plan_for = cached_plans(geometry)
+    if c.device_type == "CPU":
+        from tensorloom.kernels.loops import pools
+
+        fill = pools.maxima if op == "MaxPool" else pools.means
 
     def compute(image: torch.Tensor, low: Any, high: Any) -> Any:
+        bounds = scalar(low), scalar(high)
+        if image.is_cpu and depth == 1:
+            return _pooled(image, plan_for(image.shape), geometry, fill), *bounds
         pooled = run(integers(image).double())
         # Means are cut to whole numbers, as integer division does.
-        return narrowed(integers(pooled.trunc()), dtype), scalar(low), scalar(high)
+        return narrowed(integers(pooled.trunc()), dtype), *bounds
 
     return compute
+
+
+def _pooled(image: torch.Tensor, plan: Plan, geometry: Geometry, fill: Any) -> Any:
+    """What a loop of `pools` makes of the windows."""
+    rows, columns = plan.outputs
+    batch, _, _, channels = image.shape
+    images = image.contiguous().numpy()
+    out = np.empty((batch, rows, columns, channels), images.dtype)
+    before = plan.rows.before, plan.columns.before
+    window, stride = geometry.window, geometry.stride
+
+    def fill_rows(begin: int, end: int) -> None:
+        fill(images, window, stride, before, begin, end, out)
+
+    width = columns * channels * window[0] * window[1]
+    in_ranges(fill_rows, batch * rows, max(1, WORTHWHILE // max(width, 1)))
+    return torch.from_numpy(out)
 
 
 @kernel("QuantizedMaxPool", **_POOL)  # type: ignore[arg-type]

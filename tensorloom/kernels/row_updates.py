@@ -15,11 +15,8 @@ _LEAST_ROWS: Final = 96
 # What torch's `index_add_` adds in vectors, sums of halves without rounding each. There
 # is no loop for halves.
 _HALVES: Final = (torch.float16, torch.bfloat16)
-# What the loop adds.
-_COMPILED: Final = (
-    *(torch.float32, torch.float64, torch.complex64, torch.complex128),
-    *(torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8),
-)
+# Codes of what the loop adds.
+_COMPILED: Final = frozenset("fdFDbhilqB")
 
 
 def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> None:
@@ -33,33 +30,58 @@ def add_rows(target: torch.Tensor, index: Any, update: Any, sign: int = 1) -> No
 
     Raises:
       RuntimeError: torch's, where the shapes do not fit.
+      IndexError: an index is out of range.
     """
-    is_worth = len(index) >= _LEAST_ROWS and target.dtype in _COMPILED
-    if is_worth and target.is_cpu and target.is_contiguous():
-        whole, change = target.numpy(), to_host(update)
-        if change.shape == (len(index), *whole.shape[1:]):
-            (_loops or _load())[sign](
-                _matrix(whole), np.ascontiguousarray(to_host(index)), _matrix(change)
-            )
+    is_plain = target.is_cpu and target.dtype not in _HALVES
+    if is_plain and update.shape == (index.shape[0], *target.shape[1:]):
+        is_done = add_rows_in_loop(target.numpy(), index, update, sign)
+        if is_done is not None:
+            if not is_done:
+                raise IndexError("a row that is to be changed does not exist")
             return
     place = None if target.is_cpu else target.device
     add_each_row(target, to_tensor(index, place), to_tensor(update, place), sign)
 
 
+def add_rows_in_loop(target: Any, index: Any, update: Any, sign: int) -> bool | None:
+    """The same of an array by the compiled loop, which looks at the indices.
+
+    Args:
+      target: of shape [n, ...].
+      index: int32 or int64, [k]; NumPy or torch.
+      update: exactly of shape [k, ...] and of the target's dtype; NumPy or torch.
+      sign: 1 or -1.
+
+    Returns:
+      None if the loop is not for these: few rows, halves, a target with gaps. Else
+      whether all indices are in [0, n); if not, nothing was changed.
+    """
+    count = index.shape[0]
+    if (
+        count < _LEAST_ROWS
+        or target.dtype.char not in _COMPILED
+        or not target.flags.c_contiguous
+    ):
+        return None
+    index = np.ascontiguousarray(to_host(index))
+    change = np.ascontiguousarray(to_host(update))
+    if target.ndim != 2:
+        width = change.size // count
+        target = target.reshape(len(target), width)
+        change = change.reshape(count, width)
+    is_done: bool = (_loops or _load())[sign](target, index, change)
+    return is_done
+
+
 # The compiled loops by the sign, once they are needed: they take a while to load.
-_loops: dict[int, Callable[[Any, Any, Any], None]] = {}
+_loops: dict[int, Callable[[Any, Any, Any], bool]] = {}
 
 
-def _load() -> dict[int, Callable[[Any, Any, Any], None]]:
+def _load() -> dict[int, Callable[[Any, Any, Any], bool]]:
     from tensorloom.kernels.loops import rows
 
     _loops.update({1: rows.add_rows, -1: rows.subtract_rows})
     return _loops
-
-
-def _matrix(rows: Any) -> Any:
-    whole = np.ascontiguousarray(rows)
-    return whole if whole.ndim == 2 else whole.reshape(len(whole), -1)
 
 
 def add_each_row(

@@ -292,8 +292,14 @@ def dims_of(shape: Any) -> Dims:
     """The partially known shape that an `element_shape` input stands for.
 
     Raises:
-      errors.InvalidArgumentError: a scalar that is not -1, or a dimension below -1.
+      errors.InvalidArgumentError: a scalar that is not -1, a matrix, or a dimension
+        below -1.
     """
+    if shape.ndim > 1:
+        raise invalid_argument(
+            "The shape of a list's elements must be a scalar or a vector, got shape "
+            + format_dims(shape.shape)
+        )
     if not shape.ndim:
         if shape != -1:
             raise invalid_argument(
@@ -304,3 +310,18 @@ def dims_of(shape: Any) -> Dims:
     if any(d < -1 for d in shape.tolist()):
         raise invalid_argument(f"Shape {shape.tolist()} has dimensions below -1")
     return tuple(None if d < 0 else int(d) for d in shape.tolist())
+
+
+def only_number(value: Any, what: str) -> Any:
+    """The integer that an input stands for: a scalar, or a tensor of one element.
+
+    Raises:
+      errors.InvalidArgumentError: it has another number of elements.
+    """
+    if not value.ndim:
+        return value
+    if value.size != 1:
+        raise invalid_argument(
+            f"{what} must be a scalar, got shape {format_dims(value.shape)}"
+        )
+    return value.reshape(-1)[0]

@@ -32,7 +32,9 @@ def _gather_v2_shape(c: InferenceContext) -> TensorShape:
     if value is None:
         if params.rank is None or indices.rank is None:
             return UNKNOWN
-        shared = c.attrs["batch_dims"] % max(indices.rank, 1)
+        shared = c.attrs["batch_dims"]
+        if shared != indices.rank:
+            shared %= max(indices.rank, 1)
         return TensorShape.of((None,) * (params.rank + indices.rank - 1 - shared))
     axis = int(value)
     c.with_rank_at_least(0, -axis if axis < 0 else axis + 1)

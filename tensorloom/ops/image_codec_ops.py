@@ -53,7 +53,9 @@ def _jpeg_shape_shape(c: InferenceContext) -> TensorShape:
 def _any_image_shape(c: InferenceContext) -> TensorShape:
     """Of rank 3, or 4 where all the frames of a GIF may come."""
     c.with_rank(0, 0)
-    channels = c.attrs["channels"]  # checked by the kernel
+    channels = c.attrs["channels"]
+    if channels < 0:
+        c.fail(f"channels must be non-negative, got {channels}")
     if c.attrs["expand_animations"]:
         return TensorShape.of(None)
     return TensorShape.of((None, None, channels or None))

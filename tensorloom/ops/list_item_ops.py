@@ -30,7 +30,6 @@ def _reserve_shape(c: InferenceContext) -> TensorShape:
 
 
 def _get_item_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank(1, 0)
     return element_shape_argument(c, 2)
 
 

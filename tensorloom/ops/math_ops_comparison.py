@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.export import export
@@ -59,9 +60,13 @@ greater_equal = _order("GreaterEqual", "x >= y, elementwise.", "greater_equal")
 def _equality_shape(c: InferenceContext) -> TensorShape:
     if c.attrs["incompatible_shape_error"]:
         return broadcast_binary_shape(c)
-    # Shapes that do not fit make a scalar then, so nothing is sure but equal ones.
+    # Shapes that do not fit make a scalar then: the rank is sure only where each
+    # unknown size stands beside a 1.
     dims_x, dims_y = c.input_shape(0).dims_tuple, c.input_shape(1).dims_tuple
-    if dims_x is None or dims_y is None or None in dims_x or None in dims_y:
+    if dims_x is None or dims_y is None:
+        return UNKNOWN
+    pairs = zip_longest(reversed(dims_x), reversed(dims_y), fillvalue=1)
+    if any(None in pair and 1 not in pair for pair in pairs):
         return UNKNOWN
     try:
         return broadcast_binary_shape(c)

@@ -102,6 +102,12 @@ def _depthwise_shape(c: InferenceContext) -> TensorShape:
             "DepthwiseConv2D requires the stride attribute to contain 4 values, but "
             f"got: {len(strides)}"
         )
+    dilations = c.attrs["dilations"]
+    if len(dilations) != 4:
+        c.fail(
+            "DepthwiseConv2D requires the dilation attribute to contain 4 values, but "
+            f"got: {len(dilations)}"
+        )
     depth = c.merge_dim(dims[spatial_axes(data_format)[2]], filter_dims[2])
     multiplier = filter_dims[3]
     output_depth = None

@@ -136,8 +136,33 @@ register_op(
 )
 
 
-def _to_tensor_shape(c: InferenceContext) -> TensorShape:
+_PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
+_OTHER_PARTITIONS = ("ROW_LENGTHS", "ROW_LIMITS", "ROW_STARTS")
+
+
+def _partition_types(c: InferenceContext) -> list[str]:
     types = [k.decode(errors="replace") for k in c.attrs["row_partition_types"]]
+    for kind in types:
+        if kind in _OTHER_PARTITIONS:
+            c.fail(f"Unsupported partition type: {kind}")
+        if kind not in _PARTITIONS:
+            c.fail(f"Unknown string for partition info type: {kind}")
+    count = c.attrs["num_row_partition_tensors"]
+    if count != len(types):
+        c.fail(
+            f"Number of row partition tensors ({count}) does not equal the number of "
+            f"row partition types({len(types)})."
+        )
+    if types[0] == "VALUE_ROWIDS":
+        c.fail("VALUE_ROWIDS cannot be first")
+    for i, kind in enumerate(types):
+        if kind != "FIRST_DIM_SIZE" and c.input_shape(3 + i).rank not in (1, None):
+            c.fail("Row partition must be a vector.")
+    return types
+
+
+def _to_tensor_shape(c: InferenceContext) -> TensorShape:
+    types = _partition_types(c)
     values = c.input_shape(1).dims_tuple
     ragged = len(types) - (types[:1] == ["FIRST_DIM_SIZE"])
     if values is None:
@@ -218,10 +243,18 @@ register_op(
 
 
 def _from_variant_shape(c: InferenceContext) -> list[TensorShape]:
-    return [_VECTOR] * c.attrs["output_ragged_rank"] + [_unknown()]
+    rank, inner = c.attrs["output_ragged_rank"], c.attrs["input_ragged_rank"]
+    if inner >= 0:
+        c.with_rank(0, rank - inner)
+    return [_VECTOR] * rank + [_unknown()]
 
 
 def _to_variant_shape(c: InferenceContext) -> TensorShape:
+    rank = c.attrs["RAGGED_RANK"]
+    for i in range(rank):
+        c.with_rank(i, 1)
+    if rank:
+        c.with_rank_at_least(rank, 1)
     if not c.attrs["batched_input"]:
         return TensorShape.of(())
     dims = c.with_rank(0, 1).dims_tuple

@@ -243,11 +243,13 @@ def _concat_shape(c: InferenceContext) -> list[TensorShape]:
     rows: int | None = 0
     for i in range(count):
         dims = c.with_rank(i, 2).dims_tuple
-        c.with_rank(count + i, 1)
+        values = c.with_rank(count + i, 1).dims_tuple
         assert dims is not None
+        assert values is not None
         rank = c.merge_dim(rank, dims[1])
         rank = c.merge_dim(rank, rank_of(c, 2 * count + i))
-        rows = None if rows is None or dims[0] is None else rows + dims[0]
+        stored = c.merge_dim(dims[0], values[0])
+        rows = None if rows is None or stored is None else rows + stored
     return [
         TensorShape.of((rows, rank)),
         TensorShape.of((rows,)),

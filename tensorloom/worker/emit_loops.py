@@ -91,6 +91,7 @@ def emit_while(emitter: Emitter, scope: Scope, node: Node) -> None:
         assign_next(emitter, step, node, variables, inputs, results, further)
     _write_loop(emitter, scope, node, test, step, stop)
     loop_reads.drop(scope, read)
+    loop_sums.finish(scope, node, sums)
     loop_lists.end(emitter, scope, node, lists)
     _define_results(emitter, scope, node, inputs, variables)
 

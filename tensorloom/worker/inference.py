@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
-def mode_of(uses_torch: bool) -> Any:
+    Mode = Callable[[], AbstractContextManager[Any]]
+
+
+def mode_of(uses_torch: bool) -> Mode | None:
     """`torch.inference_mode`; None for code without torch, which is not imported."""
     if not uses_torch:
         return None
     import torch
 
-    return torch.inference_mode
+    # What it holds: its own three methods would take as long again, in every step.
+    return partial(torch._C._InferenceMode, True)
 
 
-def called(mode: Any, call: Callable[[], None]) -> None:
+def called(mode: Mode | None, call: Callable[[], None]) -> None:
     """Calls in a mode of `mode_of`, as each thread of a step must for itself."""
     with np.errstate(all="ignore"):
         if mode is None:

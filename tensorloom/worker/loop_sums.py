@@ -1,22 +1,25 @@
 """Sums over the iterations of a loop, added up in place.
 
 before: while ...: p = MatMul(x, g, transpose_a); q = AddN(total, p); total = q
-after:  total = fresh(start)
-        while ...: add_product(total, x, g)
+after:  total = fresh(start);  s = product_sum(total)
+        while ...: s.add(x, g)
+        s.finish()
 
 The gradient of what all iterations share, as the weights of a recurrent network, is
 such a sum. Nobody else sees it before the loop ends, so that it may stay in one place:
 neither a product of the size of the weights is written in each iteration, nor another
-sum. A product goes to the sum where it would have been computed.
+sum. Products of few rows are computed together: see `kernels/product_sum.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import dtypes
+from tensorloom.kernels.product_sum import ProductSum
 from tensorloom.worker.kernel_choice import choose_kernel
 from tensorloom.worker.loop_sum_parts import (
     ADDITIONS,
@@ -52,6 +55,8 @@ class LoopSum:
     variable: Value
     # The names of its regions: (which one, whether in host memory).
     regions: dict[tuple[Region, bool], str] = field(default_factory=dict)
+    # Of products: the name, what makes it, and the name of the region it adds to.
+    product_sums: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 def find(
@@ -134,16 +139,16 @@ def emitters(sums: Sequence[LoopSum]) -> dict[str, Emit]:
 def _product_emitter(one: LoopSum, part: Part) -> Emit:
     def emit(emitter: Emitter, scope: Scope, node: Node) -> None:
         inputs = emitter.inputs_of(scope, node)
-        if choose_kernel(node, inputs, emitter.device.kernel_type).host:
-            emitter.emit_kernel(scope, node)  # its reader takes it as it is
-            return
+        is_host = choose_kernel(node, inputs, emitter.device.kernel_type).host
         give_away(inputs)
-        from tensorloom.kernels.math_ops_matmul import product_adder
-
-        add = emitter.bind(product_adder(emitter.construction(scope, node, inputs)))
-        total = _region(emitter, one, part.region, is_host=False)
-        factors = ", ".join(emitter.tensor(scope, value) for value in inputs)
-        scope.write(f"{add}({total}, {factors})", node)
+        known = all(value.shape.is_fully_defined() for value in inputs)
+        make = emitter.bind(partial(ProductSum, is_host=is_host, known=known))
+        name = emitter.new_name(scope, "s")
+        total = _region(emitter, one, part.region, is_host)
+        one.product_sums.append((name, make, total))
+        want = emitter.host if is_host else emitter.tensor
+        factors = ", ".join([want(scope, value) for value in inputs])
+        scope.write(f"{name}.add({factors})", node)
         part.is_added = True
 
     return emit
@@ -214,6 +219,16 @@ def start(emitter: Emitter, scope: Scope, node: Node, sums: Sequence[LoopSum]) -
         for (region, is_host), name in one.regions.items():
             index = emitter.bind(tuple(slice(*ends) for ends in region), "c")
             scope.write(f"{name} = {host if is_host else tensor}[{index}]", node)
+        for name, make, total in one.product_sums:
+            scope.write(f"{name} = {make}({total})", node)
+
+
+def finish(scope: Scope, node: Node, sums: Sequence[LoopSum]) -> None:
+    """Emits what follows the last iteration."""
+    for one in sums:
+        for name, _, _ in one.product_sums:
+            scope.write(f"{name}.finish()", node)
+            scope.write(f"del {name}", None)
 
 
 def _copied_tensor(tensor: Any) -> Any:

@@ -12,7 +12,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.dtypes import memory_view
 from tensorloom.framework.resource import Resource
 from tensorloom.kernels.host.math_ops_errors import shape_text
-from tensorloom.kernels.variable_value import lendable
+from tensorloom.kernels.variable_value import held_array, lendable
 from tensorloom.worker.held_reads import HeldRead
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_host(variable: Variable) -> Any:
         return variable.names()
     if value is None and (value := variable.settled()) is None:
         raise uninitialized(variable)
-    return received_host(value)
+    return value if isinstance(value, _HOST_TYPES) else held_array(value)
 
 
 def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from tensorloom.framework import determinism
+from tensorloom.framework import determinism, intra_op
 
 # A process alone on its cores loses one 20 to 60 times for each second that it
 # computes, a crowded one 180 to 1000 times (measured on two cores). Not for each second
@@ -190,6 +190,10 @@ def once_in_each_thread(call: Callable[[], None]) -> Callable[[], None]:
 def _make_adjuster() -> Callable[[], None]:
     import torch
 
+    # Loops of our own take as many.
+    intra_op.count_by(torch.get_num_threads)
+    if intra_op.limit():
+        torch.set_num_threads(intra_op.limit())
     if "OMP_NUM_THREADS" in os.environ:
         return lambda: None
     count = torch.get_num_threads()

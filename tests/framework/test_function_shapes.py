@@ -47,3 +47,24 @@ def test_a_body_that_does_not_take_the_arguments_says_so_when_it_runs() -> None:
         square.add_to_graph(graph)
         x = tf.placeholder(tf.float32, [3, 2])
         assert _call("square", [x], [tf.float32]) == [None]
+
+
+def test_the_body_of_a_newer_graph_sees_single_sizes() -> None:
+    """As its nodes outside of functions do: TensorFlow 2 knows `tf.shape(x)[1]`."""
+
+    @Defun(tf.float32, func_name="flattened")
+    def flattened(a: Any) -> Any:
+        size = tf.shape(a)
+        return tf.reshape(a, [size[0], size[1] * size[2]])
+
+    with tf.Graph().as_default() as graph:
+        flattened.add_to_graph(graph)
+        _call("flattened", [tf.placeholder(tf.float32, [None, 3, 4])], [tf.float32])
+        exported = graph.as_graph_def()
+    found = []
+    for producer in (exported.versions.producer, 2000):
+        exported.versions.producer = producer
+        with tf.Graph().as_default():
+            (y,) = tf.import_graph_def(exported, return_elements=["call:0"], name="")
+            found.append(y.shape.as_list())
+    assert found == [[None, None], [None, 12]]

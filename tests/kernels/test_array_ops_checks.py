@@ -66,3 +66,23 @@ def test_axes_that_change_with_each_step(reduce: Any) -> None:
             )
             with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid reduc"):
                 sess.run(reduced, {value: x, axes: [len(shape)]})
+
+
+@pytest.mark.parametrize("size", [4, 4000])  # in host memory, and by torch
+def test_all_axes_of_gathered_indices_may_be_of_the_batch(size: int) -> None:
+    """`tf.gather(values, best, batch_dims=1)` of TensorFlow 2's programs."""
+    values = np.arange(2.0 * size, dtype=np.float32).reshape(2, size)
+    fed = tf.placeholder(tf.float32, [2, size])
+    at, axis = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [])
+    picked = tf.gather(fed, at, batch_dims=1)
+    by_axis = tf.raw_ops.GatherV2(params=fed, indices=at, axis=axis, batch_dims=1)
+    (gradient,) = tf.gradients(picked, fed)
+    assert picked.shape.as_list() == [2]
+    assert by_axis.shape.rank == 1
+    with tf.Session() as session:
+        feed = {fed: values, at: [3, 1], axis: -1}
+        found, same, slopes = session.run([picked, by_axis, gradient], feed)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+            session.run(picked, {fed: values, at: [3, size]})
+    assert found.tolist() == same.tolist() == [3, size + 1]
+    assert np.argwhere(slopes).tolist() == [[0, 3], [1, 1]]

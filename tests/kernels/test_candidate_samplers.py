@@ -13,8 +13,8 @@ from tensorloom.kernels.host import candidate_draws
 from tensorloom.kernels.host.candidate_draws import (
     Draws,
     UniformDraws,
+    log_uniform_sampler,
     sample,
-    sample_log_uniform,
 )
 from tensorloom.kernels.host.philox import Stream, UInt32Array, words_to_double
 from tensorloom.kernels.loops import samplers
@@ -108,10 +108,10 @@ def test_log_uniform_samples_are_the_first_classes_of_the_stream(count: int) -> 
     units = words_to_double(words[0::2], words[1::2])
     classes = [int(math.exp(u * math.log1p(40))) - 1 for u in units.tolist()]
     classes = [c % 40 for c in classes]
-    plain, tries = sample_log_uniform(40, stream, count, unique=False)
+    plain, tries, _, _ = log_uniform_sampler(40, count, unique=False)(stream, _TRUE)
     assert plain.tolist() == classes[:count]
     assert tries == count
-    distinct, tries = sample_log_uniform(40, stream, count, unique=True)
+    distinct, tries, _, _ = log_uniform_sampler(40, count, unique=True)(stream, _TRUE)
     assert distinct.tolist() == list(dict.fromkeys(classes))[:count]
     assert len(set(classes[:tries])) == count
     assert len(set(classes[: max(tries - 1, 0)])) == max(count - 1, 0)
@@ -130,7 +130,18 @@ def test_too_few_classes_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="41 different"):
         sample(_Cyclic(), Stream(1, 2), 41, unique=True)
     with pytest.raises(tf.errors.InvalidArgumentError, match="8 different"):
-        sample_log_uniform(7, Stream(1, 2), 8, unique=True)
+        log_uniform_sampler(7, 8, unique=True)(Stream(1, 2), _TRUE)
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_log_uniform_counts_follow_the_tries(unique: bool) -> None:
+    draw = log_uniform_sampler(50, 30, unique)
+    sampled, tries, true_counts, counts = draw(Stream(5, 6), _TRUE.T)
+    assert (tries > 30) == unique
+    for classes, given in ((_TRUE.T, true_counts), (sampled, counts)):
+        chances = np.log((classes + 2) / (classes + 1)) / np.log(51)
+        often = -np.expm1(tries * np.log1p(-chances)) if unique else chances * 30
+        np.testing.assert_allclose(given, often, rtol=1e-4)
 
 
 def test_unseeded_samples_differ() -> None:

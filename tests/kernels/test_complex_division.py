@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tensorloom.framework import intra_op
 from tensorloom.kernels.complex_division import divide
 
 SPECIAL = {
@@ -51,5 +52,26 @@ def test_what_overflows_on_the_way_is_right() -> None:
 def test_shapes_and_layouts() -> None:
     x = _numbers(torch.complex64, 300, 200)
     y = x.flip(0)
-    for a, b in ((x.t(), y.t()), (x.t(), y.t().contiguous()), (x, y[0]), (x, y[:, :1])):
+    for a, b in (
+        (x.t(), y.t()),
+        (x.t(), y.t().contiguous()),
+        (x, y[0]),
+        (y[0, 0], x),
+        (x, y[:, :1]),
+        (x[:, :1], y[0]),
+    ):
         torch.testing.assert_close(divide(a, b), torch.div(a, b))
+
+
+def test_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = _numbers(torch.complex64, 100000)
+    y = x.flip(0)
+    plain = []
+    for count in (1, 3):
+        monkeypatch.setattr(intra_op, "_count", lambda count=count: count)
+        plain.append(divide(x, y))
+        y_with_zero = y.clone()
+        y_with_zero[-1] = 0
+        found = divide(x, y_with_zero)
+        torch.testing.assert_close(found, torch.div(x, y_with_zero), equal_nan=True)
+    torch.testing.assert_close(plain[0], plain[1], rtol=0, atol=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -56,6 +57,13 @@ def _refuse(row: int) -> Exception:
 
 def _columns(texts: list[bytes]) -> list[Any]:
     """What each key gives for each dtype, or that it is refused."""
+    by_protobuf = _columns_of(texts)
+    with mock.patch.object(columns, "_FEW", 0):
+        assert _columns_of(texts) == by_protobuf
+    return by_protobuf
+
+
+def _columns_of(texts: list[bytes]) -> list[Any]:
     keys = [key.encode() for key in _KEYS]
     try:
         found = columns.Examples(texts, keys, columns.Where(()), _refuse)

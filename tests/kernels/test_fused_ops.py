@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework.op_kernel import find_kernels
+from tensorloom.framework.tensor_shape import TensorShape
+from tests.kernels.math_ops_calls import construction
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "none": lambda x: x,
@@ -156,3 +160,36 @@ def test_sigmoid_cross_entropy_where_little_is_left(count: int) -> None:
     # TensorFlow has zeros for what is no normal number.
     np.testing.assert_allclose(found[finite], expected[finite], rtol=1e-6, atol=2e-38)
     assert np.isnan(found[~finite]).all()
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    ("dtype", "shapes"),
+    [
+        (np.float32, [(2, 8), (2, 8)]),
+        (np.float32, [(64, 33), (64, 33)]),
+        (np.float32, [(64, 33), (33,)]),  # labels for all rows
+        (np.float64, [(64, 33), (64, 33)]),
+    ],
+)
+def test_sigmoid_cross_entropy_is_the_same_in_a_loop(
+    dtype: Any, shapes: list[tuple[int, ...]], known: bool
+) -> None:
+    random = np.random.default_rng(0)
+    x, z = (random.standard_normal(shape).astype(dtype) for shape in shapes)
+    x = np.asfortranarray(x)
+    expected = np.maximum(x, 0) - x * z + np.log1p(np.exp(-np.abs(x)))
+    slope = z / (1 + np.exp(-x)) + x
+    for op, inputs, wanted in (
+        ("_SigmoidCrossEntropy", [x, z], expected),
+        ("_SigmoidCrossEntropyGrad", [np.broadcast_to(z, x.shape), x, x], slope),
+    ):
+        c = construction(op, inputs)
+        if known:
+            of = tuple([TensorShape.of(value.shape) for value in inputs])
+            c = dataclasses.replace(c, input_shapes=of)
+        _, definition = find_kernels(op, c.attrs, "CPU")
+        assert definition is not None
+        found = definition.factory(c)(*inputs)
+        assert (found.dtype, found.shape) == (dtype, x.shape)
+        np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)

@@ -16,6 +16,7 @@ import pytest
 
 import tensorloom as tf
 from tests.kernels import (
+    hostile_parts,
     hostile_places,
     hostile_ranks,
     hostile_shapes,
@@ -29,6 +30,7 @@ CASES = {
     **hostile_shapes.CASES,
     **hostile_stages.CASES,
     **hostile_ranks.CASES,
+    **hostile_parts.CASES,
 }
 GROWTH = 1 << 20  # kilobytes: what one of them may add to the process
 

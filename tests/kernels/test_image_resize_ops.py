@@ -1,7 +1,4 @@
-"""Resizing over torch tensors gives the host kernel's values.
-
-Bit for bit, but where integer images lose rows: these are mixed in another order.
-"""
+"""Resizing: sums by NumPy, other devices, and any number of threads."""
 
 from __future__ import annotations
 
@@ -11,17 +8,20 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework import intra_op
 from tensorloom.kernels.host import image_resize_ops as host
 
 SIZES = [
     ((1, 75, 100, 3), (44, 44)),
     ((5, 30, 40, 3), (61, 17)),
-    ((70, 50, 60, 3), (20, 90)),
+    ((30, 50, 60, 3), (20, 90)),
     ((0, 30, 40, 3), (61, 17)),
     ((0, 8, 8, 8), (16, 5)),
     ((3, 100, 70, 1), (20, 200)),
     ((2, 9, 9, 40), (9, 9)),
+    ((2, 9, 9, 40), (18, 7)),
 ]
+FLAGS = [(False, False), (True, False), (False, True)]
 
 
 class _Node(dict[str, Any]):
@@ -29,53 +29,80 @@ class _Node(dict[str, Any]):
     op = "ResizeBilinear"
 
 
-@pytest.mark.parametrize("flags", [(False, False), (True, False), (False, True)])
+def _resized(op: str, images: Any, size: Any, **attrs: bool) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(images.dtype, [None] * 4)
+        result = getattr(tf.raw_ops, op)(images=fed, size=size, **attrs)
+        return session.run(result, {fed: images})
+
+
+def _bilinear(images: Any, size: Any, align: bool, centers: bool) -> Any:
+    """TensorFlow's formula, in float32."""
+    value = images.astype(np.float32)
+    if size == images.shape[1:3]:
+        return value
+    for axis in (2, 1):
+        before, after, share = host.between(
+            images.shape[axis], size[axis - 1], align, centers
+        )
+        start, end = value.take(before, axis), value.take(after, axis)
+        share = share[:, None] if axis == 2 else share[:, None, None]
+        value = start + (end - start) * share
+    return value
+
+
+def _weighted(op: str, images: Any, size: Any, align: bool, centers: bool) -> Any:
+    value = images.astype(np.float64)
+    if size == images.shape[1:3] and op != "ResizeArea":
+        return value
+    for axis in (1, 2):
+        value = np.moveaxis(value, axis, 0)
+        matrix = _matrix(op, value.shape[0], size[axis - 1], align, centers)
+        value = np.moveaxis(np.tensordot(matrix, value, 1), 0, axis)
+    return value
+
+
+def _matrix(op: str, old: int, new: int, align: bool, centers: bool) -> Any:
+    """The weights of old positions [new, old]."""
+    positions, weights = host.WEIGHTS[op](old, new, align, centers)
+    matrix = np.zeros((new, old))
+    np.add.at(matrix, (np.arange(new)[:, None], positions), weights)
+    return matrix
+
+
+@pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float64])
 def test_bilinear(dtype: Any, flags: tuple[bool, bool]) -> None:
     random = np.random.RandomState(0)
+    attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
     for shape, size in SIZES:
         images = (random.rand(*shape) * 200).astype(dtype)
-        attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
-        with tf.Graph().as_default(), tf.Session() as session:
-            fed = tf.placeholder(dtype, [None] * 4)
-            resized = tf.raw_ops.ResizeBilinear(images=fed, size=size, **attrs)
-            found = session.run(resized, {fed: images})
-        expected = host.resize_bilinear(_Node(attrs))(images, np.array(size))
+        found = _resized("ResizeBilinear", images, size, **attrs)
         assert found.dtype == np.float32
-        loses_rows = np.issubdtype(dtype, np.integer) and size[0] < shape[1]
-        rounding = 200 * 2e-7 if loses_rows else 0
-        np.testing.assert_allclose(found, expected, rtol=0, atol=rounding)
+        np.testing.assert_array_equal(found, _bilinear(images, size, *flags))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32])
 def test_fewer_rows_of_one_colour_keep_it(dtype: Any) -> None:
     images = np.full((2, 75, 100, 3), 173, dtype)
-    with tf.Graph().as_default(), tf.Session() as session:
-        fed = tf.placeholder(dtype, [None] * 4)
-        found = session.run(tf.image.resize_bilinear(fed, [31, 47]), {fed: images})
+    found = _resized("ResizeBilinear", images, [31, 47])
     np.testing.assert_array_equal(found, np.full((2, 31, 47, 3), 173, np.float32))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_bilinear_by_any_number_of_threads(threads: int) -> None:
+@pytest.mark.parametrize("flags", FLAGS)
+def test_bilinear_by_torch(flags: tuple[bool, bool]) -> None:
     import torch
 
     from tensorloom.kernels.image_resize_ops import resize_bilinear
 
     class Node(_Node):
-        device_type, torch_device = "CPU", torch.device("cpu")
+        torch_device = torch.device("cpu")
 
-    attrs = {"align_corners": False, "half_pixel_centers": True, "T": tf.uint8}
-    images = np.random.RandomState(0).randint(0, 255, (2, 80, 100, 3), np.uint8)
-    size = np.array([50, 60])
-    expected = host.resize_bilinear(_Node(attrs))(images, size)
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        found = resize_bilinear(Node(attrs))(torch.from_numpy(images), size)
-    finally:
-        torch.set_num_threads(before)
-    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=255 * 2e-7)
+    attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
+    for shape, size in SIZES:
+        images = np.random.RandomState(0).rand(*shape).astype(np.float32)
+        found = resize_bilinear(Node(attrs))(torch.from_numpy(images), np.array(size))
+        np.testing.assert_array_equal(found.numpy(), _bilinear(images, size, *flags))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float16, np.float64])
@@ -91,14 +118,84 @@ def test_bilinear_by_any_number_of_threads(threads: int) -> None:
 )
 def test_weighted_sums(dtype: Any, op: str, flags: dict[str, bool]) -> None:
     random = np.random.RandomState(0)
-    node = _Node(flags)
-    node.op = op
+    both = flags["align_corners"], flags.get("half_pixel_centers", False)
     for shape, size in [*SIZES, ((1, 7, 300, 1), (400, 700)), ((2, 9, 9, 4), (1, 1))]:
         images = (random.rand(*shape) * 200).astype(dtype)
-        with tf.Graph().as_default(), tf.Session() as session:
-            fed = tf.placeholder(dtype, [None] * 4)
-            resized = getattr(tf.raw_ops, op)(images=fed, size=size, **flags)
-            found = session.run(resized, {fed: images})
-        expected = host.resize(node)(images, np.array(size))  # type: ignore[arg-type]
+        found = _resized(op, images, size, **flags)
         assert found.dtype == np.float32
-        np.testing.assert_allclose(found, expected, rtol=0, atol=200 * 1e-6)
+        expected = _weighted(op, images, size, *both)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=200 * 2e-6)
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeBicubic"])
+def test_gradients_are_the_transpose(op: str, flags: tuple[bool, bool]) -> None:
+    random = np.random.RandomState(0)
+    attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
+    for shape, size in SIZES:
+        grads = random.rand(shape[0], *size, shape[3]).astype(np.float32)
+        image = np.zeros(shape, np.float32)
+        with tf.Graph().as_default(), tf.Session() as session:
+            gradient = getattr(tf.raw_ops, f"{op}Grad")
+            found = session.run(gradient(grads=grads, original_image=image, **attrs))
+        rows = _matrix(op, shape[1], size[0], *flags)
+        columns = _matrix(op, shape[2], size[1], *flags)
+        expected = np.einsum("yh,byxc,xw->bhwc", rows, grads, columns, optimize=True)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeBicubic"])
+@pytest.mark.parametrize(
+    ("grads", "image"),
+    [
+        ((1, 2, 2, 1), (1, 0, 2, 1)),
+        ((1, 2, 2, 1), (1, 2, 0, 1)),
+        ((1, 0, 2, 1), (1, 2, 2, 1)),
+    ],
+)
+def test_gradients_of_nothing(op: str, grads: Any, image: Any) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = [tf.placeholder(tf.float32, [None] * 4) for _ in range(2)]
+        gradient = getattr(tf.raw_ops, f"{op}Grad")(grads=fed[0], original_image=fed[1])
+        values = {fed[0]: np.ones(grads), fed[1]: np.ones(image)}
+        with pytest.raises(tf.errors.InvalidArgumentError, match="non-zero size"):
+            session.run(gradient, values)
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float16, np.float64])
+def test_gradients_of_nearest(dtype: Any, flags: tuple[bool, bool]) -> None:
+    random = np.random.RandomState(0)
+    attrs = {"align_corners": flags[0], "half_pixel_centers": flags[1]}
+    for shape, size in SIZES:
+        grads = random.randint(0, 9, (shape[0], *size, shape[3])).astype(dtype)
+        with tf.Graph().as_default(), tf.Session() as session:
+            op = tf.raw_ops.ResizeNearestNeighborGrad
+            found = session.run(op(grads=grads, size=list(shape[1:3]), **attrs))
+        rows = _matrix("ResizeNearestNeighbor", shape[1], size[0], *flags)
+        columns = _matrix("ResizeNearestNeighbor", shape[2], size[1], *flags)
+        expected = np.einsum("yh,byxc,xw->bhwc", rows, grads, columns, optimize=True)
+        assert found.dtype == dtype
+        # Whole numbers are exact, and bytes wrap around.
+        whole = expected.astype(np.int64).astype(dtype)
+        np.testing.assert_array_equal(found, whole)
+
+
+@pytest.mark.parametrize(
+    "op", ["ResizeBilinear", "ResizeBicubic", "ResizeArea", "ResizeNearestNeighborGrad"]
+)
+def test_any_number_of_threads(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = np.random.RandomState(0).rand(5, 80, 100, 3).astype(np.float32)
+    node = _Node(align_corners=False, half_pixel_centers=False, T=tf.float32)
+    node.op = op
+    kernels: dict[str, Any] = {
+        "ResizeBilinear": host.resize_bilinear,
+        "ResizeNearestNeighborGrad": host.resize_nearest_neighbor_grad,
+    }
+    results = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(intra_op, "_count", lambda count=count: count)
+        kernel = kernels.get(op, host.resize)(node)
+        results.append(kernel(images, np.array([90, 130])))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])

@@ -13,7 +13,8 @@ import pytest
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import OpKernelConstruction, find_kernels
 from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.kernels.host import math_ops_matmul
+from tensorloom.kernels.host import blas_threads
+from tensorloom.kernels.host.blas_threads import BlasThreads
 from tensorloom.kernels.host.in_place import is_maker
 from tests.kernels.math_ops_calls import call_host, construction
 
@@ -53,6 +54,11 @@ _X = np.arange(24, dtype=F).reshape(4, 6)
         ("Reshape", [_X, np.array([2, -1], np.int32)], []),
         ("Reshape", [_X[:1, :1], np.array([], np.int32)], [1]),
         ("Reshape", [_X[:0], np.array([0, 5], np.int64)], [1]),
+        ("Sum", [_X, np.array([-1, 1], np.int32)], [1]),
+        ("Mean", [_X, np.array([0, 1], np.int32)], [1]),
+        ("Mean", [_X[:0], np.int64(0)], [1]),
+        ("Max", [_X, np.array([], np.int32)], [1]),
+        ("All", [_X > 3, np.int32(1)], [1]),
         ("ExpandDims", [_X, np.int32(-2)], [1]),
         ("ExpandDims", [_X[0, 0], np.int32(0)], [1]),
         (
@@ -101,6 +107,7 @@ def test_constants_change_nothing(
         ("Reshape", [_X, np.array([5, 5], np.int32)], [1]),
         ("Reshape", [_X, np.array([-1, -1], np.int32)], [1]),
         ("ExpandDims", [_X, np.int32(5)], [1]),
+        ("Sum", [_X, np.array([0, 2], np.int32)], [1]),
         ("Slice", [_X, np.array([1, 0], np.int32), np.array([9, 1], np.int32)], [1, 2]),
         ("GatherV2", [_X, np.array([4], np.int32), np.int32(0)], [2]),
         ("GatherV2", [_X, np.array([-1], np.int64), np.int32(0)], [2]),
@@ -137,7 +144,7 @@ def test_what_is_refused_is_refused_by_the_step(
         *[(20, 20000, 30), (1, 300000, 1), (700, 700, 1)],
     ],
 )
-def test_products_in_blocks_and_of_columns(
+def test_products_small_and_large_and_of_columns(
     rows: int,
     inner: int,
     columns: int,
@@ -169,43 +176,21 @@ def test_products_in_blocks_and_of_columns(
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "inner", "columns", "blocks"),
-    [
-        (16, 136, 192, [(16, 136, 96)] * 2),
-        (136, 16, 128, [(72, 16, 128), (64, 16, 128)]),
-        (4, 64, 2000, [(4, 64, 1000)] * 2),
-        (2, 512, 512, [(1, 512, 512)] * 2),
-        (20, 20000, 30, [(20, 20000, 0)]),
-    ],
-)
-def test_a_product_is_cut_where_there_is_more_to_cut(
-    rows: int,
-    inner: int,
-    columns: int,
-    blocks: list[tuple[int, int, int]],
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("rows", "wakes"), [(64, False), (65, True)])
+@pytest.mark.parametrize("op", ["MatMul", "_FusedMatMul"])
+def test_a_large_product_holds_the_threads_of_its_library(
+    op: str, rows: int, wakes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other matrix is packed anew for each block: it should be the small one."""
-    seen = []
-
-    class Left(np.ndarray[Any, Any]):
-        def dot(self, b: Any, out: Any = None) -> Any:  # type: ignore[override]
-            seen.append((*self.shape, b.shape[1]))
-            return super().dot(b, out)
-
-    def matmul(a: Any, b: Any, out: Any) -> Any:
-        seen.append((*a.shape, b.shape[1]))
-        return multiply(a, b, out)
-
-    multiply = np.matmul
-    monkeypatch.setattr(math_ops_matmul.np, "matmul", matmul)
-    a, b = np.ones((rows, inner), F), np.ones((inner, columns), F)
-    _call_made_for("MatMul", [a.view(Left), b], [])
-    if blocks[0][2]:
-        assert seen == blocks
-    else:  # not to be cut small enough: in rows
-        assert len(seen) == rows
+    told: list[int] = []
+    threads = BlasThreads(lambda: 4, told.append)
+    monkeypatch.setattr(blas_threads, "numpy_threads", lambda: threads)
+    inputs = [np.ones((rows, 64), F), np.ones((64, 64), F)]
+    attrs: dict[str, Any] = {}
+    if op == "_FusedMatMul":
+        inputs.append(np.ones(64, F))
+        attrs = {"fused_ops": [b"BiasAdd"], "num_args": 1}
+    _call_made_for(op, inputs, [], **attrs)
+    assert told == ([1, 4] if wakes else [])
 
 
 @pytest.mark.parametrize(

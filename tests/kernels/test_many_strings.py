@@ -15,7 +15,6 @@ import tensorloom as tf
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.kernels.host import regex_ops
-from tensorloom.kernels.host.decoding_ops import csv_fields, quoted_columns
 from tensorloom.kernels.host.number_texts import number_of, numbers_of
 from tensorloom.kernels.host.regular_expressions import is_never_empty
 from tensorloom.kernels.host.string_hash_arrays import (
@@ -99,6 +98,7 @@ def test_numbers(texts: list[bytes], dtype: Any, times: int) -> None:
         (b"infinity", dtypes.float32),
         (b"-INFINITY", dtypes.float64),
         (b"0x", dtypes.float32),
+        (b"-0x" + b"f" * 400, dtypes.float64),
         (b"0x1.8p3", dtypes.float64),
     ],
 )
@@ -141,73 +141,6 @@ def test_bytes() -> None:
     assert split.dense_shape.tolist() == [3, 2]
 
 
-def test_csv_with_and_without_quotes() -> None:
-    defaults: list[Any] = [[0], [""], [1.5]]
-    plain = [b"%d,word,%d.5" % (i, i) for i in range(5)]
-    numbers, words, reals = run(lambda x: tf.decode_csv(x, defaults), plain)
-    assert numbers.tolist() == [0, 1, 2, 3, 4]
-    assert words.tolist() == [b"word"] * 5
-    assert reals.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
-    mixed = [*plain[:2], b',"a,b",', b"7,,3"]
-    numbers, words, reals = run(lambda x: tf.decode_csv(x, defaults), mixed)
-    assert numbers.tolist() == [0, 1, 0, 7]
-    assert words.tolist() == [b"word", b"word", b"a,b", b""]
-    assert reals.tolist() == [0.5, 1.5, 1.5, 3.0]
-
-
-# Recorded from TensorFlow 1.15.
-@pytest.mark.parametrize(
-    ("records", "defaults", "options", "expected"),
-    [
-        (
-            [b"1,a,2.5", b"NA,NA,NA", b",,", b"7,b,-0.0"],
-            [[5], ["x"], [1.5]],
-            {"na_value": "NA"},
-            [[1, 5, 5, 7], [b"a", b"x", b"x", b"b"], [2.5, 1.5, 1.5, -0.0]],
-        ),
-        (
-            [b"1,a,2.5", b'4,"b,c",3', b"7,d,1"],
-            [[5], [2.5]],
-            {"select_cols": [0, 2]},
-            [[1, 4, 7], [2.5, 3.0, 1.0]],
-        ),
-        (
-            [b"1,a,2.5", b"4,b", b"7,d,1,9"],
-            [[5], ["x"]],
-            {"select_cols": [0, 1]},
-            [[1, 4, 7], [b"a", b"b", b"d"]],
-        ),
-        (np.array([], object), [[5], ["x"]], {"select_cols": [0, 2]}, [[], []]),
-    ],
-)
-def test_csv_with_gaps_and_chosen_columns(
-    records: Any, defaults: Any, options: Any, expected: Any
-) -> None:
-    found = run(lambda x: tf.decode_csv(x, defaults, **options), records)
-    assert [column.tolist() for column in found] == expected
-
-
-# Recorded from TensorFlow 1.15.
-@pytest.mark.parametrize(
-    ("records", "message"),
-    [
-        ([b"1,a", b"4,b"], "Expect 2 fields but have 1 in record 0"),
-        ([b"1,a,2", b"4,b"], "Expect 2 fields but have 1 in record 1"),
-        ([b'1,"a,2'] * 20, "Quoted field has to end with quote followed by delim"),
-        ([b'1,"a"b",2'] * 20, "Quote inside a string has to be escaped by another"),
-        ([b'1,"a,2'], "Quoted field has to end with quote followed by delim or end"),
-        ([b'1,a"b,2'], "Unquoted fields cannot have quotes/CRLFs inside"),
-        ([b",a,2", b"x,b,2"], "Field 0 in record 1 is not a valid int32: x"),
-    ],
-)
-def test_csv_that_is_refused(records: list[bytes], message: str) -> None:
-    def build(x: Any) -> Any:
-        return tf.decode_csv(x, [[5], ["x"]], select_cols=[0, 2])
-
-    with pytest.raises(InvalidArgumentError, match=message):
-        run(build, records)
-
-
 # Recorded from TensorFlow 1.15.
 @pytest.mark.parametrize(
     ("position", "length", "unit", "expected"),
@@ -219,6 +152,9 @@ def test_csv_that_is_refused(records: list[bytes], message: str) -> None:
         (1, -3, "UTF8_CHAR", [b"", b""]),
         (1, 2, "UTF8_CHAR", [b"bc", b"yz"]),
         (-2, 1, "UTF8_CHAR", [b"e", b"y"]),
+        (-2, 9, "BYTE", [b"ef", b"yz"]),
+        (-3, 2, "BYTE", [b"de", b"xy"]),
+        (3, 1, "BYTE", [b"d", b""]),
     ],
 )
 @pytest.mark.parametrize("times", [1, 100])
@@ -228,6 +164,21 @@ def test_parts(
     texts = [[b"abcdef", b"xyz"]] * times
     found = run(lambda x: tf.strings.substr(x, position, length, unit=unit), texts)
     assert found.tolist() == [expected] * times
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_parts_of_characters(times: int) -> None:
+    texts = ["é日x".encode(), "aé".encode()] * times
+
+    def part(begin: int, size: int) -> Any:
+        found = run(
+            lambda x: tf.strings.substr(x, begin, size, "s", "UTF8_CHAR"), texts
+        )
+        return [text.decode() for text in found[:2]]
+
+    assert part(1, 1) == ["日", "é"]
+    assert part(-2, 9) == ["日x", "aé"]
+    assert part(1, -1) == ["", ""]
 
 
 @pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
@@ -271,6 +222,30 @@ def test_replacing_by_a_template(
     assert replaced().tolist() == by_template
 
 
+@pytest.mark.parametrize("pattern", [b"(o)(w+)", b"((.x)) *", b"(a)(b*)"])
+@pytest.mark.parametrize("rewrite", [b"\\2\\1", b"<\\1>", b"\\1\n\\\\\\1", b"\\2\\0"])
+def test_replacing_by_groups(pattern: bytes, rewrite: bytes) -> None:
+    pieces = [b"a", b"ow", b"abb", b" x", b"\xc3\xa9x", b"\xff", b"y"]
+    random = np.random.RandomState(0)
+    texts = [b"".join(random.choice(pieces, 8)) for _ in range(40)]
+    static = tf.raw_ops.StaticRegexReplace
+    found = run(lambda x: static(input=x, pattern=pattern, rewrite=rewrite), texts)
+    # No dot meets the byte that is no character: all of them have an x behind.
+    template = rewrite.replace(b"\\0", rb"\g<0>")
+    whole = pattern.replace(b".", rb"(?:[^\x80-\xff]|\xc3\xa9)")
+    assert found.tolist() == [re.sub(whole, template, text) for text in texts]
+
+
+def test_more_words_than_are_expected() -> None:
+    texts = [b"a b  c" * 5, b"", b" " * 9, b"ab"] * 10
+    found = run(lambda x: tf.string_split(x, " ", skip_empty=False), texts)
+    expected = [word for text in texts if text for word in text.split(b" ")]
+    assert found.values.tolist() == expected
+    found = run(lambda x: tf.string_split(x, " ,b"), texts)
+    expected = [word for text in texts for word in text.replace(b"b", b" ").split()]
+    assert found.values.tolist() == expected
+
+
 @pytest.mark.parametrize(
     "pattern",
     [b"a*", b"a?", b"\\b", b"^a", b"a|", b"(a)*", b"", b"x$", b"[a]*", b"a{0}", b"()"],
@@ -278,39 +253,6 @@ def test_replacing_by_a_template(
 def test_patterns_that_may_match_nothing(pattern: bytes) -> None:
     assert not is_never_empty(pattern)
     assert all(is_never_empty(plain) for plain in PLAIN_PATTERNS)
-
-
-_RECORDS = st.lists(
-    st.lists(st.sampled_from(['"a"', '""', '"', "a", ";", ",", "\xff", " "])).map(
-        lambda parts: "".join(parts).encode("latin-1")
-    ),
-    min_size=1,
-    max_size=3,
-)
-
-
-@given(_RECORDS, st.sampled_from([b",", b";", b" "]))
-def test_quoted_records(lines: list[bytes], delimiter: bytes) -> None:
-    try:
-        rows = [csv_fields(line, delimiter, True) for line in lines]
-    except InvalidArgumentError:
-        rows = []
-    wanted = len(rows[0]) if rows else 1
-    found = quoted_columns(lines, delimiter, wanted)
-    if found is not None:
-        assert list(map(list, zip(*found, strict=True))) == rows
-    elif rows:
-        assert len({len(row) for row in rows}) > 1
-
-
-def test_a_line_end_in_quotes() -> None:
-    assert quoted_columns([b'"a\nb",c'], b",", 2) is None
-    assert quoted_columns([b'"a', b'b",c'], b",", 2) is None
-    assert quoted_columns([b'"a"b",c'], b",", 2) is None
-    assert quoted_columns([b'"a""b",c', b',"d"'], b",", 2) == [
-        [b'a"b', b""],
-        [b"c", b"d"],
-    ]
 
 
 def _base64(text: bytes) -> bytes | None:

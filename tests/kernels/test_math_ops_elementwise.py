@@ -427,3 +427,55 @@ def test_gradients_have_the_shape_of_the_first_input(size: int) -> None:
                 found = session.run(result, {fed: longer})
             assert result.shape.as_list() == [size]
             np.testing.assert_allclose(found, rule(longer[0, :, 0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"])
+@pytest.mark.parametrize(
+    ("call", "dtypes"),
+    [
+        (call_host, (F, np.float64)),
+        (call_torch, (F, np.float64, np.float16, np.complex64)),
+    ],
+)
+def test_no_gradient_stays_none_at_infinity(call: Any, dtypes: Any, op: str) -> None:
+    """TensorFlow gives 0 for a dy of 0 whatever y is, so that a mask masks."""
+    y = np.array([np.inf, 0, 1, np.nan, -np.inf, 2], F)
+    dy = np.array([0, -0.0, 0, 0, 0, 1], F)
+    for dtype in dtypes:
+        found = call(op, y.astype(dtype), dy.astype(dtype))
+        assert found.dtype == dtype
+        assert found[:5].tolist() == [0] * 5
+        assert found[5] != 0
+    assert call(op, F(0), F(0)) == 0
+
+
+def test_no_gradient_of_a_root_in_generated_code() -> None:
+    found = call_inline("SqrtGrad", F(0), F(0))
+    assert type(found) is F
+    assert found == 0
+    assert call_inline("SqrtGrad", F(2), F(1)) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "wanted"),
+    [
+        ([None], [], [None]),
+        ([None], [1], [None]),
+        ([None, 3], [], [None, 3]),
+        ([2, None], [2, 1], [2, None]),
+        ([None], [2], None),
+        ([None], [None], None),
+        ([2], [3], []),
+    ],
+)
+def test_equality_without_a_shape_error_knows_its_rank(
+    x: Any, y: Any, wanted: Any
+) -> None:
+    left, right = tf.placeholder(tf.string, x), tf.placeholder(tf.string, y)
+    z = tf.raw_ops.Equal(x=left, y=right, incompatible_shape_error=False)
+    assert (None if z.shape.rank is None else z.shape.as_list()) == wanted
+    with tf.Session() as session:  # the master asks again, for what is fed
+        fed = {
+            t: np.full([d or 1 for d in t.shape.as_list()], b"a") for t in (left, right)
+        }
+        assert np.all(session.run(z, fed)) == (wanted != [])

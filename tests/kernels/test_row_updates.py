@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.kernels.row_updates import add_rows
+from tensorloom.kernels.row_updates import add_rows, add_rows_in_loop
 
 DTYPES = (
     *(torch.float16, torch.float32, torch.float64),
@@ -83,4 +83,30 @@ def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
     target = torch.zeros(300, 3)
     with pytest.raises((RuntimeError, IndexError)):
         add_rows(target, torch.arange(200), torch.zeros(shape))
+    assert not target.any()
+
+
+@pytest.mark.parametrize("shape", [(300, 3), (300,), (300, 2, 3), (300, 0), (0, 3)])
+@pytest.mark.parametrize("wrong", [-1, 300, -(1 << 31)])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_loop_looks_at_the_indices_first(
+    dtype: type[np.generic], wrong: int, shape: tuple[int, ...]
+) -> None:
+    target, index = np.zeros(shape, np.float32), np.zeros(200, dtype)
+    index[150] = wrong
+    update = np.ones((200, *shape[1:]), np.float32)
+    for sign in (1, -1):
+        assert add_rows_in_loop(target, index, update, sign) is False
+    assert not target.any()
+    with pytest.raises(IndexError):
+        add_rows(torch.from_numpy(target), index, update)
+
+
+def test_loop_leaves_what_is_not_for_it() -> None:
+    target, index = np.zeros((300, 3), np.float32), np.arange(200)
+    update = np.ones((200, 3), np.float32)
+    assert add_rows_in_loop(target, index[:3], update[:3], 1) is None
+    assert add_rows_in_loop(target[:, ::-1], index, update, 1) is None
+    half = target.astype(np.float16), index, update.astype(np.float16), 1
+    assert add_rows_in_loop(*half) is None
     assert not target.any()

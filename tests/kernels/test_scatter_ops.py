@@ -104,3 +104,61 @@ def test_strings() -> None:
         update = tf.scatter_update(variable, [1], ["changed"])
         session.run(variable.initializer)
         assert session.run(update).tolist() == [b"a", b"changed"]
+
+
+@KIND
+@pytest.mark.parametrize("count", [4, 120], ids=["few", "loop"])
+@pytest.mark.parametrize("name", ["scatter_sub", "scatter_max"])
+@pytest.mark.parametrize("size", [1, 150], ids=["host", "tensor"])
+def test_bad_rows_are_named(
+    size: int, name: str, count: int, use_resource: bool
+) -> None:
+    indices = np.zeros((count // 2, 2), np.int32)
+    indices[1, 1] = -1
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(np.ones(size, np.float32), use_resource=use_resource)
+        fed = tf.placeholder(tf.int32)
+        update = getattr(tf, name)(variable, fed, np.ones(indices.shape, np.float32))
+        session.run(variable.initializer)
+        message = rf"indices\[1,1\] = -1 is not in \[0, {size}\)"
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            session.run(update.op, {fed: indices})
+        assert (session.run(variable) == 1).all()
+        indices[1, 1] = size - 1
+        session.run(update.op, {fed: indices})
+        assert (session.run(variable).sum() == size) == (name == "scatter_max")
+
+
+@KIND
+@pytest.mark.parametrize("count", [4, 120], ids=["few", "loop"])
+def test_several_axes_of_indices_and_one_update_for_all(
+    count: int, use_resource: bool
+) -> None:
+    indices = np.arange(count).reshape(2, -1)
+    rows = np.arange(count * 3, dtype=np.float32).reshape(*indices.shape, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(
+            np.zeros((150, 3), np.float32), use_resource=use_resource
+        )
+        add = tf.scatter_add(variable, indices, rows).op
+        one = tf.scatter_add(variable, indices, np.float32(2)).op
+        empty = tf.scatter_add(
+            variable, np.zeros(0, np.int32), np.zeros((0, 3), np.float32)
+        ).op
+        session.run(variable.initializer)
+        for op in (add, one, empty):
+            session.run(op)
+        expected = np.zeros((150, 3), np.float32)
+        expected[:count] = rows.reshape(-1, 3) + 2
+        np.testing.assert_array_equal(session.run(variable), expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (3,)])
+def test_other_shapes_of_updates_are_refused(shape: tuple[int, ...]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(np.zeros((150, 3), np.float32), use_resource=False)
+        fed = tf.placeholder(tf.float32)
+        update = tf.scatter_add(variable, [1, 2, 3], fed).op
+        session.run(variable.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Must have updates"):
+            session.run(update, {fed: np.ones(shape)})

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import tensorloom as tf
+from tensorloom.framework.resource import LegacyVariable
+from tensorloom.kernels.variable_value import exclusive, held_array
 
 SMALL, LARGE = (3,), (40, 5)
 
@@ -121,11 +124,86 @@ def _held(name):
     """The variable's holder, wherever the session keeps it."""
     import gc
 
-    from tensorloom.framework.resource import LegacyVariable
-
     every = gc.get_objects()
     (found,) = [o for o in every if type(o) is LegacyVariable and o.name == name]
     return found
+
+
+WIDE = (200, 8)
+
+
+def _own_variable(dtype=torch.float32):
+    variable = LegacyVariable("", "v", tf.float32, tf.TensorShape(WIDE))
+    variable.value = torch.ones(WIDE, dtype=dtype)
+    return variable
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
+def test_readers_share_an_array_that_does_not_move_the_variable(dtype):
+    variable = _own_variable(dtype)
+    array = held_array(variable.value)
+    assert held_array(variable.value) is array
+    address = variable.value.data_ptr()
+    assert array.ctypes.data == address
+    del array
+    for _ in range(2):
+        variable.value = exclusive(variable)
+        assert variable.value.data_ptr() == address
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda tensor: held_array(tensor),
+        lambda tensor: held_array(tensor)[3:].T,
+        lambda tensor: memoryview(held_array(tensor)),
+        lambda tensor: torch.from_numpy(held_array(tensor)),
+        lambda tensor: tensor.numpy(),
+        lambda tensor: tensor[2:],
+    ],
+)
+@pytest.mark.parametrize("is_read", [True, False])
+def test_who_holds_the_memory_keeps_its_values(hold, is_read):
+    variable = _own_variable()
+    if is_read:
+        held_array(variable.value)
+    held = hold(variable.value)
+    changed = exclusive(variable)
+    changed.zero_()
+    variable.value = changed
+    assert np.all(held.tolist())
+    # The new tensor has an array of its own.
+    assert not held_array(variable.value).any()
+
+
+def test_rank_0_and_arrays_are_not_kept():
+    tensor = torch.tensor(1.0)
+    assert held_array(tensor) == 1
+    tensor.zero_()
+    assert held_array(tensor) == 0
+    array = np.ones(3)
+    assert held_array(array) is array
+
+
+@pytest.mark.parametrize("count", [3, 150], ids=["few", "loop"])
+def test_scatter_of_rows_that_were_read_in_place(count):
+    variable = tf.Variable(np.ones(WIDE, np.float32), name=f"scattered_{count}")
+    indices = np.arange(count, dtype=np.int32)
+    rows = tf.gather(variable._variable, indices)
+    with tf.control_dependencies([rows]):
+        update = tf.scatter_sub(variable, indices, np.ones((count, 8), np.float32)).op
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        session.run(update)
+        held = _held(f"scattered_{count}")
+        address = held.value.data_ptr()
+        seen, _ = session.run([rows, update])
+        assert held.value.data_ptr() == address
+        fetched = session.run(variable)
+        session.run(update)
+    np.testing.assert_array_equal(seen, np.zeros((count, 8)))
+    np.testing.assert_array_equal(fetched[:count], np.full((count, 8), -1))
+    np.testing.assert_array_equal(fetched[count:], np.ones((200 - count, 8)))
 
 
 def test_optimizer_updates_leave_fetches_alone():

@@ -32,7 +32,7 @@ def loop_of(source: str) -> list[str]:
 def adds_in_place(source: str) -> bool:
     """Whether a line of the loop changes something and gives nothing."""
     return any(
-        line.startswith(("np.add", "v", "k")) and "=" not in line
+        line.startswith(("np.add", "v", "s")) and "=" not in line
         for line in loop_of(source)
     )
 
@@ -305,3 +305,54 @@ def test_a_product_that_somebody_else_reads() -> None:
             _, total, last = session.run(loop)
     np.testing.assert_allclose(total, 3 * a.T @ b, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(last, 2 * a.T @ b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("columns", [5, 90])
+@pytest.mark.parametrize("rows", [0, 3, 200, 600])
+def test_products_of_many_rows(rows: int, columns: int) -> None:
+    """Some are added before the loop ends: it does not keep all their factors."""
+    a, b = parts(7, rows, 100), parts(7, rows, columns)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [7, None, 100])
+        y = tf.placeholder(tf.float32, [7, None, columns])
+        count = tf.placeholder(tf.int32, [])
+        _, total = tf.while_loop(
+            lambda i, total: i < count,
+            lambda i, total: (i + 1, total + product(x[i], y[i])),
+            [0, tf.ones([100, columns])],
+        )
+        with tf.Session() as session:
+            for n in (7, 0, 4):
+                found = session.run(total, {x: a, y: b, count: n})
+                expected = 1 + np.einsum("nij,nik->jk", a[:n], b[:n])
+                np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("columns", [5, 200])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_factor_that_is_a_variable(columns: int, use_resource: bool) -> None:
+    """Each product is of the value that the variable had then."""
+    b = parts(3, columns)
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", initializer=np.ones([3, 150], np.float32))
+        if use_resource:
+            v = tf.get_variable(
+                "r", initializer=np.ones([3, 150], np.float32), use_resource=True
+            )
+
+        def body(i, total):
+            added = total + product(v, tf.constant(b))
+            with tf.control_dependencies([added]):
+                changed = tf.assign(v, v * 2.0)
+            with tf.control_dependencies([changed]):
+                return i + 1, added
+
+        zeros = tf.zeros([150, columns])
+        _, total = tf.while_loop(
+            lambda i, _: i < 4, body, [0, zeros], parallel_iterations=1
+        )
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            found = session.run(total)
+    expected = 15 * np.ones([3, 150], np.float32).T @ b
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

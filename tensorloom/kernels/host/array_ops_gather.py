@@ -81,6 +81,9 @@ def gather_axes(
 ) -> tuple[int, int]:
     """(axis, batch axes), counted from the front.
 
+    All axes of `indices` may be of the batch, as in TensorFlow 2 and as the static
+    shapes of 1.15 have it, whose kernel refuses that.
+
     Raises:
       InvalidArgumentError: they do not fit the shapes.
     """
@@ -96,12 +99,12 @@ def gather_axes(
     at = int(axis) % rank
     batch = batch_dims
     if batch:
-        if not -len(indices) <= batch < len(indices):
+        if not -len(indices) <= batch <= len(indices):
             raise invalid_argument(
-                f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}), "
+                f"Expected batch_dims in the range [{-len(indices)}, {len(indices)}], "
                 f"but got {batch}"
             )
-        batch %= len(indices)
+        batch += len(indices) if batch < 0 else 0
         _check_batch(params, indices, at, batch)
     return at, batch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -120,6 +121,8 @@ def _broadcast_to(c: OpKernelConstruction) -> Compute:
 
     def compute(value: Any, shape: Any) -> Any:
         wanted = broadcast_shape(value.shape, shape, dtype, device)
+        if 0 in wanted:
+            return np.empty(wanted, value.dtype)
         # A copy: strides of 0 would surprise a kernel that writes.
         return scalar_or_array(np.array(np.broadcast_to(value, wanted)))
 
@@ -129,7 +132,7 @@ def _broadcast_to(c: OpKernelConstruction) -> Compute:
 def broadcast_shape(
     shape: Sequence[int], wanted: Any, dtype: dtypes.DType, device: str
 ) -> tuple[int, ...]:
-    """The shape that BroadcastTo gives.
+    """The shape that BroadcastTo gives: without elements, from any of no higher rank.
 
     Raises:
       InvalidArgumentError: the input does not broadcast to it.
@@ -141,6 +144,8 @@ def broadcast_shape(
                 f"Rank of input ({len(shape)}) must be no greater than rank of output "
                 f"shape ({len(sizes)})."
             )
+        if 0 in sizes:
+            return sizes
         raise invalid_argument(
             f"Incompatible shapes: {shape_text(shape)} vs. {shape_text(sizes)}"
         )
@@ -179,10 +184,14 @@ def _broadcast_args(c: OpKernelConstruction) -> Compute:
     to = c["T"].np_dtype
 
     def compute(x: Any, y: Any) -> Any:
-        try:
-            return np.array(np.broadcast_shapes(_vector(x), _vector(y)), to)
-        except ValueError:
-            raise _incompatible(x, y) from None
+        sizes = []
+        for a, b in itertools.zip_longest(
+            reversed(_vector(x)), reversed(_vector(y)), fillvalue=1
+        ):
+            if a != b and 1 not in (a, b):
+                raise _incompatible(x, y)
+            sizes.append(b if a == 1 else a)  # any number, negative ones too
+        return np.array(sizes[::-1], to)
 
     return compute
 

@@ -6,6 +6,7 @@ turns words into classes, many at once; which of them are new is a compiled loop
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from tensorloom.kernels.host.philox import Stream, UInt32Array
 
 _Classes = NDArray[np.int64]
+_Counts = NDArray[np.float32]
 # TensorFlow aborts the process then.
 _MOST_TRIES: Final = 1 << 31
 _MOST_AT_ONCE: Final = 1 << 20
-_LOWER: Final = (1 << 64) - 1
 
 
 class Draws(Protocol):
@@ -46,15 +47,16 @@ def sample(
     """
     from tensorloom.kernels.loops import samplers
 
-    taken, table = np.empty(count, np.int64), _table(count if unique else 0)
+    taken = np.empty(count, np.int64)
+    table = np.full(_table_size(count), -1) if unique else None
     found = tries = first = 0
     # Some more than needed if every draw counts, for those that come again.
     usual = count + count // 4 + 8
     while found < count:
         words = np.empty(-(-draws.words * usual // 4) * 4, np.uint32)
-        samplers.fill_words(*_counter(stream.skip(first // 4)), words)
+        samplers.fill_words(*stream.skip(first // 4).halves(), words)
         classes, used = draws.classes(words[first % 4 :])
-        if unique:
+        if table is not None:
             found, looked = samplers.take_distinct(classes, table, taken, found)
         else:
             looked = min(len(classes), count - found)
@@ -67,29 +69,44 @@ def sample(
     return taken, tries
 
 
-def sample_log_uniform(
-    bound: int, stream: Stream, count: int, unique: bool
-) -> tuple[_Classes, int]:
-    """The same of classes below a bound whose logarithm is uniform."""
+def log_uniform_sampler(
+    bound: int, count: int, unique: bool
+) -> Callable[[Stream, _Classes], tuple[_Classes, int, _Counts, _Counts]]:
+    """What draws `count` classes below a bound whose logarithm is uniform.
+
+    It takes a stream and true classes [m, n], and gives the classes in the order of
+    drawing, the number of draws, and how often true and drawn ones are in a sample.
+
+    Raises:
+      InvalidArgumentError: see `sample`.
+    """
     from tensorloom.kernels.loops import samplers
 
-    taken, table = np.empty(count, np.int64), _table(count if unique else 0)
-    tries = samplers.sample_log_uniform(
-        *_counter(stream), bound, _MOST_TRIES, table, taken
-    )
-    if tries >= _MOST_TRIES:
-        raise _too_many(count)
-    return taken, tries
+    size = _table_size(count) if unique else 0
+
+    def draw(stream: Stream, true: _Classes) -> tuple[_Classes, int, _Counts, _Counts]:
+        sampled, counts = np.empty(count, np.int64), np.empty(count, np.float32)
+        true_counts = np.empty(true.shape, np.float32)
+        tries = samplers.sample_log_uniform(
+            *stream.halves(),
+            bound,
+            _MOST_TRIES,
+            np.empty(size, np.int64),
+            sampled,
+            counts,
+            np.ascontiguousarray(true),
+            true_counts,
+        )
+        if tries >= _MOST_TRIES:
+            raise _too_many(count)
+        return sampled, tries, true_counts, counts
+
+    return draw
 
 
-def _table(count: int) -> _Classes:
-    """An empty table of the loops for so many classes."""
-    return np.full(1 << (2 * count).bit_length() if count else 0, -1)
-
-
-def _counter(stream: Stream) -> tuple[np.uint64, np.uint64, np.uint64]:
-    start = stream.start
-    return np.uint64(stream.key), np.uint64(start & _LOWER), np.uint64(start >> 64)
+def _table_size(count: int) -> int:
+    """Of a table of the loops for so many classes."""
+    return 1 << (2 * count).bit_length()
 
 
 def _too_many(count: int) -> InvalidArgumentError:

@@ -17,8 +17,8 @@ from tensorloom.kernels.host.candidate_draws import (
     Draws,
     UniformDraws,
     WeightedDraws,
+    log_uniform_sampler,
     sample,
-    sample_log_uniform,
 )
 from tensorloom.kernels.host.random_state import node_generator
 from tensorloom.storage import filesystem
@@ -62,7 +62,7 @@ def expected(probability: _Array, count: int, tries: int) -> _Array:
 
 def check_true_classes(true_classes: _Array, num_true: int) -> None:
     """Refuses what is not [batch, num_true]."""
-    shape = np.shape(true_classes)
+    shape = true_classes.shape
     if len(shape) != 2:
         raise errors.InvalidArgumentError(None, None, "true_classes must be a matrix")
     if shape[1] != num_true:
@@ -100,19 +100,14 @@ def log_uniform(c: OpKernelConstruction) -> Compute:
     generator = node_generator(c)
     reserved = -(-_WORDS_PER_SAMPLE * count // 4)
 
-    def expected_of(classes: _Array, tries: int) -> _Array:
-        from tensorloom.kernels.loops import samplers
-
-        counts = np.empty(classes.shape, np.float32)
-        flat = np.ascontiguousarray(classes).reshape(-1)
-        samplers.log_uniform_counts(flat, bound, count, tries, counts.reshape(-1))
-        return counts
+    draw = log_uniform_sampler(bound, count, unique)
 
     def compute(true_classes: _Array) -> tuple[_Array, _Array, _Array]:
         check_true_classes(true_classes, num_true)
-        stream = generator.reserve(reserved)
-        sampled, tries = sample_log_uniform(bound, stream, count, unique)
-        return sampled, expected_of(true_classes, tries), expected_of(sampled, tries)
+        sampled, _, true_counts, counts = draw(
+            generator.reserve(reserved), true_classes
+        )
+        return sampled, true_counts, counts
 
     return compute
 

@@ -17,17 +17,26 @@ _ZERO = -math.inf
 
 
 def _check(inputs: Any, lengths: Any) -> None:
-    """Raises unless inputs are [time, batch, classes] and lengths fit."""
+    """Raises unless inputs are [time, batch, classes] and lengths fit.
+
+    Raises:
+      InvalidArgumentError: they are of other ranks, or without steps.
+      FailedPreconditionError: lengths of more steps, or of another batch.
+    """
     if inputs.ndim != 3:
         raise invalid_argument("inputs is not a 3-Tensor")
     lengths = np.asarray(lengths)
     if lengths.ndim != 1:
         raise invalid_argument("sequence_length is not a vector")
     steps, batch, _ = inputs.shape
+    if not steps:
+        raise invalid_argument("max_time is 0")
     if len(lengths) != batch:
-        raise invalid_argument(
+        raise errors.FailedPreconditionError(
+            None,
+            None,
             "len(sequence_length) != batch_size.  len(sequence_length):  "
-            f"{len(lengths)} batch_size: {batch}"
+            f"{len(lengths)} batch_size: {batch}",
         )
     if not inputs.shape[2]:
         raise invalid_argument("num_classes must be positive")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ import numpy as np
 from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.number_texts import number_of, numbers_at, reader
 from tensorloom.kernels.host.string_arrays import map_strings, to_strings
+from tensorloom.kernels.host.string_spans import Spans, in_each_byte, spans_of
 
 # --- tensors ----------------------------------------------------------------------
 
@@ -69,152 +72,231 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
 
 # --- CSV --------------------------------------------------------------------------
 
-_QUOTE = ord('"')
-_LINE_END = ord("\n")
-# Fewer records with quotes are taken one by one.
+_LINE_ENDS = b"\r\n"
+# Fewer records are taken one by one: they are not worth loading the loops.
 _FEW_LINES = 16
+
+
+@dataclass
+class RecordColumns:
+    """What is wanted of CSV records."""
+
+    types: list[dtypes.DType]
+    delimiter: bytes
+    quoted: bool
+    missing: bytes  # a field like this is not there
+    chosen: list[int]  # the fields of the columns; none for all
+
+    def one_by_one(self, lines: list[bytes], given: list[Any]) -> list[Any]:
+        """The columns of records.
+
+        Raises:
+          InvalidArgumentError: a record is malformed, or has not these fields.
+        """
+        found: list[list[Any]] = [[] for _ in self.types]
+        readers = [bytes if t == dtypes.string else reader(t) for t in self.types]
+        columns = list(zip(found, readers, given, strict=True))
+        gaps = b"", self.missing
+        for record, line in enumerate(lines):
+            fields = record_fields(line, self.delimiter, self.quoted, self._most)
+            fields = self._select(fields, record)
+            for index, (values, read, default) in enumerate(columns):
+                try:
+                    text = fields[index]
+                    values.append(default[0] if text in gaps else read(text))
+                except (IndexError, ValueError):
+                    raise self._refusal(text, index, record) from None
+        return [
+            to_strings(values, (-1,))
+            if dtype == dtypes.string
+            else np.array(values, dtype.as_numpy_dtype)
+            for values, dtype in zip(found, self.types, strict=True)
+        ]
+
+    @property
+    def _most(self) -> int | None:
+        return self.chosen[-1] + 1 if self.chosen else None
+
+    def _select(self, fields: list[bytes], record: int) -> list[bytes]:
+        if self.chosen:
+            fields = [fields[i] for i in self.chosen if i < len(fields)]
+        if len(fields) != len(self.types):
+            raise invalid_argument(
+                f"Expect {len(self.types)} fields but have {len(fields)} in record "
+                f"{record}"
+            )
+        return fields
+
+    def _refusal(
+        self, text: bytes, index: int, record: int
+    ) -> errors.InvalidArgumentError:
+        if text in (b"", self.missing):
+            return invalid_argument(
+                f"Field {index} is required but missing in record {record}!"
+            )
+        return _no_number(text, self.types[index], index, record)
+
+    def together(self, lines: Any, given: list[Any]) -> list[Any] | None:
+        """The columns of many records; None if one of them has to be refused."""
+        from tensorloom.kernels.loops import csv_records
+
+        if self.delimiter in b'"\r\n':
+            return None
+        spans, count = spans_of(lines), len(self.types)
+        marks = in_each_byte(
+            self.delimiter + _LINE_ENDS + (b'"' if self.quoted else b"")
+        )
+        chosen = self.chosen or list(range(count))
+        if chosen[-1] >= len(spans.blob):  # no record has so many fields
+            return None
+        columns = np.full(chosen[-1] + 1, -1, np.int64)
+        columns[chosen] = np.arange(count)
+        starts, lengths = np.empty((2, count, len(lines)), np.int64)
+        where = spans.blob, spans.starts, spans.lengths
+        every = not self.chosen
+        if csv_records.find_fields(*where, marks, columns, every, starts, lengths) >= 0:
+            return None
+        found = []
+        for i in range(count):
+            fields = Spans(spans.blob, starts[i], lengths[i])
+            column = self._column(fields, given[i], self.types[i])
+            if column is None:
+                return None
+            found.append(column)
+        return found
+
+    def _column(self, fields: Spans, given: Any, dtype: dtypes.DType) -> Any:
+        """The values of fields; None if one is wrong."""
+        from tensorloom.kernels.loops import csv_records
+
+        count = len(fields.starts)
+        gaps, missing = np.empty(count, np.bool_), np.frombuffer(self.missing, np.uint8)
+        where = fields.blob, fields.starts, fields.lengths
+        csv_records.find_text(*where, missing, gaps)
+        has_gaps = gaps.any()
+        if has_gaps:
+            if not len(given):
+                return None
+            there = ~gaps
+            fields = Spans(fields.blob, fields.starts[there], fields.lengths[there])
+        is_text = dtype == dtypes.string
+        found = fields.strings() if is_text else numbers_at(fields, dtype)
+        if not has_gaps or found is None:
+            return found
+        whole = np.full(count, given[0], dtype.as_numpy_dtype)
+        whole[there] = found
+        return whole
 
 
 @host_kernel("DecodeCSV", large=True)
 def decode_csv(c: OpKernelConstruction) -> Compute:
     """The columns of records."""
-    types, missing = list(c["OUT_TYPE"]), c["na_value"]
-    delimiter, quoted = c["field_delim"], c["use_quote_delim"]
-    chosen = list(c["select_cols"])
-    if len(delimiter) != 1:
+    columns = RecordColumns(
+        *(list(c["OUT_TYPE"]), c["field_delim"], c["use_quote_delim"], c["na_value"]),
+        list(c["select_cols"]),
+    )
+    if len(columns.delimiter) != 1:
         raise invalid_argument("field_delim should be only 1 char")
+    if any(i >= j for i, j in pairwise([-1, *columns.chosen])):
+        raise invalid_argument("select_cols should be strictly increasing indices")
 
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
-        lines = records.reshape(-1).tolist()
-        wanted = len(types)
-        if chosen:
-            first = csv_fields(lines[0], delimiter, quoted) if lines else ()
-            wanted = len(first) or max(chosen) + 1
-        columns = _plain_columns(lines, delimiter, wanted)
-        if columns is None and quoted and len(lines) >= _FEW_LINES:
-            columns = quoted_columns(lines, delimiter, wanted)
-        if columns is not None and chosen:
-            inside = max(chosen) < wanted
-            columns = [columns[i] for i in chosen] if inside else None
-        if columns is None:
-            rows = [
-                _select(csv_fields(line, delimiter, quoted), chosen, len(types), i)
-                for i, line in enumerate(lines)
-            ]
-            columns = list(map(list, zip(*rows, strict=True)))
-        return tuple(
-            _column(columns[i], defaults[i], dtype, missing, i, records.shape)
-            for i, dtype in enumerate(types)
-        )
+        lines, found = records.reshape(-1), None
+        given = [_default(value, i) for i, value in enumerate(defaults)]
+        if len(lines) >= _FEW_LINES:
+            found = columns.together(lines, given)
+        if found is None:
+            found = columns.one_by_one(lines.tolist(), given)
+        return tuple([_shaped(column, records.shape) for column in found])
 
     return compute
 
 
-def _plain_columns(
-    lines: list[bytes], delimiter: bytes, wanted: int
-) -> list[list[bytes]] | None:
-    """The fields of records, split in one go.
-
-    None if there are quotes or line ends, or other numbers of fields.
-    """
-    blob = delimiter.join(lines)
-    if any(char in blob for char in b'"\r\n'):
-        return None
-    if {line.count(delimiter) for line in lines} - {wanted - 1}:
-        return None
-    fields = blob.split(delimiter) if lines else []
-    return [fields[i::wanted] for i in range(wanted)]
+def _default(value: Any, index: int) -> Any:
+    """What stands for missing fields of a column, [0] or [1]."""
+    given = np.asarray(value)
+    if given.ndim > 1:
+        raise invalid_argument("Each record default should be at most rank 1")
+    if given.size > 1:
+        raise invalid_argument(
+            f"There should only be 1 default per field but field {index} has "
+            f"{given.size}"
+        )
+    return given.reshape(-1)
 
 
-def quoted_columns(
-    lines: list[bytes], delimiter: bytes, wanted: int
-) -> list[list[bytes]] | None:
-    """The fields of records, some of which are quoted, found in all bytes at once.
-
-    None if there are line ends, or other numbers of fields, or malformed ones.
-    """
-    blob = b"\n".join([*lines, b""])
-    if blob.count(b"\n") != len(lines) or b"\r" in blob or delimiter in b'"\r\n':
-        return None
-    data = np.frombuffer(blob, np.uint8)
-    is_quote = data == _QUOTE
-    before = is_quote.cumsum(dtype=np.int32)
-    ends = np.flatnonzero((data == delimiter[0]) | (data == _LINE_END))
-    # What has an odd number of quotes in front is inside of a field.
-    ends = ends[before[ends] & 1 == 0]
-    if len(ends) != wanted * len(lines):
-        return None
-    if (data[ends[wanted - 1 :: wanted]] != _LINE_END).any():
-        return None
-    kept = _without_quotes(is_quote, ends, np.diff(before[ends], prepend=0) > 0)
-    if kept is None:
-        return None
-    separated = data.copy()
-    separated[ends] = _LINE_END
-    fields = separated[kept].tobytes().split(b"\n")[:-1]
-    return [fields[i::wanted] for i in range(wanted)]
+def _shaped(column: Any, shape: tuple[int, ...]) -> Any:
+    result = column.reshape(shape)
+    return result if result.ndim or result.dtype == object else result[()]
 
 
-def _without_quotes(is_quote: Any, ends: Any, quoted: Any) -> Any:
-    """Which bytes of fields are text; None where a quote is neither doubled nor around.
+def record_fields(
+    record: bytes, delimiter: bytes, quoted: bool, most: int | None = None
+) -> list[bytes]:
+    """The fields of a record; quotes are doubled inside of quotes (RFC 4180).
+
+    An empty record has none, and line ends in front of a field are nothing.
 
     Args:
-      is_quote: of each byte; each field has an even number of quotes.
-      ends: where the fields end.
-      quoted: which fields have quotes.
+      most: the number of fields behind which nothing is looked at.
+
+    Raises:
+      InvalidArgumentError: a quote or a line end is where none may be.
     """
-    firsts = np.append(0, ends[:-1] + 1)[quoted]
-    lasts = ends[quoted] - 1
-    if not (is_quote[firsts].all() and is_quote[lasts].all()):
-        return None
-    inside = is_quote.copy()
-    inside[firsts] = inside[lasts] = False
-    doubled = np.flatnonzero(inside).reshape(-1, 2)
-    if (doubled[:, 1] - doubled[:, 0] != 1).any():
-        return None
-    kept = np.ones_like(is_quote)
-    kept[firsts] = kept[lasts] = kept[doubled[:, 0]] = False
-    return kept
-
-
-def _select(
-    fields: list[bytes], chosen: list[int], wanted: int, record: int
-) -> list[bytes]:
-    if chosen:
-        fields = [fields[i] for i in chosen if i < len(fields)]
-    if len(fields) != wanted:
-        raise invalid_argument(
-            f"Expect {wanted} fields but have {len(fields)} in record {record}"
-        )
-    return fields
+    special = b'"\r\n' if quoted else _LINE_ENDS
+    is_plain = b"\n" not in record and b"\r" not in record
+    if record and is_plain and not (quoted and b'"' in record):
+        return record.split(delimiter, -1 if most is None else most)[:most]
+    fields: list[bytes] = []
+    at = 0
+    while at < len(record):
+        if record[at] in _LINE_ENDS:
+            at += 1
+            continue
+        text, at = _field(record, at, delimiter, special)
+        fields.append(text)
+        if len(fields) == most:
+            return fields
+        at += 1
+    return [*fields, b""] if record.endswith(delimiter) else fields
 
 
 def csv_fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
-    """The fields of a record; quotes are doubled inside of quotes (RFC 4180)."""
+    """The fields of a record of a file; an empty one has an empty field.
+
+    Raises:
+      InvalidArgumentError: as `record_fields`.
+    """
     if not quoted or b'"' not in record:
         if quoted and (b"\n" in record or b"\r" in record):
             raise invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
         return record.split(delimiter)
     fields, at = [], 0
     while True:
-        if at < len(record) and record[at] == _QUOTE:
-            text, at = _quoted_field(record, at + 1)
-            if at < len(record) and record[at : at + 1] != delimiter:
-                raise invalid_argument(
-                    "Quote inside a string has to be escaped by another quote"
-                )
-        else:
-            end = record.find(delimiter, at)
-            end = len(record) if end < 0 else end
-            text, at = record[at:end], end
-            if any(char in text for char in b'"\r\n'):
-                raise invalid_argument(
-                    "Unquoted fields cannot have quotes/CRLFs inside"
-                )
+        text, at = _field(record, at, delimiter, b'"\r\n')
         fields.append(text)
         if at >= len(record):
             return fields
         at += 1
+
+
+def _field(
+    record: bytes, at: int, delimiter: bytes, special: bytes
+) -> tuple[bytes, int]:
+    """(text of a field, where it ends); `special` is what only quoted ones may have."""
+    if b'"' in special and record[at : at + 1] == b'"':
+        text, at = _quoted_field(record, at + 1)
+        if at < len(record) and record[at : at + 1] != delimiter:
+            raise invalid_argument(
+                "Quote inside a string has to be escaped by another quote"
+            )
+        return text, at
+    end = record.find(delimiter, at)
+    end = len(record) if end < 0 else end
+    text = record[at:end]
+    if any(char in text for char in special):
+        raise invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
+    return text, end
 
 
 def _quoted_field(record: bytes, at: int) -> tuple[bytes, int]:
@@ -232,71 +314,6 @@ def _quoted_field(record: bytes, at: int) -> tuple[bytes, int]:
         at = end + 2
 
 
-def _column(
-    texts: list[bytes],
-    default: Any,
-    dtype: dtypes.DType,
-    missing: bytes,
-    index: int,
-    shape: tuple[int, ...],
-) -> Any:
-    given = np.asarray(default)
-    if given.ndim > 1:
-        raise invalid_argument("Each record default should be at most rank 1")
-    given = given.reshape(-1)
-    if len(given) > 1:
-        raise invalid_argument(
-            f"There should only be 1 default per field but field {index} has "
-            f"{len(given)}"
-        )
-    result = _whole_column(texts, given, dtype, missing)
-    if result is None:
-        result = _mixed_column(texts, given, dtype, missing, index)
-    result = result.reshape(shape)
-    return result if result.ndim or dtype == dtypes.string else result[()]
-
-
-def _whole_column(
-    texts: list[bytes], given: Any, dtype: dtypes.DType, missing: bytes
-) -> Any:
-    """A column read in one go; None if a field has to be found that is wrong."""
-    gaps = None
-    if b"" in texts or missing in texts:
-        gaps = np.array([text in (b"", missing) for text in texts])
-        texts = [text for text in texts if text not in (b"", missing)]
-        if not len(given):
-            return None
-    found = to_strings(texts, (-1,))
-    if dtype != dtypes.string:
-        found = numbers_of(texts, dtype)
-    if gaps is None or found is None:
-        return found
-    whole = np.full(len(gaps), given[0], dtype.as_numpy_dtype)
-    whole[~gaps] = found
-    return whole
-
-
-def _mixed_column(
-    texts: list[bytes],
-    given: Any,
-    dtype: dtypes.DType,
-    missing: bytes,
-    index: int,
-) -> Any:
-    """A column by its fields, to tell what is wrong with one."""
-    result = np.empty(len(texts), dtype.as_numpy_dtype)
-    for i, text in enumerate(texts):
-        if text in (b"", missing):
-            if not len(given):
-                raise invalid_argument(
-                    f"Field {index} is required but missing in record {i}!"
-                )
-            result[i] = given[0]
-        else:
-            result[i] = csv_number(text, dtype, index, i)
-    return result
-
-
 def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any:
     """The value of a field of a CSV record, by its text.
 
@@ -308,11 +325,17 @@ def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any
     try:
         return number_of(text, dtype)
     except ValueError:
-        kind = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
-        raise invalid_argument(
-            f"Field {index} in record {record} is not a valid {kind}: "
-            f"{text.decode(errors='replace')}"
-        ) from None
+        raise _no_number(text, dtype, index, record) from None
+
+
+def _no_number(
+    text: bytes, dtype: dtypes.DType, index: int, record: int
+) -> errors.InvalidArgumentError:
+    kind = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+    return invalid_argument(
+        f"Field {index} in record {record} is not a valid {kind}: "
+        f"{text.decode(errors='replace')}"
+    )
 
 
 # --- JSON, compression ------------------------------------------------------------
@@ -322,7 +345,15 @@ def csv_number(text: bytes, dtype: dtypes.DType, index: int, record: int) -> Any
 def decode_json_example(c: OpKernelConstruction) -> Compute:
     """Examples in JSON, serialized."""
 
+    from tensorloom.kernels.host import json_examples
+
     def decode(text: bytes) -> bytes:
+        try:
+            return json_examples.serialized(text)
+        except json_examples.Unusual:
+            return decode_any(text)
+
+    def decode_any(text: bytes) -> bytes:
         from google.protobuf import json_format
 
         from tensorloom.protos import example_pb2

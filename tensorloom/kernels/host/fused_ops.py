@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.composition import fused
 from tensorloom.kernels.host.array_ops_checks import in_advance
@@ -85,16 +87,10 @@ def sigmoid_cross_entropy(c: OpKernelConstruction) -> Compute:
 
     @makes_array
     def compute(x: _Array, z: _Array) -> _Array:
-        if x.size < _LEAST_IN_LOOP or x.dtype != np.float32 or x.shape != z.shape:
-            linear: _Array = np.maximum(x, 0) - x * z
-            return linear + np.log1p(np.exp(-np.abs(x)))
-        from tensorloom.kernels.loops import losses
+        linear: _Array = np.maximum(x, 0) - x * z
+        return linear + np.log1p(np.exp(-np.abs(x)))
 
-        out = np.empty(x.shape, x.dtype)
-        losses.sigmoid_cross_entropy(_flat(x), _flat(z), _flat(out))
-        return out
-
-    return compute
+    return _in_loop_if_many(c, compute)
 
 
 @host_kernel("_SigmoidCrossEntropyGrad")
@@ -103,20 +99,54 @@ def sigmoid_cross_entropy_grad(c: OpKernelConstruction) -> Compute:
 
     @makes_array
     def compute(g: _Array, x: _Array, rest: _Array) -> _Array:
-        if x.size < _LEAST_IN_LOOP or x.dtype != np.float32 or x.shape != rest.shape:
-            return np.asarray(g / (1 + np.exp(-x)) + rest)
-        from tensorloom.kernels.loops import losses
+        return np.asarray(g / (1 + np.exp(-x)) + rest)
 
-        out = np.empty(x.shape, x.dtype)
-        given = g if g.shape == x.shape else np.broadcast_to(g, x.shape)
-        losses.sigmoid_cross_entropy_grad(*map(_flat, (given, x, rest, out)))
-        return out
+    return _in_loop_if_many(c, compute)
+
+
+def _in_loop_if_many(c: OpKernelConstruction, compute: Compute) -> Compute:
+    """What computes elements of one shape by the node's loop, if they are many.
+
+    Which of the two it is follows from the static shapes, or from those of the step.
+    """
+    if c["T"] != dtypes.float32:
+        return compute
+    shapes = [shape.dims_tuple for shape in c.input_shapes]
+    if all(shape.is_fully_defined() for shape in c.input_shapes):
+        return _loop(c) if _are_many(shapes) else compute
+
+    loop = functools.cache(lambda: _loop(c))
+
+    @makes_array
+    def choose(*inputs: _Array) -> _Array:
+        chosen = loop() if _are_many([x.shape for x in inputs]) else compute
+        result: _Array = chosen(*inputs)
+        return result
+
+    return choose
+
+
+def _are_many(shapes: Sequence[Any]) -> bool:
+    first = shapes[0]
+    return math.prod(first) >= _LEAST_IN_LOOP and all(s == first for s in shapes)
+
+
+def _loop(c: OpKernelConstruction) -> Compute:
+    from tensorloom.kernels.loops import losses
+
+    loops: dict[str, Callable[..., None]] = {
+        "_SigmoidCrossEntropy": losses.sigmoid_cross_entropy,
+        "_SigmoidCrossEntropyGrad": losses.sigmoid_cross_entropy_grad,
+    }
+    run = loops[c.op]
+
+    @makes_array
+    def compute(*inputs: _Array) -> _Array:
+        out = np.empty(inputs[0].size, np.float32)
+        run(*[x.ravel() for x in inputs], out)
+        return out.reshape(inputs[0].shape)
 
     return compute
-
-
-def _flat(x: _Array) -> _Array:
-    return np.ascontiguousarray(x).reshape(-1)
 
 
 @host_kernel("_MeanGrad", any_inputs=("x",))

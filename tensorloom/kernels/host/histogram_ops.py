@@ -15,17 +15,19 @@ from tensorloom.kernels.host.math_ops_errors import shape_text
 @host_kernel("HistogramFixedWidth", large=True)
 def histogram_fixed_width(c: OpKernelConstruction) -> Compute:
     """Counts the values in bins of equal width."""
+    from tensorloom.kernels.loops.histograms import count_in_bins
+
     dtype = c["dtype"].as_numpy_dtype
 
     def compute(values: Any, value_range: Any, nbins: Any) -> Any:
         low, high, count = _checked(np.asarray(value_range), np.asarray(nbins))
         check_shape((count,), c["dtype"], c.device)
-        flat = np.asarray(values).reshape(-1).astype(np.float64)
+        flat = np.ascontiguousarray(values).reshape(-1)
         # Where an integer dtype has no fractions, neither has the width of a bin.
         step = np.float64((high - low) / count)
-        bins = np.clip((flat - low) / step, 0, count - 1)
-        found = np.nan_to_num(bins).astype(np.int64)
-        return np.bincount(found, minlength=count).astype(dtype)
+        counts = np.zeros(count, np.int64)
+        count_in_bins(flat, float(low), step, counts)
+        return counts.astype(dtype)
 
     return compute
 

@@ -317,7 +317,7 @@ def encode_png(c: OpKernelConstruction) -> Compute:
     level = 6 if compression < 0 else compression
 
     def compute(image: Any) -> Any:
-        _check_image(image, (1, 2, 3, 4), "1, 2, 3, or 4")
+        _check_png(image)
         if image.dtype == np.uint16:
             return to_strings([encode_png16(image, level)], ())
         return _save(image, "PNG", compress_level=level)
@@ -372,6 +372,12 @@ def _check_image(image: Any, channels: tuple[int, ...], text: str) -> None:
         )
     if image.shape[2] not in channels:
         raise invalid_argument(f"image must have {text} channels, got {image.shape[2]}")
+
+
+def _check_png(image: Any) -> None:
+    if image.ndim == 3 and 0 < image.shape[2] < 5 and not image.size:
+        raise errors.InternalError(None, None, "PNG encoding failed")
+    _check_image(image, (1, 2, 3, 4), "1, 2, 3, or 4")
 
 
 def _check_jpeg(image: Any, channels: tuple[int, ...]) -> None:

@@ -246,14 +246,15 @@ _COLORS: Final = np.array(
 
 def _palette(colors: Any, depth: int) -> Any:
     table = _COLORS.copy()
+    if colors is not None and colors.shape[1] < depth:
+        raise invalid_argument(
+            "colors must have equal or more channels than the image provided: "
+            f"{shape_text(colors.shape)}"
+        )
     if colors is not None and colors.size:
         table = colors
     elif depth == 1:
         table[:, 0] = 1  # white, on gray images
-    if colors is not None and colors.size and table.shape[1] < depth:
-        raise invalid_argument(
-            f"Expect colors to have at least {depth} channels, got {table.shape[1]}"
-        )
     return table[:, :depth]
 
 

@@ -1,4 +1,4 @@
-"""Host kernels that resize images.
+"""Kernels that resize images.
 
 Each axis is a sparse matrix from old to new positions: for every new position a few
 old ones with weights. The gradient is its transpose.
@@ -14,6 +14,7 @@ import numpy as np
 
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.intra_op import in_ranges
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
@@ -21,6 +22,10 @@ from tensorloom.kernels.host.math_ops_errors import shape_text
 # (old positions [new, taps], weights [new, taps]) of one axis.
 Taps = tuple[Any, Any]
 _Weights = Callable[[int, int, bool, bool], Taps]
+# Elements of a result that are worth a thread's while.
+_WORTHWHILE = 1 << 15
+# Of these dtypes a loop reads images as they are; it gets others as float32.
+_READ = frozenset([np.dtype(np.float32), np.dtype(np.uint8)])
 
 
 def _scale(old: int, new: int, align: bool) -> Any:
@@ -38,21 +43,24 @@ def _positions(old: int, new: int, align: bool, centers: bool) -> Any:
     return index * scale
 
 
-def _between(old: int, new: int, align: bool, centers: bool) -> tuple[Any, Any, Any]:
+@functools.lru_cache(maxsize=64)
+def between(old: int, new: int, align: bool, centers: bool) -> tuple[Any, Any, Any]:
     """(pixel before, pixel after, how far from the first) of each new position."""
     at = _positions(old, new, align, centers)
     floor = np.floor(at)
-    lower = np.maximum(floor.astype(np.int64), 0)
-    upper = np.minimum(np.ceil(at).astype(np.int64), old - 1)
+    lower = np.clip(floor.astype(np.int64), 0, old - 1)
+    upper = np.clip(np.ceil(at).astype(np.int64), 0, old - 1)
     return lower, upper, at - floor
 
 
+@functools.lru_cache(maxsize=64)
 def _linear(old: int, new: int, align: bool, centers: bool) -> Taps:
-    lower, upper, fraction = _between(old, new, align, centers)
+    lower, upper, fraction = between(old, new, align, centers)
     weights = np.stack([1 - fraction, fraction], axis=1)
     return np.stack([lower, upper], axis=1), weights
 
 
+@functools.lru_cache(maxsize=64)
 def _nearest(old: int, new: int, align: bool, centers: bool) -> Taps:
     scale = _scale(old, new, align)
     index = np.arange(new, dtype=np.float32)
@@ -75,6 +83,7 @@ def _cubic_table(a: float) -> Any:
     return near.astype(np.float32), far.astype(np.float32)
 
 
+@functools.lru_cache(maxsize=64)
 def _cubic(old: int, new: int, align: bool, centers: bool) -> Taps:
     near, far = _cubic_table(-0.5 if centers else -0.75)
     at = _positions(old, new, align, centers)
@@ -94,6 +103,7 @@ def _cubic(old: int, new: int, align: bool, centers: bool) -> Taps:
     return np.clip(taps, 0, old - 1), weights / safe
 
 
+@functools.lru_cache(maxsize=64)
 def _area(old: int, new: int, align: bool, centers: bool) -> Taps:
     scale = _scale(old, new, align)
     index = np.arange(new, dtype=np.float32)
@@ -138,50 +148,21 @@ def check_sizes(images: Any, size: Any) -> tuple[int, int]:
     return height, width
 
 
-def _along(image: Any, axis: int, taps: Taps) -> Any:
-    """The weighted sums of rows (axis 0) or columns (axis 1) of a matrix."""
-    positions, weights = taps
-    total = None
-    for i in range(positions.shape[1]):
-        part = np.take(image, positions[:, i], axis=axis, mode="clip")
-        part *= weights[:, i] if axis else weights[:, i, None]
-        if total is None:
-            total = part
-        else:
-            total += part
-    return total
+def _by_rows(
+    loop: Callable[..., None], images: Any, rows: Any, columns: Any, shape: Any
+) -> Any:
+    """The float32 images [batch, height, width, channels] that a loop makes."""
+    result = np.empty(shape, np.float32)
+    if images.dtype not in _READ:
+        images = images.astype(np.float32)
+    images = np.ascontiguousarray(images)
 
+    def fill(begin: int, end: int) -> None:
+        loop(images, rows, columns, begin, end, result)
 
-def _of_elements(taps: Taps, channels: int) -> Taps:
-    """The taps of pixels as those of the elements of flat rows."""
-    positions, weights = taps
-    elements = positions[:, None, :] * channels + np.arange(channels)[:, None]
-    flat = elements.reshape(-1, positions.shape[1])
-    return flat, np.repeat(weights, channels, axis=0)
-
-
-@functools.lru_cache(maxsize=64)
-def bilinear_plan(
-    shape: tuple[int, ...], height: int, width: int, align: bool, centers: bool
-) -> tuple[Any, ...]:
-    """Which rows and which elements of the rows are needed, and how they are mixed."""
-    _, old_height, old_width, channels = shape
-    top, bottom, down = _between(old_height, height, align, centers)
-    left, right, across = _between(old_width, width, align, centers)
-    rows: Any = np.union1d(top, bottom)
-    if len(rows) == old_height:
-        rows = None
-    else:
-        top, bottom = np.searchsorted(rows, top), np.searchsorted(rows, bottom)
-    # Rows are flat: a gather of single elements is faster than one of pixels.
-    each = np.arange(channels)
-    left = (left[:, None] * channels + each).reshape(-1)
-    right = (right[:, None] * channels + each).reshape(-1)
-    return rows, top, bottom, down[:, None], left, right, np.repeat(across, channels)
-
-
-# A block of rows stays in the cache through all steps.
-_BLOCK_ELEMENTS = 1 << 19
+    batch, height, width, channels = shape
+    in_ranges(fill, batch * height, max(1, _WORTHWHILE // (width * channels)))
+    return result
 
 
 @host_kernel("ResizeBilinear", large=True)
@@ -191,68 +172,44 @@ def resize_bilinear(c: OpKernelConstruction) -> Compute:
     Sums of weighted pixels would be as good, but not the same in the last bit, and an
     image of one colour would come out in another one.
     """
+    from tensorloom.kernels.loops.resize import bilinear
+
     align, centers = c["align_corners"], c["half_pixel_centers"]
     check_flags(align, centers)
 
     def compute(images: Any, size: Any) -> Any:
         height, width = check_sizes(images, size)
-        result_shape = (images.shape[0], height, width, images.shape[3])
-        check_shape(result_shape, dtypes.float32, c.device)
         batch, old_height, old_width, channels = images.shape
+        result_shape = (batch, height, width, channels)
+        check_shape(result_shape, dtypes.float32, c.device)
         if (height, width) == (old_height, old_width):
             return images.astype(np.float32)
-        result = np.empty((batch, height, width * channels), np.float32)
-        plan = bilinear_plan(images.shape, height, width, align, centers)
-        for image, resized in zip(images, result, strict=True):
-            _mix(image.reshape(old_height, old_width * channels), plan, resized)
-        return result.reshape(batch, height, width, channels)
+        rows = between(old_height, height, align, centers)
+        columns = between(old_width, width, align, centers)
+        return _by_rows(bilinear, images, rows, columns, result_shape)
 
     return compute
-
-
-def _mix(image: Any, plan: tuple[Any, ...], out: Any) -> None:
-    rows, top, bottom, down, left, right, across = plan
-    if rows is not None:
-        image = image[rows]
-    image = image.astype(np.float32, copy=False)
-    wide = np.take(image, right, axis=1, mode="clip")
-    start = np.take(image, left, axis=1, mode="clip")
-    wide -= start
-    wide *= across
-    wide += start
-    step = max(1, _BLOCK_ELEMENTS // max(1, wide.shape[1]))
-    for begin in range(0, len(out), step):
-        part = slice(begin, begin + step)
-        upper, mixed = wide[top[part]], wide[bottom[part]]
-        mixed -= upper
-        mixed *= down[part]
-        np.add(mixed, upper, out=out[part])
 
 
 @host_kernel(["ResizeBicubic", "ResizeArea"], large=True)
 def resize(c: OpKernelConstruction) -> Compute:
     """Weighted sums along both axes, float32."""
+    from tensorloom.kernels.loops.resize import weighted
+
     weights = WEIGHTS[c.op]
     align, centers = c["align_corners"], c.get("half_pixel_centers", False)
     check_flags(align, centers)
 
     def compute(images: Any, size: Any) -> Any:
         height, width = check_sizes(images, size)
-        result_shape = (images.shape[0], height, width, images.shape[3])
+        batch, old_height, old_width, channels = images.shape
+        result_shape = (batch, height, width, channels)
         check_shape(result_shape, dtypes.float32, c.device)
         if (height, width) == images.shape[1:3] and c.op != "ResizeArea":
             return images.astype(np.float32)
-        batch, old_height, old_width, channels = images.shape
         rows = weights(old_height, height, align, centers)
         columns = weights(old_width, width, align, centers)
-        columns = _of_elements(columns, channels)
-        result = np.empty((batch, height, width * channels), np.float32)
-        # One by one: an image stays in the cache.
-        for image, resized in zip(images, result, strict=True):
-            matrix = image.reshape(old_height, old_width * channels)
-            down = _along(matrix.astype(np.float32, copy=False), 0, rows)
-            resized[...] = _along(down, 1, columns)
-        return result.reshape(result_shape)
+        return _by_rows(weighted, images, rows, columns, result_shape)
 
     return compute
 
@@ -285,16 +242,17 @@ def resize_nearest_neighbor(c: OpKernelConstruction) -> Compute:
 # --- gradients --------------------------------------------------------------------
 
 
-def _spread(grad: Any, axis: int, taps: Taps, old: int) -> Any:
-    """The transpose of `_along`."""
-    positions, weights = taps
-    moved = np.ascontiguousarray(np.moveaxis(grad, axis, 0))
-    result = np.zeros((old, *moved.shape[1:]), grad.dtype)
-    for i in range(positions.shape[1]):
-        scale = weights[:, i].reshape(-1, 1, 1, 1).astype(grad.dtype)
-        for chosen in _rounds(positions[:, i]):
-            result[positions[chosen, i]] += moved[chosen] * scale[chosen]
-    return np.moveaxis(result, 0, axis)
+def _by_images(loop: Callable[..., None], grads: Any, result: Any, *axes: Any) -> Any:
+    """`result`, filled in by a loop; its images side by side."""
+    grads = np.ascontiguousarray(grads)
+
+    def fill(begin: int, end: int) -> None:
+        loop(grads, *axes, begin, end, result)
+
+    batch = len(grads)
+    size_of_one = grads.size // max(batch, 1)
+    in_ranges(fill, batch, max(1, _WORTHWHILE // max(size_of_one, 1)))
+    return result
 
 
 def _gathered(grad: Any, axis: int, chosen: Any, old: int) -> Any:
@@ -324,19 +282,14 @@ def _rounds(positions: Any) -> list[Any]:
     return [order[times == i] for i in range(times.max() + 1)]
 
 
-def _transposed(c: OpKernelConstruction, grads: Any, height: int, width: int) -> Any:
-    weights = WEIGHTS[c.op[:-4]]
-    align, centers = c["align_corners"], c["half_pixel_centers"]
-    rows = weights(height, grads.shape[1], align, centers)
-    columns = weights(width, grads.shape[2], align, centers)
-    return _spread(_spread(grads, 1, rows, height), 2, columns, width)
-
-
 @host_kernel(["ResizeBilinearGrad", "ResizeBicubicGrad"], large=True)
 def resize_grad(c: OpKernelConstruction) -> Compute:
     """The gradient for the image, of its dtype."""
-    to = c["T"].as_numpy_dtype
-    check_flags(c["align_corners"], c["half_pixel_centers"])
+    from tensorloom.kernels.loops.resize import spread
+
+    to, weights = c["T"].as_numpy_dtype, WEIGHTS[c.op[:-4]]
+    align, centers = c["align_corners"], c["half_pixel_centers"]
+    check_flags(align, centers)
 
     def compute(grads: Any, image: Any) -> Any:
         for name, value in (("input_grad", grads), ("original_image", image)):
@@ -344,8 +297,14 @@ def resize_grad(c: OpKernelConstruction) -> Compute:
                 raise invalid_argument(
                     f"{name} must be 4-dimensional{shape_text(value.shape)}"
                 )
-        _, height, width, _ = image.shape
-        return np.ascontiguousarray(_transposed(c, grads, height, width)).astype(to)
+            if 0 in value.shape[1:3]:
+                raise invalid_argument(f"{name} must be of non-zero size")
+        batch, new_height, new_width, channels = grads.shape
+        height, width = image.shape[1:3]
+        rows = weights(height, new_height, align, centers)
+        columns = weights(width, new_width, align, centers)
+        result = np.zeros((batch, height, width, channels), grads.dtype)
+        return _by_images(spread, grads, result, rows, columns).astype(to, copy=False)
 
     return compute
 
@@ -353,6 +312,8 @@ def resize_grad(c: OpKernelConstruction) -> Compute:
 @host_kernel("ResizeNearestNeighborGrad", large=True)
 def resize_nearest_neighbor_grad(c: OpKernelConstruction) -> Compute:
     """The sum of the gradients of the pixels that came from each pixel."""
+    from tensorloom.kernels.loops.resize import add_nearest
+
     align, centers = c["align_corners"], c["half_pixel_centers"]
     check_flags(align, centers)
 
@@ -360,6 +321,10 @@ def resize_nearest_neighbor_grad(c: OpKernelConstruction) -> Compute:
         height, width = check_sizes(grads, size)
         rows = _nearest(height, grads.shape[1], align, centers)[0][:, 0]
         columns = _nearest(width, grads.shape[2], align, centers)[0][:, 0]
-        return _gathered(_gathered(grads, 1, rows, height), 2, columns, width)
+        if grads.itemsize == 2:  # halves, of which there is no compiled loop
+            return _gathered(_gathered(grads, 1, rows, height), 2, columns, width)
+        result = np.zeros((len(grads), height, width, grads.shape[3]), grads.dtype)
+        axes = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
+        return _by_images(add_nearest, grads, result, *axes)
 
     return compute

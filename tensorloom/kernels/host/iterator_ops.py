@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.framework.resource import container_of
 from tensorloom.kernels.host import handle_strings
@@ -67,6 +68,10 @@ def iterator(c: OpKernelConstruction) -> Compute:
 @host_kernel("OneShotIterator", devices=("CPU",), context=True, large=True)
 def one_shot_iterator(c: OpKernelConstruction) -> Compute:
     """An iterator that a function's dataset initializes, once a session."""
+    if c["shared_name"]:
+        raise invalid_argument(
+            "OneShotIteratorOp does not currently support the 'shared_name' attr."
+        )
     factory = c.function(c["dataset_factory"], host_results=True)
     made: list[Any] = []
 

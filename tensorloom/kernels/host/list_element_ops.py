@@ -28,6 +28,7 @@ from tensorloom.kernels.tensor_list import (
     format_dims,
     is_compatible,
     merge_dims,
+    only_number,
 )
 from tensorloom.kernels.variable_value import shape_of, to_host
 
@@ -77,6 +78,7 @@ def make_get_item(c: OpKernelConstruction, convert: Convert) -> Compute:
     def compute(handle: TensorList, index: Any, element_shape: Any) -> Any:
         if handle.element_dtype is not dtype:
             check_dtype(handle, dtype)
+        index = only_number(index, "index")
         if not 0 <= index < handle.length:
             raise invalid_argument(
                 f"Trying to access element {index} in a list with {handle.length} "

@@ -17,6 +17,7 @@ from tensorloom.kernels.tensor_list import (
     dims_of,
     format_dims,
     is_compatible,
+    only_number,
 )
 from tensorloom.kernels.variable_value import format_shape, ready_to_slice, shape_of
 
@@ -50,7 +51,7 @@ def reserve(c: OpKernelConstruction) -> Compute:
     dtype = c["element_dtype"]
 
     def compute(element_shape: Any, num_elements: Any) -> TensorList:
-        count = int(num_elements)
+        count = int(only_number(num_elements, "num_elements"))
         if count < 0:
             raise invalid_argument(
                 f"The num_elements to reserve must be a non negative number, but got "
@@ -88,6 +89,7 @@ def set_item(c: OpKernelConstruction) -> Compute:
         if handle.element_dtype is not dtype:
             check_dtype(handle, dtype)
         length = handle.length
+        index = only_number(index, "index")
         if not 0 <= index < length:
             if not may_grow or index < 0:
                 raise invalid_argument(
@@ -107,6 +109,7 @@ def resize(c: OpKernelConstruction) -> Compute:
     """The list with another number of elements."""
 
     def compute(handle: TensorList, size: Any) -> TensorList:
+        size = only_number(size, "size")
         if size < 0:
             raise invalid_argument(
                 f"TensorListSlice expects size to be non-negative. Got: {size}"
@@ -130,6 +133,7 @@ def scatter(c: OpKernelConstruction) -> Compute:
         tensor: Any, indices: Any, element_shape: Any, num_elements: Any = -1
     ) -> TensorList:
         dims = dims_of(element_shape)
+        num_elements = only_number(np.asarray(num_elements), "num_elements")
         if num_elements < -1:
             raise invalid_argument(
                 f"TensorListScatter expects num_elements >= -1, found: {num_elements}"

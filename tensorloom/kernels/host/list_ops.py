@@ -17,7 +17,7 @@ from tensorloom.kernels import tensor_list_codec  # noqa: F401  (lists cross tas
 from tensorloom.kernels.host import array_ops_fill, math_ops_sequence  # noqa: F401
 from tensorloom.kernels.host.list_element_ops import make_pop_back
 from tensorloom.kernels.host.optional_ops import Optional
-from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of
+from tensorloom.kernels.tensor_list import UNSET, TensorList, dims_of, only_number
 from tensorloom.kernels.tensor_map import TensorMap
 from tensorloom.kernels.variable_value import is_host, to_host
 
@@ -35,7 +35,8 @@ def empty_tensor_list(c: OpKernelConstruction) -> Compute:
     dtype = c["element_dtype"]
 
     def compute(element_shape: Any, max_num_elements: Any) -> TensorList:
-        return TensorList(dtype, dims_of(element_shape), [], 0, int(max_num_elements))
+        most = int(only_number(max_num_elements, "max_num_elements"))
+        return TensorList(dtype, dims_of(element_shape), [], 0, most)
 
     return compute
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
                 "Key index for line number requires table key dtype of int64, got "
                 f"{table.key_dtype.name}"
             )
-        name = filename.item().decode()
+        name = os.fsdecode(filename.item())
         if not name:
             raise invalid_argument("filename cannot be empty.")
         lines = _lines(name, most)
@@ -256,6 +257,10 @@ def initialize_from_file(c: OpKernelConstruction) -> Compute:
 def _lines(name: str, most: int) -> list[bytes]:
     with filesystem.open_file(name) as file:
         lines = [line.rstrip(b"\n").rstrip(b"\r") for line in file]
+    if not most:
+        raise errors.OutOfRangeError(
+            None, None, f"Finished reading 0 of lines from {name}"
+        )
     if most > 0:
         if len(lines) < most:
             raise invalid_argument(

@@ -75,9 +75,9 @@ class LookupTable(Resource):
 
         Many keys are found by an index, without dictionary.
         """
-        self._check_ready()
         shape = self._outer_shape(keys)
         self._check_default(default, shape)
+        self._check_ready()
         with self._lock:
             found = None
             if keys.size >= _FEW_KEYS and default.shape == self.value_shape:

@@ -70,18 +70,26 @@ def _sigmoid_grad(y: Any, dy: Any) -> Any:
     return dy * ((1 - y) * y)
 
 
+def _zero_for_zero(dy: Any, gradient: Any) -> Any:
+    """0 where dy is 0, whatever it was multiplied by: infinity or NaN, too."""
+    return np.where(dy == 0, dy.dtype.type(0), gradient)[()]
+
+
+@makes_array
 def _sqrt_grad(y: Any, dy: Any) -> Any:
-    return dy / (np.conj(y) * 2)
+    return _zero_for_zero(dy, dy / (np.conj(y) * 2))
 
 
+@makes_array
 def _rsqrt_grad(y: Any, dy: Any) -> Any:
     y = np.conj(y)
-    return -dy * (y * y * y) / 2
+    return _zero_for_zero(dy, -dy * (y * y * y) / 2)
 
 
+@makes_array
 def _reciprocal_grad(y: Any, dy: Any) -> Any:
     y = np.conj(y)
-    return -dy * (y * y)
+    return _zero_for_zero(dy, -dy * (y * y))
 
 
 def like_first(c: OpKernelConstruction, compute: Compute) -> Compute:
@@ -151,9 +159,11 @@ host_kernel("TanhGrad", inline="({1} * (1 - {0} * {0}))", types=NATIVE_FLOATS)(
 host_kernel("SigmoidGrad", inline="({1} * ((1 - {0}) * {0}))", types=NATIVE_FLOATS)(
     lambda c: like_first(c, _sigmoid_grad)
 )
-host_kernel("SqrtGrad", inline="({1} / ({0} * 2))", types=NATIVE_FLOATS)(
-    lambda c: like_first(c, _sqrt_grad)
-)
+host_kernel(
+    "SqrtGrad",
+    inline="({1} / ({0} * 2) if {1} else {1} * {1})",
+    types=NATIVE_FLOATS,
+)(lambda c: like_first(c, _sqrt_grad))
 host_kernel("RsqrtGrad")(lambda c: like_first(c, _rsqrt_grad))
 for _op in ("ReciprocalGrad", "InvGrad"):
     host_kernel(_op)(lambda c: like_first(c, _reciprocal_grad))

@@ -10,10 +10,11 @@ import numpy as np
 from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.blas_threads import on_one_thread
 from tensorloom.kernels.host.in_place import makes_array
 from tensorloom.kernels.host.math_ops_errors import shape_text
 
-# Multiplications up to which OpenBLAS computes a product on the caller's thread alone.
+# Multiplications up to which OpenBLAS wakes no threads for a product.
 ONE_THREAD_PRODUCT: Final = 1 << 18
 # Of the dtypes that it computes; products of others are loops of NumPy's own.
 BLAS_TYPES: Final = (dtypes.float32, dtypes.float64)
@@ -43,55 +44,11 @@ def product_of(c: OpKernelConstruction) -> Compute:
     if inner == 1 and not is_blas:
         return np.multiply  # of a column and a row, without a sum
     if is_blas and math.prod(left) * columns > ONE_THREAD_PRODUCT:
-        return _in_blocks(math.prod(left) // inner, inner, columns)
+        # Unlike the other one it does not first write zeros.
+        return makes_array(on_one_thread(np.matmul))
     # The same for matrices, in half of the time; `np.dot` first asks its arguments
     # whether they want to take over.
     return np.ndarray.dot
-
-
-def _in_blocks(rows: int, inner: int, columns: int) -> Compute:
-    """The product in blocks, none of which makes OpenBLAS wake its threads.
-
-    They would be awake when torch's are, on the same cores. The blocks are of rows or
-    of columns, whichever are more: each block repacks the whole other matrix, which of
-    few rows or columns is little. Blocks of a single row are products with a vector,
-    for which nothing is packed.
-    """
-    height = max(1, ONE_THREAD_PRODUCT // (inner * columns))
-    width = ONE_THREAD_PRODUCT // (rows * inner)
-    if height == 1 or columns <= rows or not width:
-        return _in_blocks_of_rows(_even(rows, height))
-    return _in_blocks_of_columns(_even(columns, width))
-
-
-def _even(total: int, most: int) -> int:
-    """The size of equal blocks of at most `most`; OpenBLAS takes eights at once."""
-    size = math.ceil(total / math.ceil(total / most))
-    return min(most, math.ceil(size / 8) * 8)
-
-
-def _in_blocks_of_rows(height: int) -> Compute:
-    @makes_array
-    def multiply(a: Any, b: Any) -> Any:
-        result = np.empty((len(a), b.shape[1]), a.dtype)
-        for start in range(0, len(a), height):
-            a[start : start + height].dot(b, result[start : start + height])
-        return result
-
-    return multiply
-
-
-def _in_blocks_of_columns(width: int) -> Compute:
-    @makes_array
-    def multiply(a: Any, b: Any) -> Any:
-        columns = b.shape[1]
-        result = np.empty((len(a), columns), a.dtype)
-        for start in range(0, columns, width):
-            block = slice(start, start + width)
-            np.matmul(a, b[:, block], result[:, block])
-        return result
-
-    return multiply
 
 
 @host_kernel("MatMul")

@@ -79,6 +79,14 @@ def _reduction(
     def factory(c: OpKernelConstruction) -> Compute:
         keep = c["keep_dims"]
         reduce = build(c[attr] if attr else dtypes.bool)
+        known = in_advance(
+            lambda shape, indices: reduction_axes(indices, len(shape)),
+            c.input_shapes[0],
+            c.constant(1),
+        )
+        if known is not None:
+            fixed = known
+            return lambda x, indices: reduce(x, fixed, keep)
         axes = keep_last_axes()
 
         def compute(x: Any, indices: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.matrix_ops import check_square, wide
 
 _Array = NDArray[Any]
@@ -111,8 +113,7 @@ def tridiagonal_solve(c: OpKernelConstruction) -> Compute:
     pivoting = c["partial_pivoting"]
 
     def compute(diagonals: _Array, rhs: _Array) -> _Array:
-        if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
-            raise invalid_argument("Expected diagonals and right-hand sides to fit")
+        _check_tridiagonal(diagonals.shape, rhs.shape)
         upper, main, lower = (diagonals[..., i, :].copy() for i in range(3))
         if rhs.size == 0:
             return np.zeros_like(rhs)
@@ -121,6 +122,24 @@ def tridiagonal_solve(c: OpKernelConstruction) -> Compute:
         return _thomas(upper, main, lower, rhs.copy())
 
     return compute
+
+
+def _check_tridiagonal(diagonals: Sequence[int], rhs: Sequence[int]) -> None:
+    if len(diagonals) < 2:
+        raise invalid_argument(
+            f"Input tensor 0 must have rank >= 2, got shape {shape_text(diagonals)}"
+        )
+    if len(diagonals) != len(rhs):
+        raise invalid_argument("All input tensors must have the same rank.")
+    if diagonals[:-2] != rhs[:-2]:
+        raise invalid_argument("All input tensors must have the same outer dimensions.")
+    if diagonals[-2] != 3:
+        raise invalid_argument(f"Expected 3 diagonals got {diagonals[-2]}")
+    if diagonals[-1] != rhs[-2]:
+        raise invalid_argument(
+            "Expected the same number of left-hand sides and right-hand sides, got "
+            f"{diagonals[-1]} and {rhs[-2]}."
+        )
 
 
 def _thomas(upper: _Array, main: _Array, lower: _Array, rhs: _Array) -> _Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,19 +20,44 @@ if TYPE_CHECKING:
 _HEXADECIMAL: Final = re.compile(rb"\s*[+-]?0[xX][0-9a-fA-F]+\s*")
 
 
-def _is_only_pythons(text: bytes, dtype: DType) -> bool:
-    """Whether Python reads more in texts like this than TensorFlow does.
-
-    Digits grouped by underscores, "infinity" written out, and integers with a plus.
-    """
-    if b"_" in text:
-        return True
-    return b"+" in text if dtype.is_integer else b"y" in text or b"Y" in text
-
-
 @functools.cache
 def _bounds(dtype: DType) -> tuple[int, int]:
     return dtype.min, dtype.max
+
+
+@functools.cache
+def reader(dtype: DType) -> Callable[[bytes], Any]:
+    """The function that reads a number from a text in ASCII.
+
+    It raises ValueError if the text is none, or the number is out of the range of an
+    integer dtype. Python reads more than TensorFlow does: digits grouped by
+    underscores, "infinity" written out, and integers with a plus.
+    """
+    if dtype.is_integer:
+        low, high = _bounds(dtype)
+
+        def read_integer(text: bytes) -> int:
+            number = int(text)
+            if not low <= number <= high or b"_" in text or b"+" in text:
+                raise ValueError
+            return number
+
+        return read_integer
+    return _read_real
+
+
+def _read_real(text: bytes) -> float:
+    if b"_" in text or b"y" in text or b"Y" in text:
+        raise ValueError
+    try:
+        return float(text)
+    except ValueError:
+        if not _HEXADECIMAL.fullmatch(text):
+            raise
+        try:
+            return float(int(text, 16))
+        except OverflowError:
+            raise ValueError from None
 
 
 def number_of(text: bytes, dtype: DType) -> int | float:
@@ -40,14 +66,7 @@ def number_of(text: bytes, dtype: DType) -> int | float:
     Raises:
       ValueError: it is none, or out of the range of an integer dtype.
     """
-    if _is_only_pythons(text, dtype):
-        raise ValueError
-    if not dtype.is_integer:
-        return float(int(text, 16) if _HEXADECIMAL.fullmatch(text) else text)
-    number = int(text)
-    low, high = _bounds(dtype)
-    if not low <= number <= high:
-        raise ValueError
+    number: int | float = reader(dtype)(text)
     return number
 
 
@@ -63,8 +82,16 @@ def numbers_of(texts: Any, dtype: DType) -> Any:
     """
     try:
         if len(texts) < _FEW:
-            return np.array([number_of(x, dtype) for x in texts], dtype.np_dtype)
+            return np.array(list(map(reader(dtype), texts)), dtype.np_dtype)
         return _read_many(spans_of(texts), dtype)
+    except ValueError:
+        return None
+
+
+def numbers_at(spans: Spans, dtype: DType) -> Any:
+    """As `numbers_of`, of texts in a buffer."""
+    try:
+        return _read_many(spans, dtype)
     except ValueError:
         return None
 

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import dtypes
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 _Array = NDArray[Any]
 
@@ -65,6 +68,7 @@ def ragged_gather(c: OpKernelConstruction) -> Compute:
 
 
 def _check_splits(nested: tuple[Any, ...], count: int) -> None:
+    check_vectors(nested)
     for level, splits in enumerate(nested):
         if not len(splits):
             raise invalid_argument("Ragged splits may not be empty.")
@@ -125,10 +129,21 @@ def ragged_tensor_to_sparse(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+def check_vectors(nested: tuple[Any, ...]) -> None:
+    """Raises InvalidArgumentError unless all splits are vectors."""
+    for level, splits in enumerate(nested):
+        if np.ndim(splits) != 1:
+            raise invalid_argument(
+                f"Ragged splits must have rank 1; those at index {level} have shape "
+                f"{shape_text(np.shape(splits))}"
+            )
+
+
 def check_whole_splits(nested: tuple[Any, ...], values: _Array) -> None:
     """Raises InvalidArgumentError unless splits, outermost first, divide the values."""
     if values.ndim == 0:
         raise invalid_argument("values.rank must be nonzero")
+    check_vectors(nested)
     for level, splits in enumerate(nested):
         if not len(splits) or splits[0] != 0:
             raise invalid_argument("First value of ragged splits must be 0.")
@@ -151,7 +166,18 @@ def ragged_fill_empty_rows(c: OpKernelConstruction) -> Compute:
     """A default in each row that has no value."""
 
     def compute(rowids: Any, values: Any, rows: Any, default: Any) -> tuple[Any, ...]:
+        for name, given in (("value_rowids", rowids), ("values", values)):
+            if np.ndim(given) != 1:
+                raise invalid_argument(
+                    f"{name} must be a vector, saw: {shape_text(np.shape(given))}"
+                )
+        for name, given in (("nrows", rows), ("default_value", default)):
+            if np.ndim(given):
+                raise invalid_argument(
+                    f"{name} must be a scalar, saw: {shape_text(np.shape(given))}"
+                )
         count = int(rows)
+        check_shape((count,), dtypes.int64, c.device)
         if len(rowids) != len(values):
             raise invalid_argument(
                 "Values and value_rowids must be of the same length, got "
@@ -180,6 +206,11 @@ def ragged_fill_empty_rows_grad(c: OpKernelConstruction) -> Compute:
     """Gradients of the given values, and the sum of those that were added."""
 
     def compute(reverse: Any, grad: Any) -> tuple[Any, Any]:
+        for name, given in (("reverse_index_map", reverse), ("d_values", grad)):
+            if np.ndim(given) != 1:
+                raise invalid_argument(
+                    f"{name} must be a vector, saw: {shape_text(np.shape(given))}"
+                )
         if len(reverse) and not 0 <= reverse.min() <= reverse.max() < len(grad):
             raise invalid_argument(
                 f"Elements in reverse index must be in [0, {len(grad)})"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import check_shape
@@ -25,16 +26,17 @@ def ragged_tensor_to_tensor(c: OpKernelConstruction) -> Compute:
 
     def compute(shape: Any, values: Any, default: Any, *partitions: Any) -> Any:
         values, default = np.asarray(values), np.asarray(default)
-        dims, kept, places = _layout(kinds, shape, values, partitions)
+        dims, kept, places = _layout(kinds, shape, values, partitions, device)
         check_shape(dims, dtype, device)
         outer = dims[: len(dims) - values.ndim + 1]
         result = np.empty(dims, values.dtype)
         try:
-            result[...] = default
+            # Never over rows: no default is longer than one of the values.
+            result[...] = np.broadcast_to(default, values.shape[1:])
         except ValueError:
             raise invalid_argument(
                 f"default_value shape {shape_text(default.shape)} is not compatible "
-                f"with {shape_text(dims)}"
+                f"with values of shape {shape_text(values.shape)}"
             ) from None
         flat = result.reshape(math.prod(outer), *dims[len(outer) :])
         flat[places] = values[kept]
@@ -51,7 +53,7 @@ def ragged_tensor_to_tensor_grad(c: OpKernelConstruction) -> Compute:
     def compute(grad: Any, values: Any, default: Any, *partitions: Any) -> Any:
         values, default = np.asarray(values), np.asarray(default)
         wanted = np.array(grad.shape, np.int64)
-        dims, kept, places = _layout(kinds, wanted, values, partitions)
+        dims, kept, places = _layout(kinds, wanted, values, partitions, c.device)
         outer = dims[: len(dims) - values.ndim + 1]
         flat = np.asarray(grad).reshape(math.prod(outer), *dims[len(outer) :]).copy()
         found = np.zeros_like(values)
@@ -68,10 +70,14 @@ def ragged_tensor_to_tensor_grad(c: OpKernelConstruction) -> Compute:
 
 
 def _layout(
-    kinds: list[str], shape: Any, values: _Array, partitions: tuple[Any, ...]
+    kinds: list[str],
+    shape: Any,
+    values: _Array,
+    partitions: tuple[Any, ...],
+    device: str,
 ) -> tuple[tuple[int, ...], _Array, _Array]:
     """(the dense shape, the values that fit, their places in its outer part)."""
-    counts = _row_counts(kinds, values, partitions)
+    counts = _row_counts(kinds, values, partitions, device)
     wanted = np.asarray(shape)
     rank = len(counts) + values.ndim
     if wanted.ndim == 0 and wanted != -1:
@@ -105,25 +111,31 @@ def _layout(
 
 
 def _row_counts(
-    kinds: list[str], values: _Array, partitions: tuple[Any, ...]
+    kinds: list[str], values: _Array, partitions: tuple[Any, ...], device: str
 ) -> list[_Array]:
     """The row lengths of each ragged dimension.
 
     Raises:
       InvalidArgumentError: partitions that are no partitions.
+      InternalError: partitions of another number of values.
     """
+    if not values.ndim:
+        raise invalid_argument("Ragged values must have rank >= 1")
     counts: list[_Array] = []
     rows: int | None = None
     for kind, partition in zip(kinds, partitions, strict=True):
         if kind == "FIRST_DIM_SIZE":
+            if np.ndim(partition):
+                raise invalid_argument("The first dimension's size must be a scalar")
             rows = int(partition)
+            check_shape((rows,), dtypes.int64, device)
             continue
         if np.ndim(partition) != 1:
             raise invalid_argument("A row partition must be a vector")
         if kind == "ROW_SPLITS":
             found = _checked_lengths(partition)
         elif kind == "VALUE_ROWIDS":
-            assert rows is not None
+            assert rows is not None  # the shape function refuses it
             if (np.diff(partition) < 0).any() or (
                 len(partition) and not 0 <= partition[0] <= partition[-1] < rows
             ):
@@ -141,8 +153,11 @@ def _row_counts(
         counts.append(found)
         rows = int(found.sum())
     if rows != len(values):
-        raise invalid_argument(
-            f"The row partitions describe {rows} values, but there are {len(values)}"
+        raise errors.InternalError(
+            None,
+            None,
+            "Values and indices must be equal: the row partitions describe "
+            f"{rows} values, but there are {len(values)}",
         )
     return counts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.allocation import check_shape
+from tensorloom.kernels.host.allocation import check_shape, shape_text
 from tensorloom.kernels.host.ragged_ops import (
+    check_vectors,
     check_whole_splits,
     splits_of,
     uniform_splits,
@@ -69,6 +71,12 @@ def ragged_tensor_from_variant(c: OpKernelConstruction) -> Compute:
                     f"Expected input ragged rank {rank - len(shape)}, but found "
                     f"{len(part.splits)}"
                 )
+            check_vectors(part.splits)
+            if part.splits and not np.ndim(part.values):
+                raise invalid_argument(
+                    "Ragged values must have rank >= 1; encoded scalar element at "
+                    f"index {index} has none"
+                )
         if not rank:
             return (parts[0].values,)
         if not shape:
@@ -115,8 +123,14 @@ def ragged_tensor_to_variant_gradient(c: OpKernelConstruction) -> Compute:
         found = [p.values for p in parts if isinstance(p, RaggedVariant)]
         if isinstance(encoded, RaggedVariant):
             found = [encoded.values]
-        if not found or sum(map(len, found)) != (dims[0] if dims else 1):
+        if not found:
             return np.zeros(dims, dtype.as_numpy_dtype)
-        return np.concatenate(found).reshape(dims)
+        joined = np.concatenate([np.atleast_1d(values) for values in found])
+        if joined.size != math.prod(dims):
+            raise invalid_argument(
+                f"The variants hold {joined.size} values, but dense_values_shape is "
+                f"{shape_text(dims)}"
+            )
+        return joined.reshape(dims)
 
     return compute

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,10 +103,31 @@ def _replaced_together(
             continue
         text = to_text(blob)
         used = compile_pattern(pattern, is_damaged(text))
-        found = to_bytes(used.sub(new.template(), text)).split(separator)
+        found = to_bytes(_substituted(used, new, text)).split(separator)
         if len(found) == len(texts):  # else there are some in the new texts
             return found
     return None
+
+
+def _substituted(pattern: re.Pattern[str], new: _Rewrite, text: str) -> str:
+    """The text with new matches; none of the pattern's is empty."""
+    groups = [piece for piece in new.pieces if isinstance(piece, int)]
+    if not groups or 0 in groups:
+        return pattern.sub(new.template(), text)
+    # Python takes a template apart for each match; this goes by the list.
+    split = pattern.split(text)
+    step = pattern.groups + 1
+    columns: list[Sequence[str | None]] = [split[::step]]
+    count = len(columns[0]) - 1
+    for piece in new.pieces:
+        if isinstance(piece, int):
+            columns.append(split[piece::step])
+        else:
+            columns.append([piece] * count)
+    parts: list[Any] = [""] * (len(columns) * (count + 1))
+    for i, column in enumerate(columns):
+        parts[i : i + len(columns) * len(column) : len(columns)] = column
+    return "".join([part or "" for part in parts])
 
 
 def _replaced_one(

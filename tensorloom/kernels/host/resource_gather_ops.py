@@ -9,7 +9,11 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.scatter_ops import are_inside, flatten_index_vectors
-from tensorloom.kernels.variable_value import to_host, uninitialized_resource
+from tensorloom.kernels.variable_value import (
+    held_array,
+    to_host,
+    uninitialized_resource,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -48,7 +52,7 @@ def resource_gather(c: OpKernelConstruction) -> Compute:
     batch_dims: int = c["batch_dims"]
 
     def compute(handle: Variable, indices: Any) -> Any:
-        params = np.asarray(to_host(held_value(handle)))
+        params = np.asarray(held_array(held_value(handle)))
         indices = np.asarray(indices)
         if not batch_dims and are_inside(indices.reshape(-1), len(params)):
             return to_host(params.take(indices, 0))
@@ -66,7 +70,7 @@ def resource_gather_nd(c: OpKernelConstruction) -> Compute:
     """Slices of the variable at index vectors."""
 
     def compute(handle: Variable, indices: Any) -> Any:
-        params = np.asarray(to_host(held_value(handle)))
+        params = np.asarray(held_array(held_value(handle)))
         flat, depth = flat_indices(np.asarray(indices), params.shape)
         slices = params.reshape(-1, *params.shape[depth:])[flat]
         return to_host(slices.reshape(indices.shape[:-1] + params.shape[depth:]))

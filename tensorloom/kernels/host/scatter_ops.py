@@ -6,6 +6,7 @@ arithmetic is in `kernels/scatter_ops.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -66,69 +67,79 @@ def scatter_rows(c: OpKernelConstruction) -> Compute:
 
     def compute(variable: Variable, indices: Any, updates: Any) -> Variable | None:
         with variable.lock:
-            rows = _rows(variable, resource)
-            if not resource:
-                _check_updates(variable, indices.shape, updates.shape)
-            flat = indices if indices.ndim == 1 else indices.reshape(-1)
-            _scatter(variable, kind, flat, updates, rows, indices.shape)
+            if variable.value is None:
+                raise uninitialized(variable, resource)
+            if is_host(variable.value):
+                _scatter_array(variable, kind, indices, updates, resource)
+            else:
+                (_in_place or _load())[0](variable, kind, indices, updates, resource)
         return None if resource else variable
 
     return compute
 
 
-def _check_updates(variable: Variable, indices: Any, updates: Any) -> None:
-    """Of a reference variable; for resources TensorFlow 1.15 does not look."""
-    shape = shape_of(variable.value)
-    if len(updates) and tuple(updates) != (*indices, *shape[1:]):
+def _scatter_array(
+    variable: Variable, kind: str, indices: Any, updates: Any, resource: bool
+) -> None:
+    array = np.array(variable.value)
+    rows = to_host(flat_updates(array.shape, indices, updates, resource))
+    if not are_inside(indices.reshape(-1), len(array)):
+        raise bad_row(indices, len(array))
+    apply_numpy(kind, array, to_host(indices.reshape(-1)), rows)
+    variable.value = array
+
+
+def flat_updates(
+    shape: tuple[int, ...], indices: Any, updates: Any, resource: bool
+) -> Any:
+    """A row for each index in a variable of that shape, [n, ...]; a scalar as it is.
+
+    Raises:
+      errors.InvalidArgumentError: the shapes do not fit.
+    """
+    if not shape:
+        raise _no_rows()
+    fits = updates.shape == (*indices.shape, *shape[1:])
+    if (fits and indices.ndim == 1) or not updates.ndim:
+        return updates
+    if not fits and not resource:  # for resources TensorFlow 1.15 does not look
         raise errors.InvalidArgumentError(
             None,
             None,
             "Must have updates.shape = indices.shape + params.shape[1:] or "
-            f"updates.shape = [], got updates.shape {format_shape(updates)}, "
-            f"indices.shape {format_shape(indices)}, params.shape "
+            f"updates.shape = [], got updates.shape {format_shape(updates.shape)}, "
+            f"indices.shape {format_shape(indices.shape)}, params.shape "
             f"{format_shape(shape)}",
         )
+    return updates.reshape(math.prod(indices.shape), *shape[1:])
 
 
-def _rows(variable: Variable, resource: bool) -> int:
-    if variable.value is None:
-        raise uninitialized(variable, resource)
-    shape = shape_of(variable.value)
-    if not shape:
-        raise errors.InvalidArgumentError(
-            None, None, "params must be at least 1-D, got shape []"
-        )
-    return shape[0]
+def _no_rows() -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(
+        None, None, "params must be at least 1-D, got shape []"
+    )
 
 
-def _scatter(
-    variable: Variable,
-    kind: str,
-    indices: Any,
-    updates: Any,
-    rows: int,
-    indices_shape: Any,
-) -> None:
-    """Scatters into a variable whose first dimension the flat indices address."""
-    if not are_inside(indices, rows):
-        _raise_bad_row(to_host(indices), rows, tuple(indices_shape))
-    if is_host(variable.value):
-        array = np.array(variable.value)
-        apply_numpy(kind, array, to_host(indices), to_host(updates))
-        variable.value = array
-    else:
-        (_in_place or _load())(variable, kind, indices, updates)
+def bad_row(indices: Any, rows: int) -> errors.InvalidArgumentError:
+    """The error of the first index that is not in [0, rows)."""
+    found = np.asarray(to_host(indices))
+    place = tuple(np.argwhere((found < 0) | (found >= rows))[0].tolist())
+    where = f"[{','.join(map(str, place))}]" if place else ""
+    return errors.InvalidArgumentError(
+        None, None, f"indices{where} = {found[place]} is not in [0, {rows})"
+    )
 
 
-# `scatter_in_place` of the kernels over tensors, which import torch, once it is needed.
-_in_place: Callable[..., None] | None = None
+# `scatter_rows` and `scatter_slices` of the kernels over tensors, which import torch,
+# once they are needed.
+_in_place: tuple[Callable[..., None], Callable[..., None]] | None = None
 
 
-def _load() -> Callable[..., None]:
+def _load() -> tuple[Callable[..., None], Callable[..., None]]:
     global _in_place
     from tensorloom.kernels import scatter_ops
 
-    _in_place = scatter_ops.scatter_in_place
+    _in_place = scatter_ops.scatter_rows, scatter_ops.scatter_slices
     return _in_place
 
 
@@ -147,22 +158,8 @@ def are_inside(indices: Any, rows: int) -> bool:
 
 
 def apply_numpy(kind: str, array: Any, indices: Any, updates: Any) -> None:
-    """Scatters into the rows of an array, in place."""
-    if updates.ndim:
-        updates = updates.reshape(len(indices), *array.shape[1:])
+    """Combines the rows of an array with a scalar, or with a row for each index."""
     _ARITHMETIC[kind](array, indices, updates)
-
-
-def _raise_bad_row(indices: Any, rows: int, shape: tuple[int, ...]) -> None:
-    bad = int(np.flatnonzero((indices < 0) | (indices >= rows))[0])
-    where = ",".join(str(i) for i in np.unravel_index(bad, shape)) if shape else ""
-    raise errors.InvalidArgumentError(
-        None,
-        None,
-        f"indices[{where}] = {indices[bad]} is not in [0, {rows})"
-        if where
-        else f"indices = {indices[bad]} is not in [0, {rows})",
-    )
 
 
 @host_kernel(ND_OPS, any_inputs=("indices", "updates"), large=True)
@@ -173,7 +170,8 @@ def scatter_nd(c: OpKernelConstruction) -> Compute:
 
     def compute(variable: Variable, indices: Any, updates: Any) -> Variable | None:
         with variable.lock:
-            _rows(variable, resource)
+            if variable.value is None:
+                raise uninitialized(variable, resource)
             _scatter_nd(variable, kind, to_host(indices), updates)
         return None if resource else variable
 
@@ -182,6 +180,8 @@ def scatter_nd(c: OpKernelConstruction) -> Compute:
 
 def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> None:
     shape = shape_of(variable.value)
+    if not shape:
+        raise _no_rows()
     indices = np.asarray(indices)
     depth = indices.shape[-1] if indices.ndim else 1
     vectors = indices.reshape(-1, depth)
@@ -204,12 +204,14 @@ def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> No
             f"indices.shape: {format_shape(indices.shape)}, params_shape: "
             f"{format_shape(shape)}",
         )
+    if updates.ndim:
+        updates = updates.reshape(len(vectors), *slice_shape)
     if is_host(variable.value):
         array = np.array(variable.value)
         apply_numpy(kind, array.reshape(-1, *slice_shape), flat, to_host(updates))
         variable.value = array
     else:
-        (_in_place or _load())(variable, kind, flat, updates, slice_shape)
+        (_in_place or _load())[1](variable, kind, flat, updates, slice_shape)
 
 
 def flatten_index_vectors(

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.allocation import shape_text
-from tensorloom.kernels.host.sparse_indices import check_bounds, check_parts
+from tensorloom.kernels.host.sparse_indices import (
+    check_bounds,
+    check_order,
+    check_parts,
+)
 
 _Array = NDArray[Any]
 # Which values stay: those of the first set alone, of both, and of the second alone.
@@ -35,14 +39,21 @@ class _Elements:
     places: _Array | None  # [n, rank] of their sets; None if there are equally many
 
 
-def _elements(values: list[Any]) -> _Elements:
-    """The elements of a dense or a sparse operand."""
+def _elements(values: list[Any], in_order: bool = True) -> _Elements:
+    """The elements of a dense or a sparse operand.
+
+    Args:
+      in_order: whether a sparse one has to be in order, none of its indices twice.
+    """
     places, elements = None, values[0]
     if len(values) > 1:
         indices, elements, sparse_shape = values
         check_parts(indices, elements, sparse_shape)
-        check_bounds(indices, sparse_shape)
         shape = tuple(sparse_shape.tolist())
+        if in_order and math.prod(shape) < 2**63:
+            check_order(indices, sparse_shape)
+        else:
+            check_bounds(indices, sparse_shape)
         places = indices[:, :-1]
     else:
         shape = np.shape(elements)
@@ -136,7 +147,11 @@ def set_operation(c: OpKernelConstruction) -> Compute:
     split = 3 if c.op.startswith("Sparse") else 1
 
     def compute(*inputs: Any) -> tuple[_Array, _Array, _Array]:
-        operands = [_elements(list(inputs[:split])), _elements(list(inputs[split:]))]
+        operands = [
+            # Whatever validate_indices is; of two sparse sets TensorFlow checks one.
+            _elements(list(inputs[:split])),
+            _elements(list(inputs[split:]), c.op.startswith("Dense")),
+        ]
         groups = operands[0].groups
         if groups != operands[1].groups:
             raise invalid_argument(

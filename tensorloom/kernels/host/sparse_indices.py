@@ -131,12 +131,14 @@ def check_order(indices: _Array, shape: _Array) -> NDArray[np.int64]:
 
 
 def unravel(places: NDArray[np.int64], shape: _Array) -> NDArray[np.int64]:
-    """Indices [n, rank] of row-major positions."""
+    """Indices [n, rank] of row-major positions; first ones that are too large stay."""
     result = np.empty((len(places), len(shape)), np.int64)
-    for axis in range(len(shape) - 1, -1, -1):
+    for axis in range(len(shape) - 1, 0, -1):
         size = max(int(shape[axis]), 1)
         result[:, axis] = places % size
         places = places // size
+    if len(shape):
+        result[:, 0] = places
     return result
 
 

@@ -15,6 +15,7 @@ from tensorloom.kernels.host.sparse_indices import (
     check_bounds,
     check_dense_side,
     check_parts,
+    lexical_order,
     linear,
     places_inside,
     unravel,
@@ -57,11 +58,18 @@ def sparse_add(c: OpKernelConstruction) -> Compute:
         check_parts(ai, av, ash)
         check_parts(bi, bv, bsh)
         _check_shapes(ash, bsh)
+        if np.ndim(t):
+            raise invalid_argument(
+                "The magnitude threshold must be a scalar: got shape "
+                f"{shape_text(np.shape(t))}"
+            )
         rows, from_a, from_b = _merged(ai, bi)
         sums = np.zeros(len(rows), av.dtype)
         sums[from_a] = av
         sums[from_b] += bv
         kept = np.abs(sums) >= t
+        # Behind the last row of either side TensorFlow compares no more.
+        kept[min(from_a.max(initial=-1), from_b.max(initial=-1)) + 1 :] = True
         if kept.all():
             return rows, sums, ash
         return rows.compress(kept, axis=0), sums.compress(kept), ash
@@ -84,6 +92,11 @@ def sparse_add_grad(c: OpKernelConstruction) -> Compute:
                 "Input a_indices, b_indices and sum_indices should be matrices but "
                 f"received shapes: {shape_text(a.shape)}, {shape_text(b.shape)} and "
                 f"{shape_text(total.shape)}"
+            )
+        if not a.shape[1] == b.shape[1] == total.shape[1]:
+            raise invalid_argument(
+                "The densified operands should have the same ndims; for A, B, sum "
+                f"got: {a.shape[1]}, {b.shape[1]} and {total.shape[1]}"
             )
         if len(grad) != len(total):
             raise invalid_argument(
@@ -129,7 +142,8 @@ def sparse_tensor_dense_add(c: OpKernelConstruction) -> Compute:
 @host_kernel(["SparseSparseMaximum", "SparseSparseMinimum"], large=True)
 def sparse_extremum(c: OpKernelConstruction) -> Compute:
     """Elementwise extrema, missing elements being zero."""
-    choose: Any = np.maximum if c.op == "SparseSparseMaximum" else np.minimum
+    # Not np.maximum: against NaN, TensorFlow's take the left side.
+    behind = np.less if c.op == "SparseSparseMaximum" else np.greater
 
     def compute(
         ai: _Array, av: _Array, ash: _Array, bi: _Array, bv: _Array, bsh: _Array
@@ -140,7 +154,7 @@ def sparse_extremum(c: OpKernelConstruction) -> Compute:
         rows, from_a, from_b = _merged(ai, bi)
         left, right = np.zeros(len(rows), av.dtype), np.zeros(len(rows), bv.dtype)
         left[from_a], right[from_b] = av, bv
-        return rows, choose(left, right)
+        return rows, np.where(behind(left, right), right, left)
 
     return compute
 
@@ -163,6 +177,7 @@ def _groups(
             )
     reduced = {axis % rank for axis in given}
     kept = [i for i in range(rank) if i not in reduced]
+    check_bounds(indices[:, kept], shape[kept])
     places = linear(indices[:, kept], shape[kept])
     found, group = np.unique(places, return_inverse=True)
     if maximum:
@@ -187,7 +202,6 @@ def sparse_reduce(c: OpKernelConstruction) -> Compute:
 
     def compute(indices: _Array, values: _Array, shape: _Array, axes: Any) -> _Array:
         check_parts(indices, values, shape)
-        check_bounds(indices, shape)
         found, results, kept = _groups(indices, values, shape, axes, maximum)
         dims = tuple(shape[kept].tolist())
         check_shape(dims, dtype, device)
@@ -210,7 +224,6 @@ def sparse_reduce_sparse(c: OpKernelConstruction) -> Compute:
         indices: _Array, values: _Array, shape: _Array, axes: Any
     ) -> tuple[Any, Any, Any]:
         check_parts(indices, values, shape)
-        check_bounds(indices, shape)
         found, results, kept = _groups(indices, values, shape, axes, maximum)
         places = unravel(found, shape[kept])
         if not keep:
@@ -236,6 +249,9 @@ def sparse_softmax(c: OpKernelConstruction) -> Compute:
                 f"Input should have rank >= 2, but received shape "
                 f"{shape_text(tuple(shape.tolist()))}"
             )
+        order = lexical_order(indices)
+        if order is not None:  # the results are in order, too
+            indices, values = indices.take(order, axis=0), values.take(order)
         rows = linear(indices[:, :-1], shape[:-1])
         found, group = np.unique(rows, return_inverse=True)
         largest = np.full(len(found), -np.inf, values.dtype)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
-from tensorloom.kernels.host.allocation import check_shape, shape_text
+from tensorloom.kernels.host.allocation import check_dimensions, check_shape, shape_text
 from tensorloom.kernels.host.sparse_indices import (
     are_inside,
+    check_bounds,
     check_order,
     check_parts,
     lexical_order,
@@ -166,6 +167,11 @@ def sparse_reshape(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 "Input indices should be a matrix, both shapes vectors"
             )
+        if indices.shape[1] != len(shape):
+            raise invalid_argument(
+                f"Input tensor rank must match shape length: {indices.shape[1]} vs. "
+                f"{len(shape)}"
+            )
         target = _target_shape(shape.tolist(), new_shape.tolist())
         result = unravel(linear(indices, shape), target)
         return result, target
@@ -269,6 +275,8 @@ def sparse_concat(c: OpKernelConstruction) -> Compute:
     def compute(*inputs: _Array) -> tuple[Any, Any, Any]:
         indices, values = inputs[:count], inputs[count : 2 * count]
         shapes = inputs[2 * count :]
+        for parts in zip(indices, values, shapes, strict=True):
+            check_parts(*parts)
         rank = len(shapes[0])
         axis = dim + rank if dim < 0 else dim
         if not 0 <= axis < rank:
@@ -276,12 +284,17 @@ def sparse_concat(c: OpKernelConstruction) -> Compute:
                 f"Concat dimension must be in range [{-rank}, {rank}), got {dim}"
             )
         _check_concat(shapes, axis)
-        offsets = np.cumsum([0] + [int(s[axis]) for s in shapes])
+        sizes = [int(s[axis]) for s in shapes]
+        check_dimensions((*shapes[0].tolist(), *sizes, 0))
+        shape = shapes[0].copy()
+        if sum(sizes) >= 2**63:
+            raise invalid_argument(f"Dimension {sum(sizes)} is too large")
+        shape[axis] = sum(sizes)
+        check_dimensions(tuple(shape.tolist()))
+        offsets = np.cumsum([0, *sizes])
         moved = [i.copy() for i in indices]
         for part, offset in zip(moved, offsets, strict=False):
             part[:, axis] += offset
-        shape = shapes[0].copy()
-        shape[axis] = offsets[-1]
         every, all_values = np.concatenate(moved), np.concatenate(values)
         order = lexical_order(every)
         if order is not None:
@@ -316,18 +329,20 @@ def sparse_split(c: OpKernelConstruction) -> Compute:
         split_dim: Any, indices: _Array, values: _Array, shape: _Array
     ) -> tuple[Any, ...]:
         check_parts(indices, values, shape)
-        axis, rank = int(split_dim), len(shape)
-        if not -rank <= axis < rank:
+        rank = len(shape)
+        if np.ndim(split_dim) or not -rank <= split_dim < rank:
             raise invalid_argument(
-                f"Input split_dim should be between -{rank} and {rank}"
+                f"Input split_dim should be a scalar between {-rank} and rank ({rank}),"
+                f" got {np.asarray(split_dim).tolist()}"
             )
-        axis %= rank
+        axis = int(split_dim) % rank
         length = int(shape[axis])
         if not 1 <= count <= length:
             raise invalid_argument(
                 f"Input num_split should be between 1 and the splitting "
                 f"dimension size ({length}), got {count}"
             )
+        check_bounds(indices[:, axis : axis + 1], shape[axis : axis + 1])
         size, extra = divmod(length, count)
         sizes = [size + 1] * extra + [size] * (count - extra)
         starts = np.cumsum([0, *sizes])
@@ -378,25 +393,56 @@ def sparse_slice_grad(c: OpKernelConstruction) -> Compute:
     """Gradients at the elements that the slice kept, zero elsewhere."""
 
     def compute(grad: _Array, indices: _Array, start: _Array, output: _Array) -> _Array:
-        if grad.ndim != 1:
-            raise invalid_argument(
-                "Input backprop_val_grad should be a vector but received shape: "
-                f"{shape_text(grad.shape)}"
-            )
-        if not indices.ndim == output.ndim == 2:
-            raise invalid_argument(
-                "Input and output indices should be matrices but received shapes: "
-                f"{shape_text(indices.shape)} and {shape_text(output.shape)}"
+        _check_slice_grad(grad, indices, start, output)
+        # Loaded here: it takes some tenths of a second.
+        from tensorloom.kernels.loops import sparse
+
+        places = np.empty(len(output), np.int64)
+        kept = np.ascontiguousarray(output + start)
+        found = sparse.subsequence(np.ascontiguousarray(indices), kept, places)
+        if found < len(grad):
+            raise errors.InternalError(
+                None,
+                None,
+                "Elements of backprop_val_grad aren't all propagated. Num elements:"
+                f"{len(grad)}, used: {found}",
             )
         result = np.zeros(len(indices), grad.dtype)
-        if not len(output):
-            return result
-        kept = output + start
-        bounds = np.maximum(indices.max(axis=0), kept.max(axis=0)) + 1
-        places, wanted = linear(indices, bounds), linear(kept, bounds)
-        order = np.argsort(places, kind="stable")
-        found = order[np.searchsorted(places[order], wanted)]
-        result[found] = grad
+        result[places] = grad
         return result
 
     return compute
+
+
+def _check_slice_grad(
+    grad: _Array, indices: _Array, start: _Array, output: _Array
+) -> None:
+    if grad.ndim != 1:
+        raise invalid_argument(
+            "Input backprop_val_grad should be a vector but received shape: "
+            f"{shape_text(grad.shape)}"
+        )
+    if not indices.ndim == output.ndim == 2:
+        raise invalid_argument(
+            "Input and output indices should be matrices but received shapes: "
+            f"{shape_text(indices.shape)} and {shape_text(output.shape)}"
+        )
+    if start.ndim != 1:
+        raise invalid_argument(
+            "The input_start should be a vector but received shape "
+            f"{shape_text(start.shape)}"
+        )
+    if len(grad) != len(output):
+        raise invalid_argument(
+            "# elements of backprop_val_grad and # rows of output_indices should match "
+            f"(#nnz of sum): got {len(grad)} and {len(output)}"
+        )
+    if indices.shape[1] != output.shape[1]:
+        raise invalid_argument(
+            "The input and output should have the same ndims: got: "
+            f"{indices.shape[1]} and {output.shape[1]}"
+        )
+    if indices.shape[1] != len(start):
+        raise invalid_argument(
+            f"Expected a input_start of length {indices.shape[1]}, got {len(start)}"
+        )

@@ -15,7 +15,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.framework.resource import Resource, container_of
 from tensorloom.framework.varint import encode_varint
-from tensorloom.kernels.host.allocation import check_dimensions
+from tensorloom.kernels.host.allocation import check_dimensions, check_memory
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.sparse_indices import check_order, check_parts
 
@@ -35,22 +35,20 @@ def _in_rows(indices: Any, values: Any, shape: Any) -> tuple[Any, Any, list[int]
     """(indices and values row by row, where each row begins and the last one ends).
 
     The indices are without the first dimension.
+
+    Raises:
+      InvalidArgumentError: they do not make a sparse tensor in order, of two
+        dimensions or more.
     """
     check_parts(indices, values, shape)
     if len(shape) < 2:
         raise invalid_argument(
             f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
         )
-    first, count = indices[:, 0], int(shape[0])
-    outside = (first < 0) | (first >= count)
-    if outside.any():
-        row = int(first[int(np.argmax(outside))])
-        raise invalid_argument(
-            f"Received unexpected row index {row}: it is not in [0, {count})"
-        )
-    if (first[1:] < first[:-1]).any():
-        order = np.argsort(first, kind="stable")
-        indices, values = indices[order], values[order]
+    check_dimensions(tuple(shape.tolist()))
+    check_order(indices, shape)
+    count = int(shape[0])
+    check_memory((count, 3), dtypes.string, "CPU:0")
     bounds = np.searchsorted(indices[:, 0], np.arange(count + 1))
     return indices[:, 1:], values, bounds.tolist()
 
@@ -380,11 +378,8 @@ def add_many_sparse_to_tensors_map(c: OpKernelConstruction) -> Compute:
     find = _map(c)
 
     def compute(indices: Any, values: Any, shape: Any) -> Any:
-        check_parts(indices, values, shape)
-        check_dimensions(tuple(shape.tolist()))
-        check_order(indices, shape)
-        table = find()
         rows = _rows(indices, values, shape)
+        table = find()
         return np.array([table.add(row) for row in rows], np.int64)
 
     return compute

@@ -23,6 +23,7 @@ from tensorloom.framework.resource import (
 from tensorloom.kernels.host.allocation import check_shape
 from tensorloom.kernels.variable_value import (
     format_shape,
+    held_array,
     is_host,
     owned_array,
     owned_tensor,
@@ -240,7 +241,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
                 "Trying to read variable with wrong dtype. "
                 f"Expected {dtype.name} got {handle.dtype.name}",
             )
-        return to_host(value)
+        return held_array(value)
 
     return compute
 

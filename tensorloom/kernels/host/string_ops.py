@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework import dtypes, errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
 from tensorloom.kernels.host.characters import character_count
@@ -107,11 +107,15 @@ def _formatter(c: OpKernelConstruction, dtype: dtypes.DType) -> Callable[[Any], 
     return to_texts
 
 
+_TOO_LONG = 1 << 24
+
+
 def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
     """A printf format from the attrs.
 
     Raises:
       InvalidArgumentError: attrs that contradict each other or the dtype.
+      ResourceExhaustedError: texts of which one alone would take minutes.
     """
     precision, width, fill = c["precision"], c["width"], c["fill"].decode()
     is_real = dtype.is_floating or dtype.is_complex
@@ -122,6 +126,10 @@ def _pattern(c: OpKernelConstruction, dtype: dtypes.DType) -> str:
     if not is_real and (c["scientific"] or c["shortest"] or precision >= 0):
         what = "precision" if precision >= 0 else "scientific and shortest format"
         raise invalid_argument(f"{what} not supported for datatype {dtype.name}")
+    if max(width, precision) >= _TOO_LONG:
+        raise errors.ResourceExhaustedError(
+            None, None, f"OOM when writing a number of {max(width, precision)} digits"
+        )
     letter = "d"
     if is_real:
         letter = "e" if c["scientific"] else "g" if c["shortest"] else "f"

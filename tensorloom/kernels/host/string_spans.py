@@ -6,6 +6,7 @@ enough for a loop, or for NumPy.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -61,6 +62,12 @@ def even_spans(rows: Any) -> Spans:
 def lengths_of(words: Any) -> Ints:
     """The lengths in bytes of an array of strings, [n]."""
     return _measured(words)[2]
+
+
+@functools.lru_cache(64)
+def in_each_byte(values: bytes) -> Any:
+    """Words of eight times the same byte, uint64, for each of some bytes."""
+    return np.frombuffer(values, np.uint8) * np.uint64(0x0101010101010101)
 
 
 def strings_at(

@@ -14,7 +14,7 @@ from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_k
 from tensorloom.kernels.host.example_columns import ragged_indices, sparse_shape
 from tensorloom.kernels.host.math_ops_errors import shape_text
 from tensorloom.kernels.host.string_arrays import to_strings
-from tensorloom.kernels.host.string_spans import Ints, Spans, spans_of
+from tensorloom.kernels.host.string_spans import Ints, Spans, in_each_byte, spans_of
 from tensorloom.kernels.host.unicode_ops import check_splits
 
 _Splitter = Callable[[bytes], list[bytes]]
@@ -59,14 +59,17 @@ class _Rule(NamedTuple):
         """Those of an array of strings."""
         from tensorloom.kernels.loops import words
 
-        given, separates = spans_of(texts), np.zeros(256, np.bool_)
-        separates[np.frombuffer(self.separators, np.uint8)] = True
-        counts = np.empty(len(texts), np.int64)
-        rule = given.blob, given.starts, given.lengths, separates, self.empty
-        words.count_words(*rule, counts)
-        starts, lengths = np.empty((2, int(counts.sum())), np.int64)
-        words.find_words(*rule, starts, lengths)
-        return Words(given.blob, starts, lengths, counts)
+        given, counts = spans_of(texts), np.empty(len(texts), np.int64)
+        where = given.blob, given.starts, given.lengths
+        rule = in_each_byte(self.separators), self.empty
+        size = len(given.blob)
+        # Few texts have so many words; of all, there is at most one for each byte.
+        for room in (size // 4 + 2 * len(texts), size + len(texts)):
+            starts, lengths = np.empty((2, room), np.int64)
+            count = words.find_words(*where, *rule, starts, lengths, counts)
+            if count >= 0:
+                break
+        return Words(given.blob, starts[:count], lengths[:count], counts)
 
 
 _SKIP_EMPTY, _KEEP_INSIDE, _KEEP_EMPTY = 0, 1, 2

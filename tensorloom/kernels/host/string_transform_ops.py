@@ -81,14 +81,11 @@ def substr(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, position: Any, length: Any) -> Any:
         if np.size(position) != np.size(length):
             raise invalid_argument("pos and len should have the same shape")
-        try:
-            shape = np.broadcast_shapes(value.shape, position.shape, length.shape)
-        except ValueError:
-            raise invalid_argument(
-                f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
-                f"{shape_text(np.shape(position))}"
-            ) from None
-        texts = np.broadcast_to(value, shape).reshape(-1)
+        shape = value.shape
+        if position.ndim or length.ndim:
+            shape = _common_shape(value, position, length)
+            value = np.broadcast_to(value, shape)
+        texts = value.reshape(-1)
         begins, sizes = (_flat(x, shape) for x in (position, length))
         if len(texts) < _FEW:
             found = _few_parts(texts.tolist(), begins, sizes, in_bytes)
@@ -97,6 +94,16 @@ def substr(c: OpKernelConstruction) -> Compute:
         return _parts(texts, begins, sizes, in_bytes).reshape(shape)
 
     return compute
+
+
+def _common_shape(value: Any, position: Any, length: Any) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(value.shape, position.shape, length.shape)
+    except ValueError:
+        raise invalid_argument(
+            f"Incompatible shapes: {shape_text(np.shape(value))} vs. "
+            f"{shape_text(np.shape(position))}"
+        ) from None
 
 
 def _flat(numbers: Any, shape: tuple[int, ...]) -> Any:
@@ -110,6 +117,8 @@ def _few_parts(
     texts: list[bytes], begins: Any, sizes: Any, in_bytes: bool
 ) -> list[bytes] | None:
     """Parts of texts; None if one is not in its text, or a text is not in UTF-8."""
+    if len(begins) == len(sizes) == 1 and texts:
+        return _same_parts(texts, int(begins[0]), int(sizes[0]), in_bytes)
     every = zip(texts, cycle(begins.tolist()), cycle(sizes.tolist()), strict=False)
     try:
         if in_bytes:
@@ -118,6 +127,38 @@ def _few_parts(
         return [_part(t.decode(), begin, max(n, 0)).encode() for t, begin, n in every]
     except (IndexError, UnicodeDecodeError):
         return None
+
+
+def _same_parts(
+    texts: list[bytes], begin: int, size: int, in_bytes: bool
+) -> list[bytes] | None:
+    """As `_few_parts`, for one position and size."""
+    if not in_bytes:
+        if not b"".join(texts).isascii():
+            return _character_parts(texts, begin, max(size, 0))
+        size = max(size, 0)
+    if min(map(len, texts)) < abs(begin):
+        return None
+    where = _slice(begin, size)
+    return [text[where] for text in texts]
+
+
+def _character_parts(texts: list[bytes], begin: int, size: int) -> list[bytes] | None:
+    try:
+        decoded = [text.decode() for text in texts]
+    except UnicodeDecodeError:
+        return None
+    if min(map(len, decoded)) < abs(begin):
+        return None
+    where = _slice(begin, size)
+    return [text[where].encode() for text in decoded]
+
+
+def _slice(begin: int, size: int) -> slice:
+    """A part of a text that has the place where it begins."""
+    if size < 0 or begin < 0 <= begin + size:
+        return slice(begin, None)
+    return slice(begin, begin + size)
 
 
 def _part(text: _Text, begin: int, size: int) -> _Text:

@@ -21,7 +21,7 @@ _U = np.uint64
 _MIX: Final = _U(0x9E3779B97F4A7C15)
 _MIX_1: Final = _U(0xBF58476D1CE4E5B9)
 _MIX_2: Final = _U(0x94D049BB133111EB)
-_ONE, _HALF = _U(1), _U(32)
+_ONE, _HALF, _LOWER = _U(1), _U(32), _U(0xFFFFFFFF)
 # No key stands farther from its place, or there is no table: of keys that were made to
 # have one place, each would be compared with all.
 _FARTHEST: Final = 256
@@ -44,17 +44,21 @@ def _rest(blob: Any, at: int, size: int) -> Any:
 @loop
 def _hash(blob: Any, at: int, size: int) -> Any:
     h = _U(size) * _MIX
-    for place in range(at, at + (size & ~7), 8):
+    place, last = at, at + (size & ~7)
+    while place < last:  # a range with steps takes longer than a short key
         h = (h ^ word_at(blob, place)) * _MIX
         h ^= h >> _U(29)
+        place += 8
     return _mixed(h ^ _rest(blob, at, size))
 
 
 @loop
 def _is_same(blob: Any, at: int, others: Any, other: int, size: int) -> Any:
-    for i in range(0, size & ~7, 8):
+    i, last = 0, size & ~7
+    while i < last:
         if word_at(blob, at + i) != word_at(others, other + i):
             return False
+        i += 8
     return _rest(blob, at, size) == _rest(others, other, size)
 
 
@@ -96,22 +100,26 @@ def find_strings(
     found: Any,
 ) -> None:
     """The number of the key that each string is, or that of keys; `found` gets it."""
-    last, none = len(slots) - 1, len(key_starts)
+    last, none = _U(len(slots) - 1), len(key_starts)
     for i in range(len(starts)):
         at, size = starts[i], lengths[i]
         h = _hash(blob, at, size)
-        place, upper = np.int64(h) & last, np.int64(h >> _HALF)
-        found[i] = none
-        while slots[place] != 0:
-            key = (slots[place] & 0xFFFFFFFF) - 1
+        place = h & last
+        result: Any = none
+        # Unsigned: such an index is no position from the end.
+        slot = _U(slots[place])
+        while slot != 0:
+            key = (slot & _LOWER) - _ONE
             if (
-                (slots[place] >> 32) & 0xFFFFFFFF == upper
+                slot >> _HALF == h >> _HALF
                 and key_lengths[key] == size
                 and _is_same(blob, at, key_blob, key_starts[key], size)
             ):
-                found[i] = key
+                result = np.int64(key)
                 break
-            place = (place + 1) & last
+            place = (place + _ONE) & last
+            slot = _U(slots[place])
+        found[i] = result
 
 
 @loop
@@ -126,13 +134,15 @@ def index_integers(keys: Any, slots: Any) -> int:
 @loop
 def find_integers(slots: Any, keys: Any, numbers: Any, found: Any) -> None:
     """As `find_strings`, of integers int64."""
-    last = len(slots) - 1
+    last = _U(len(slots) - 1)
     for i in range(len(numbers)):
-        place = np.int64(_mixed(_U(numbers[i]))) & last
+        place = _mixed(_U(numbers[i])) & last
         found[i] = len(keys)
-        while slots[place] != 0:
-            key = (slots[place] & 0xFFFFFFFF) - 1
+        slot = _U(slots[place])
+        while slot != 0:
+            key = (slot & _LOWER) - _ONE
             if keys[key] == numbers[i]:
-                found[i] = key
+                found[i] = np.int64(key)
                 break
-            place = (place + 1) & last
+            place = (place + _ONE) & last
+            slot = _U(slots[place])

@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from tensorloom.kernels.loops import loop
-from tensorloom.kernels.loops.philox_words import block
+from tensorloom.kernels.loops.philox_words import block, blocks
 
 _BITS = np.uint64(32)
 _ONE = np.uint64(1)
 _UPPER = np.uint64(0xFFFFF)  # a double's fraction takes 20 bits of the first word
+_ONE_BITS = np.uint64(0x3FF) << np.uint64(52)  # of the double 1.0
 _TWO_NEG_52 = 2.0**-52
 _LEAST = 1.0e-7  # of a uniform number whose logarithm is taken
 _NONE = -1.0  # no uniform number is left over
 # A sample of its own words has so many blocks for itself.
 _RESERVED = np.uint64(256)
+_TOGETHER = 64  # samples whose first blocks are made at once
 _RESERVED_FOR_INVERSION = np.uint64(42)
 _FOR_REJECTION = 10.0  # from so large a mean on, rejection is better
 # The difference of log(k!) and Stirling's formula, k = 0 ... 9.
@@ -68,12 +70,9 @@ def _uniforms(key: Any, low: Any, high: Any, number: Any) -> Any:
 
 
 @loop
-def _normals(key: Any, low: Any, high: Any, number: Any) -> Any:
-    """The normal doubles of a block, likewise (Box and Muller)."""
-    w0, w1, w2, w3 = block(key, low, high, number)
-    radius = math.sqrt(-2.0 * math.log(max(_unit(w0, w1), _LEAST)))
-    angle = 2.0 * math.pi * _unit(w2, w3)
-    return math.cos(angle) * radius, math.sin(angle) * radius
+def _polar(first: Any, second: Any) -> Any:
+    """(radius, angle) of two normal doubles, from two uniforms (Box and Muller)."""
+    return math.sqrt(-2.0 * math.log(max(first, _LEAST))), 2.0 * math.pi * second
 
 
 @loop
@@ -94,8 +93,10 @@ def _log(value: Any) -> Any:
 
 
 @loop
-def gammas(key: Any, low: Any, high: Any, alphas: Any, out: Any) -> None:
-    """Gamma(alpha, 1) samples; the words are numbered by alpha first, then by sample.
+def gammas(
+    key: Any, low: Any, high: Any, alphas: Any, begin: Any, end: Any, out: Any
+) -> None:
+    """Gamma(alpha, 1) samples; they are numbered by alpha first, then by sample.
 
     Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
 
@@ -104,42 +105,85 @@ def gammas(key: Any, low: Any, high: Any, alphas: Any, out: Any) -> None:
       low: uint64.
       high: uint64.
       alphas: float64, [n].
-      out: float64, [samples, n], filled.
+      begin: the number of the first sample to be filled in.
+      end: the number after the last one.
+      out: float64, [samples, n].
     """
-    samples, count = out.shape
-    start = np.uint64(0)
-    for i in range(count):
-        for sample in range(samples):
-            out[sample, i] = _gamma(key, low, high, start, alphas[i])
-            start += _RESERVED
+    samples = len(out)
+    words, units = np.empty((4, _TOGETHER), np.uint32), np.empty((4, _TOGETHER))
+    while begin < end:
+        i, sample = begin // samples, begin % samples
+        count = min(end - begin, samples - sample, _TOGETHER)
+        start = np.uint64(begin) * _RESERVED
+        _first_uniforms(key, low, high, start, words, units)
+        for j in range(count):
+            place = start + np.uint64(j) * _RESERVED
+            u = units[0, j], units[1, j], units[2, j], units[3, j]
+            out[sample + j, i] = _gamma(key, low, high, place, alphas[i], u)
+        begin += count
 
 
 @loop
-def _gamma(key: Any, low: Any, high: Any, number: Any, alpha: Any) -> Any:
+def _first_uniforms(
+    key: Any, low: Any, high: Any, start: Any, words: Any, units: Any
+) -> None:
+    """Those of the first blocks of samples, and of the second ones.
+
+    Args:
+      start: the number of the first sample's first block.
+      words: uint32, [4, n], overwritten.
+      units: float64, [4, n], filled.
+    """
+    blocks(key, low, high, start, _RESERVED, words)
+    _units(words[2], words[3], units[0])
+    _units(words[0], words[1], units[1])
+    blocks(key, low, high, start + _ONE, _RESERVED, words)
+    _units(words[2], words[3], units[2])
+    _units(words[0], words[1], units[3])
+
+
+@loop
+def _units(upper: Any, lower: Any, out: Any) -> None:
+    """As `_unit`, in operations that a processor does side by side."""
+    for j in range(len(out)):
+        bits = (np.uint64(upper[j]) & _UPPER) << _BITS | np.uint64(lower[j])
+        out[j] = np.uint64(bits | _ONE_BITS).view(np.float64) - 1.0
+
+
+@loop
+def _gamma(
+    key: Any, low: Any, high: Any, number: Any, alpha: Any, first_units: Any
+) -> Any:
     if alpha == 1.0:
-        return -math.log(1.0 - _uniforms(key, low, high, number)[0])
+        return -math.log(1.0 - first_units[0])
     # Below one, a sample for alpha + 1 is scaled down by a power of a uniform.
     d = alpha + (2.0 / 3 if alpha < 1.0 else -1.0 / 3)
     if not d > 0.0:
         return math.nan
     c = 1.0 / 3 / math.sqrt(d)
-    left, other, has_other = _NONE, 0.0, False
+    left, has_other, second = _NONE, False, number + _ONE
+    radius, angle = _polar(first_units[1], first_units[0])
+    number = second
     while True:
+        # Box and Muller's two numbers; few samples need the other one.
+        x = (math.sin(angle) if has_other else math.cos(angle)) * radius
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            if number == second:
+                u, left = first_units[2], first_units[3]
+                number += _ONE
+            else:
+                u, left, number = _next_uniform(key, low, high, number, left)
+            if u < 1.0 - 0.0331 * (x * x) * (x * x) or (
+                _log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v))
+            ):
+                break
         if has_other:
-            x = other
-        else:
-            x, other = _normals(key, low, high, number)
+            above, below = _uniforms(key, low, high, number)
+            radius, angle = _polar(below, above)
             number += _ONE
         has_other = not has_other
-        v = 1.0 + c * x
-        if v <= 0.0:
-            continue
-        v = v * v * v
-        u, left, number = _next_uniform(key, low, high, number, left)
-        if u < 1.0 - 0.0331 * (x * x) * (x * x) or (
-            _log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v))
-        ):
-            break
     if not alpha < 1.0:
         return d * v
     u, left, number = _next_uniform(key, low, high, number, left)
@@ -150,8 +194,17 @@ def _gamma(key: Any, low: Any, high: Any, number: Any, alpha: Any) -> Any:
 
 
 @loop
-def poissons(key: Any, low: Any, high: Any, rates: Any, highest: Any, out: Any) -> None:
-    """Poisson(rate) samples, none above `highest`; words are numbered as for gammas.
+def poissons(
+    key: Any,
+    low: Any,
+    high: Any,
+    rates: Any,
+    highest: Any,
+    begin: Any,
+    end: Any,
+    out: Any,
+) -> None:
+    """Poisson(rate) samples, none above `highest`; they are numbered as for gammas.
 
     Knuth's product of uniforms for small rates; for others the transformed rejection
     of Hoermann, "The transformed rejection method for generating Poisson random
@@ -163,15 +216,19 @@ def poissons(key: Any, low: Any, high: Any, rates: Any, highest: Any, out: Any) 
       high: uint64.
       rates: float64, [n], none so far above `highest` that no draw would do.
       highest: float64.
-      out: float64, [samples, n], filled.
+      begin: the number of the first sample to be filled in.
+      end: the number after the last one.
+      out: float64, [samples, n].
     """
-    samples, count = out.shape
-    start = np.uint64(0)
-    for i in range(count):
+    samples = len(out)
+    while begin < end:
+        i, first = begin // samples, begin % samples
+        count = min(end - begin, samples - first)
         # A negative rate is as zero, as in TensorFlow.
         rate = max(rates[i], 0.0)
         limit, log_rate = math.exp(-rate), _log(rate)
-        for sample in range(samples):
+        for sample in range(first, first + count):
+            start = np.uint64(i * samples + sample) * _RESERVED
             if rate < _FOR_REJECTION:
                 found = _small_poisson(key, low, high, start, limit, highest)
             elif rate < math.inf:
@@ -179,7 +236,7 @@ def poissons(key: Any, low: Any, high: Any, rates: Any, highest: Any, out: Any) 
             else:
                 found = math.nan
             out[sample, i] = found
-            start += _RESERVED
+        begin += count
 
 
 @loop

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tensorloom.framework.intra_op import in_ranges
 from tensorloom.kernels.loops import random_draws
 
 if TYPE_CHECKING:
@@ -17,11 +18,19 @@ if TYPE_CHECKING:
 
 _Doubles = NDArray[np.float64]
 
+# Samples that are worth a thread's while.
+_WORTHWHILE = 1024
+
 
 def gamma(stream: Stream, alphas: _Doubles, samples: int) -> _Doubles:
     """Gamma(alpha, 1) samples [samples, alphas]."""
     values = np.empty((samples, len(alphas)))
-    random_draws.gammas(*stream.halves(), np.ascontiguousarray(alphas), values)
+    words, alphas = stream.halves(), np.ascontiguousarray(alphas)
+
+    def fill(begin: int, end: int) -> None:
+        random_draws.gammas(*words, alphas, begin, end, values)
+
+    in_ranges(fill, values.size, _WORTHWHILE)
     return values
 
 
@@ -31,8 +40,12 @@ def poisson(stream: Stream, rates: _Doubles, samples: int, highest: float) -> _D
     No rate is so far above it that none would do.
     """
     values = np.empty((samples, len(rates)))
-    rates = np.ascontiguousarray(rates)
-    random_draws.poissons(*stream.halves(), rates, highest, values)
+    words, rates = stream.halves(), np.ascontiguousarray(rates)
+
+    def fill(begin: int, end: int) -> None:
+        random_draws.poissons(*words, rates, highest, begin, end, values)
+
+    in_ranges(fill, values.size, _WORTHWHILE)
     return values
 
 

@@ -101,22 +101,16 @@ def expected_counts(probability: Any, count: Any, tries: Any, counts: Any) -> No
 
 
 @loop
-def sample_log_uniform(
-    key: Any, low: Any, high: Any, bound: Any, most_tries: Any, table: Any, sampled: Any
+def _draw_log_uniform(
+    key: Any,
+    low: Any,
+    high: Any,
+    log_range: Any,
+    bound: Any,
+    most_tries: Any,
+    table: Any,
+    sampled: Any,
 ) -> Any:
-    """Draws classes of [0, bound) whose logarithm is uniform.
-
-    Args:
-      key: uint64, with the counter of the first words as in `fill_words`.
-      bound: int64, at least 1.
-      most_tries: int64, how many draws are too many.
-      table: as for `take_distinct`, for classes that are all different; else empty.
-      sampled: int64, [k], filled.
-
-    Returns:
-      How many draws that took; `most_tries` if they did not suffice.
-    """
-    log_range = math.log1p(float(bound))
     found, tries, number = 0, 0, np.uint64(0)
     while found < len(sampled) and tries < most_tries:
         w0, w1, w2, w3 = block(key, low, high, number)
@@ -135,12 +129,49 @@ def sample_log_uniform(
 
 
 @loop
-def log_uniform_counts(
-    classes: Any, bound: Any, count: Any, tries: Any, counts: Any
-) -> None:
-    """What `expected_counts` says of the classes of `sample_log_uniform`, [n]."""
+def _log_uniform_count(c: Any, log_range: Any, count: Any, tries: Any) -> Any:
+    x = float(c)
+    return _expected(math.log((x + 2.0) / (x + 1.0)) / log_range, count, tries)
+
+
+@loop
+def sample_log_uniform(
+    key: Any,
+    low: Any,
+    high: Any,
+    bound: Any,
+    most_tries: Any,
+    table: Any,
+    sampled: Any,
+    sampled_counts: Any,
+    true: Any,
+    true_counts: Any,
+) -> Any:
+    """Draws classes of [0, bound) whose logarithm is uniform.
+
+    Args:
+      key: uint64, with the counter of the first words as in `fill_words`.
+      bound: int64, at least 1.
+      most_tries: int64, how many draws are too many.
+      table: int64, as large as for `take_distinct`, for classes that are all different;
+        else empty.
+      sampled: int64, [k], filled.
+      sampled_counts: float32, [k], filled: how often each of them is in a sample.
+      true: int64, [m, n], some classes.
+      true_counts: float32, [m, n], filled: how often each of them is in a sample.
+
+    Returns:
+      How many draws that took; `most_tries` if they did not suffice.
+    """
     log_range = math.log1p(float(bound))
-    for i in range(len(classes)):
-        x = float(classes[i])
-        probability = math.log((x + 2.0) / (x + 1.0)) / log_range
-        counts[i] = _expected(probability, count, tries)
+    table[:] = -1
+    tries = _draw_log_uniform(
+        key, low, high, log_range, bound, most_tries, table, sampled
+    )
+    count = len(sampled)
+    for i in range(count):
+        sampled_counts[i] = _log_uniform_count(sampled[i], log_range, count, tries)
+    for i in range(true.shape[0]):
+        for j in range(true.shape[1]):
+            true_counts[i, j] = _log_uniform_count(true[i, j], log_range, count, tries)
+    return tries

@@ -85,6 +85,23 @@ def find(wanted: Any, rows: Any, places: Any) -> None:
 
 
 @loop
+def subsequence(rows: Any, wanted: Any, places: Any) -> int:
+    """Where wanted rows are in the order in which they are: how many were found.
+
+    Args:
+      rows: [n, rank].
+      wanted: [m, rank].
+      places: int64 [m], written: up to that many.
+    """
+    found = 0
+    for i in range(len(rows)):
+        if found < len(wanted) and _compare(rows, i, wanted, found) == 0:
+            places[found] = i
+            found += 1
+    return found
+
+
+@loop
 def count_rows(indices: Any, counts: Any) -> int:
     """How many indices each row has, up to the first that is outside: which, or -1.
 

@@ -1,45 +1,23 @@
 """Where words and characters lie in a buffer of texts.
 
 All take:
-  blob: the bytes of all texts, uint8.
+  blob: the bytes of all texts, uint8; eight can be read where the last one ends.
   starts, lengths: of the texts in it, int64 [texts], looked at by the caller.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops.byte_words import first_mark, marks_in, word_at
 
+_U = np.uint64
+_ONE: Final = _U(1)
 #: Which empty words count: none; all but that of an empty text; all.
 NONE, INSIDE, ALL = 0, 1, 2
-
-
-@loop
-def count_words(
-    blob: Any, starts: Any, lengths: Any, separates: Any, empty: int, counts: Any
-) -> None:
-    """How many words each text has.
-
-    Args:
-      separates: whether a byte separates words, bool [256].
-      empty: which empty words count, `NONE`, `INSIDE` or `ALL`.
-      counts: gets the numbers, int64 [texts].
-    """
-    for i in range(len(starts)):
-        begin, end = starts[i], starts[i] + lengths[i]
-        count = 0
-        if empty:
-            count = 1 if end > begin or empty == ALL else 0
-            for at in range(begin, end):
-                count += separates[blob[at]]
-        else:
-            inside = False
-            for at in range(begin, end):
-                is_text = not separates[blob[at]]
-                count += is_text and not inside
-                inside = is_text
-        counts[i] = count
 
 
 @loop
@@ -47,28 +25,47 @@ def find_words(
     blob: Any,
     starts: Any,
     lengths: Any,
-    separates: Any,
+    separators: Any,
     empty: int,
     word_starts: Any,
     word_lengths: Any,
-) -> None:
-    """Where the words are that `count_words` counts.
+    counts: Any,
+) -> Any:
+    """Where the words of each text are.
 
     Args:
+      separators: the bytes that separate words, each eight times in a word, uint64.
+      empty: which empty words count, `NONE`, `INSIDE` or `ALL`.
       word_starts, word_lengths: get where words begin and how long they are, int64.
+      counts: gets how many words each text has, int64 [texts].
+
+    Returns:
+      How many words there are; -1 if there was no room for them.
     """
-    place = 0
+    place, room = _U(0), len(word_starts)
+    least = 0 if empty else 1
     for i in range(len(starts)):
-        first, end = starts[i], starts[i] + lengths[i]
-        if end == first and empty != ALL:
-            continue
-        for at in range(first, end + 1):
-            if at < end and not separates[blob[at]]:
-                continue
-            if empty or at > first:
-                word_starts[place], word_lengths[place] = first, at - first
-                place += 1
-            first = at + 1
+        first, end, before = starts[i], starts[i] + lengths[i], place
+        for at in range(first, end, 8):
+            ends = marks_in(word_at(blob, at), separators)
+            if end - at < 8:
+                ends &= (_ONE << _U(8 * (end - at))) - _ONE
+            if np.int64(place) + 9 > room:  # those that end here, and the last one
+                return -1
+            while ends:
+                last = at + first_mark(ends)
+                ends &= ends - _ONE
+                # Without a branch: the next word takes the place of one too short.
+                word_starts[place], word_lengths[place] = first, last - first
+                place += _U(last - first >= least)
+                first = last + 1
+        if end - first >= least and (end > starts[i] or empty == ALL):
+            if np.int64(place) >= room:
+                return -1
+            word_starts[place], word_lengths[place] = first, end - first
+            place += _ONE
+        counts[i] = np.int64(place - before)
+    return np.int64(place)
 
 
 @loop

@@ -9,6 +9,7 @@ from tensorloom.framework.graph_ir import GraphIR
 from tensorloom.framework.node_shapes import infer_missing
 from tensorloom.master.optimize import custom_passes
 from tensorloom.master.optimize.arithmetic import simplify_arithmetic
+from tensorloom.master.optimize.columns_of_product import multiply_for_columns
 from tensorloom.master.optimize.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.constant_folding import fold_constants
 from tensorloom.master.optimize.dead_loop_variables import keep_dead_loop_variables
@@ -28,6 +29,9 @@ from tensorloom.master.optimize.pool_without_indices import pool_without_indices
 from tensorloom.master.optimize.relu_before_pool import (
     take_relu_gradient_before_pool,
 )
+from tensorloom.master.optimize.reshape_after_arithmetic import (
+    reshape_after_arithmetic,
+)
 from tensorloom.master.optimize.sum_of_products import sum_products
 from tensorloom.master.optimize.summed_sparse_updates import sum_in_sparse_updates
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
@@ -43,6 +47,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("arithmetic", simplify_arithmetic),
     ("common_subexpression", merge_duplicates),
     ("dependency", simplify_dependencies),
+    ("reshape_after_arithmetic", reshape_after_arithmetic),
     ("fuse_sigmoid_cross_entropy", fuse_sigmoid_cross_entropy),
     ("fuse_mean_gradient", fuse_mean_gradient),
     ("pads_to_concat", concatenate_pads),
@@ -52,6 +57,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
     ("unrolled_products", batch_unrolled_products),
+    ("columns_of_product", multiply_for_columns),
     ("summed_sparse_updates", sum_in_sparse_updates),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
     ("fuse_split_lookup", fuse_split_lookup),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.graph_ir import Edge, GraphIR, Node
-from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, RESHAPES
 from tensorloom.master.optimize.redirection import Redirection, with_inputs
 from tensorloom.master.optimize.symbolic_dims import SymbolicDims
 
@@ -38,7 +38,7 @@ def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     for node in graph.nodes.values():
         node = redirection.apply(node)
         rule = _RULES.get(node.op)
-        if rule is not None and not node.control_inputs:
+        if rule is not None:
             result = rule(view, node)
             if isinstance(result, Node):
                 node = result
@@ -87,7 +87,7 @@ class _View:
 
 
 def _may_stand_in(view: _View, node: Node, edge: Edge, target: OptimizeTarget) -> bool:
-    if node.name in target.preserve:
+    if node.name in target.preserve or node.control_inputs:
         return False
     producer = view.producer(edge)
     dtype = producer.output_types[edge[1]]
@@ -125,6 +125,49 @@ def _keeps_shape(view: _View, node: Node, edge: Edge, other: Any) -> bool:
 
 def _itself(view: _View, node: Node) -> Edge | None:
     return node.inputs[0]
+
+
+def _with_column(rule: Rule) -> Rule:
+    """First `rule`; then x op MatMul(column, ones) -> x op column
+
+    Such products are the gradient of a sum along rows that was written as a product
+    with ones. The operation itself repeats the column.
+    """
+
+    def rule_of_both(view: _View, node: Node) -> Edge | Node | None:
+        found = rule(view, node)
+        if found is not None:
+            return found
+        x, y = node.inputs
+        shape = _output_shape(node)
+        if shape is None or shape != _known_shape(view, x):
+            return None
+        if shape != _known_shape(view, y):
+            return None
+        if (product := _repeated_column(view, node, x)) is not None:
+            return with_inputs(node, (product.inputs[0], y), _waits(node, product))
+        if (product := _repeated_column(view, node, y)) is not None:
+            return with_inputs(node, (x, product.inputs[0]), _waits(node, product))
+        return None
+
+    return rule_of_both
+
+
+def _repeated_column(view: _View, reader: Node, edge: Edge) -> Node | None:
+    """The product of a column with ones, a matrix of equal columns, if it is one."""
+    node = view.producer(edge)
+    if node.op != "MatMul" or node.device != reader.device:
+        return None
+    column, ones = node.inputs
+    shape = _known_shape(view, column)
+    if node.attrs["transpose_a"] or shape is None or shape[1] != 1:
+        return None
+    return node if _is_all(view.constant(ones), 1) else None
+
+
+def _waits(*nodes: Node) -> tuple[str, ...]:
+    """What any of the nodes waits for."""
+    return tuple(dict.fromkeys(name for node in nodes for name in node.control_inputs))
 
 
 def _neutral_right(neutral: int) -> Rule:
@@ -186,8 +229,9 @@ def _cast(view: _View, node: Node) -> Edge | None:
 def _reshape(view: _View, node: Node) -> Edge | Node | None:
     """Reshape to the shape that it has -> x
 
-    Reshape(Reshape(x, a), b) -> Reshape(x, b);  Reshape(x, Shape(y)) -> x, where y has
-    the shape of x whatever the step's batch size is.
+    Reshape(Reshape(x, a), b) -> Reshape(x, b), of other reshapes too;
+    Reshape(x, Shape(y)) -> x, where y has the shape of x whatever the step's batch
+    size is.
     """
     x = node.inputs[0]
     shape = _known_shape(view, x)
@@ -197,15 +241,18 @@ def _reshape(view: _View, node: Node) -> Edge | Node | None:
         return x
     inner = view.producer(x)
     if (
-        inner.op == "Reshape"
+        inner.op in RESHAPES
         and not inner.control_inputs
         and inner.device == node.device
+        # Of unknown shapes, other reshapes may have to refuse what they get.
+        and (inner.op == "Reshape" or _known_shape(view, inner.inputs[0]) is not None)
     ):
         x = inner.inputs[0]
         shape = _known_shape(view, x)
-        if shape is not None and shape == _output_shape(node):
+        is_same = shape is not None and shape == _output_shape(node)
+        if is_same and not node.control_inputs:
             return x
-        return with_inputs(node, (x, node.inputs[1]), ())
+        return with_inputs(node, (x, node.inputs[1]), node.control_inputs)
     return None
 
 
@@ -258,12 +305,12 @@ _RULES: dict[str, Rule] = {
     "StopGradient": _itself,
     "PreventGradient": _itself,
     "Snapshot": _itself,
-    "Mul": _neutral(1),
-    "Add": _neutral(0),
-    "AddV2": _neutral(0),
-    "Sub": _neutral_right(0),
+    "Mul": _with_column(_neutral(1)),
+    "Add": _with_column(_neutral(0)),
+    "AddV2": _with_column(_neutral(0)),
+    "Sub": _with_column(_neutral_right(0)),
     "Div": _neutral_right(1),
-    "RealDiv": _neutral_right(1),
+    "RealDiv": _with_column(_neutral_right(1)),
     "Pow": _neutral_right(1),
     "BiasAdd": _neutral_right(0),
     "Neg": _inverse,

@@ -22,6 +22,9 @@ CONTROL_FLOW: Final = frozenset(
     [*SWITCHES, "_SwitchN", *MERGES, *ENTERS, *EXITS, *NEXT_ITERATIONS, "LoopCond"]
 )
 
+# What keeps the elements of its first input, and their order.
+RESHAPES: Final = frozenset({"Reshape", "ExpandDims", "Squeeze"})
+
 # Ops of the step's own plumbing, and those that raise by design.
 _UNTOUCHABLE: Final = frozenset(
     [

@@ -49,6 +49,7 @@ class OptimizeTarget:
 # Which RewriterConfig toggle switches a pass.
 _TOGGLES = {
     "arithmetic": "arithmetic_optimization",
+    "columns_of_product": "arithmetic_optimization",
     "dead_loop_variables": "loop_optimization",
     "dependency": "dependency_optimization",
     "fuse_matmul_bias": "remapping",
@@ -59,6 +60,7 @@ _TOGGLES = {
     "pads_to_concat": "arithmetic_optimization",
     "pool_without_indices": "remapping",
     "relu_before_pool": "remapping",
+    "reshape_after_arithmetic": "arithmetic_optimization",
     "sum_of_products": "remapping",
     "summed_sparse_updates": "remapping",
     "unrolled_products": "remapping",

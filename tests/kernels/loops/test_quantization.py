@@ -9,6 +9,8 @@ import pytest
 import torch
 
 import tensorloom as tf
+from tensorloom.framework import intra_op
+from tensorloom.kernels.fake_quant_ops import _fake_quantize, _gradients, _Nudged
 
 IMAGES = (3, 5, 7, 300)  # more than one row of the sums' channels, and a rest
 
@@ -206,3 +208,22 @@ def test_products(dtype: str) -> None:
     zero = 128 if dtype == "quint8" else 0
     expected = (x.astype(np.int64) - zero) * (y.astype(np.int64) - zero)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_any_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    to = _Nudged(*(torch.as_tensor(x) for x in _nudged(*_bounds(name))))
+    random = np.random.RandomState(0)
+    value, grad = (
+        torch.from_numpy(random.randn(1403, 300).astype(np.float32)) for _ in range(2)
+    )
+    results = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(intra_op, "_count", lambda count=count: count)
+        results.append((_fake_quantize(value, to), *_gradients(grad, value, to)))
+    for first, *others in zip(*results, strict=True):
+        for other in others:
+            torch.testing.assert_close(first, other, rtol=0, atol=0)
+    below = (grad.double() * (value < to.low)).reshape(-1, 300)
+    expected = below.sum(0) if to.low.dim() else below.sum()
+    torch.testing.assert_close(results[0][2], expected.float(), rtol=1e-4, atol=1e-4)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework import intra_op
 from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Stream
 from tensorloom.kernels.loops import random_samples
 
@@ -121,6 +122,23 @@ def test_each_sample_has_words_of_its_own(draw: Any) -> None:
         for sample in range(5):
             own = stream.skip((5 * i + sample) * SAMPLES_PER_OUTPUT)
             assert draw(own, np.array([parameter]), 1) == values[sample, i]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda stream, of, n: random_samples.gamma(stream, of, n),
+        lambda stream, of, n: random_samples.poisson(stream, of, n, 2.0**31),
+    ],
+)
+def test_any_number_of_threads(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ranges that begin and end within the samples of a parameter.
+    parameters, results = np.array([0.5, 1.0, 3.0, 30.0, -1.0]), []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(intra_op, "_count", lambda count=count: count)
+        results.append(draw(Stream(11, 22), parameters, 777))
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
 
 
 def test_a_rate_above_what_the_dtype_holds_is_an_error() -> None:

@@ -28,7 +28,7 @@ _OPS = (
     *("Reshape({0}, same)", "Sum({0}, none)", "Tile({0}, once)"),
     "Slice({0}, start, same)",
 )
-# Pairs of ops that go through another shape.
+# Ops that go through another shape, one after the other; `{1}` is the one before.
 _CHAINS = (
     ("Transpose({0}, swap)", "Transpose({1}, swap)"),
     ("Reshape({0}, flat)", "Reshape({1}, same)"),
@@ -39,6 +39,9 @@ _CHAINS = (
     ("Cast({0}) {{DstT='float64'}}", "Cast({1}) {{DstT='float32'}}"),
     ("NoOp(^{0})", "Exp({0}, ^{1})"),
     ("Exp({0})", "Identity({0}, ^{1})"),
+    ("Reshape({0}, deep)", "Mul({1}, wide)", "Reshape({1}, same)"),
+    ("ExpandDims({0}, axis)", "Sub(wide, {1})", "Reshape({1}, same)"),
+    ("MatMul({0}, column)", "MatMul({1}, row)", "Mul({0}, {1})"),
 )
 _CONSTANTS = """
 one = Const<1.0>
@@ -55,6 +58,11 @@ bias = Const<[0.5, -1.0, 2.0]>
 empty = Const<[]>
 none = Cast(empty) {DstT='int32'}
 k = Const<[[2.0, 0.5, -1.0], [3.0, 0.0, 1.5]]>
+deep = Const<[2, 1, 3]>
+axis = Const<1>
+wide = ExpandDims(x, axis)
+column = Const<[[1.0], [1.0], [1.0]]>
+row = Const<[[1.0, 1.0, 1.0]]>
 """
 
 
@@ -71,9 +79,12 @@ def graphs(draw: st.DrawFn) -> str:
             op = draw(st.sampled_from(_OPS))
             lines.append(f"{name} = {op.format(first, second)}")
         else:
-            outer, inner = draw(st.sampled_from(_CHAINS))
-            lines.append(f"{name}a = {outer.format(first)}")
-            lines.append(f"{name} = {inner.format(first, f'{name}a')}")
+            *inside, last = draw(st.sampled_from(_CHAINS))
+            before = first
+            for part, op in zip("ab", inside, strict=False):
+                lines.append(f"{name}{part} = {op.format(first, before)}")
+                before = f"{name}{part}"
+            lines.append(f"{name} = {last.format(first, before)}")
         values.append(name)
     fetches = draw(st.lists(st.sampled_from(values), min_size=1, max_size=3))
     lines += [f"r{i} = _Retval({name})" for i, name in enumerate(fetches)]

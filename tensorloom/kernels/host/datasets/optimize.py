@@ -12,6 +12,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.datasets.batching import BatchDataset
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -33,6 +36,8 @@ def optimize_dataset(c: OpKernelConstruction) -> Compute:
     """The same elements, by the rewrites that are asked for."""
 
     def compute(source: Any, optimizations: Any) -> Dataset:
+        if np.ndim(optimizations) != 1:
+            raise invalid_argument("`optimizations` must be a vector.")
         wanted = _FUSIONS.intersection(optimizations.reshape(-1).tolist())
         dataset = as_dataset(source)
         return rewrite(dataset, wanted) if wanted else dataset
