@@ -22,7 +22,7 @@ def tensor_from_array(value: Any) -> torch.Tensor:
     quantized dtypes (structured in NumPy) become their base integers.
     """
     if type(value) is np.ndarray and value.flags.carray and _is_common(value.dtype):
-        return torch.from_numpy(value)
+        return _over(value)
     array = memory_view(np.asarray(value))
     if not array.flags.c_contiguous or not array.flags.writeable:
         array = array.copy()
@@ -30,7 +30,19 @@ def tensor_from_array(value: Any) -> torch.Tensor:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return torch.from_numpy(array)
+    return _over(array)
+
+
+def _over(array: Any) -> torch.Tensor:
+    """A tensor over the memory of an array without gaps.
+
+    To NumPy the stride of an axis of one element is nothing, and may be negative; torch
+    refuses it, and gets a copy.
+    """
+    try:
+        return torch.from_numpy(array)
+    except ValueError:
+        return torch.from_numpy(array.copy())
 
 
 def _is_common(dtype: np.dtype[Any]) -> bool:

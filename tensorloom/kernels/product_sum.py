@@ -16,15 +16,17 @@ import numpy as np
 from tensorloom.kernels.host.blas_threads import on_one_thread
 from tensorloom.kernels.host.math_ops_matmul import check_matrices
 
-# Rows from which on a product is as fast for each row as with more; factors with that
-# many together are what a sum keeps at most.
+# Rows from which on a product is as fast for each row as with more; a sum keeps no
+# factors with more together.
 LEAST_ROWS: Final = 512
+# Elements of factors that a sum may keep, be it smaller itself.
+KEPT_ELEMENTS: Final = 1 << 20
 
 
 class ProductSum:
     """A sum to which products are added, some of them later than others."""
 
-    __slots__ = ("_is_host", "_known", "_left", "_right", "_rows", "_total")
+    __slots__ = ("_enough", "_is_host", "_known", "_left", "_right", "_rows", "_total")
 
     def __init__(self, total: Any, is_host: bool, known: bool) -> None:
         """
@@ -39,6 +41,10 @@ class ProductSum:
         self._left: list[Any] = []
         self._right: list[Any] = []
         self._rows = 0
+        m, n = total.shape
+        # Of wide factors fewer rows: they are not to need more memory than the sum.
+        most = max(m * n, KEPT_ELEMENTS) // max(m + n, 1)
+        self._enough = min(LEAST_ROWS, most)
 
     def add(self, a: Any, b: Any) -> None:
         """Adds a.T @ b, of [rows, m] and [rows, n]: nobody may change them later.
@@ -51,7 +57,7 @@ class ProductSum:
         self._left.append(a)
         self._right.append(b)
         self._rows += len(a)
-        if self._rows >= LEAST_ROWS:
+        if self._rows >= self._enough:
             self.finish()
 
     def finish(self) -> None:

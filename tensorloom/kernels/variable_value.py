@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import OpKernelConstruction
     from tensorloom.framework.resource import Variable
 
-# With a value that nobody else holds, `_references` inside `exclusive` counts the
-# local name and the argument: the variable has let go of it.
-_OWN_REFERENCES = 2
 _references = sys.getrefcount
+
+
+def _references_of_local() -> int:
+    value = object()
+    return _references(value)
+
+
+# With a value that nobody else holds, what `_references` inside `exclusive` counts: the
+# local name and, before Python 3.14, the argument. The variable has let go of it.
+_OWN_REFERENCES = _references_of_local()
 # With its array from `held_array`, the tensor's attribute as well.
-_OWN_ARRAY_REFERENCES = 3
+_OWN_ARRAY_REFERENCES = _OWN_REFERENCES + 1
 # Storage users with one tensor on it: the tensor and the wrapper made for asking. An
 # array is one more.
 _OWN_STORAGE_USES = 2
@@ -169,7 +176,10 @@ def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tenso
     if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
         tensor = torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     else:
-        tensor = torch.from_numpy(array)
+        try:
+            tensor = torch.from_numpy(array)
+        except ValueError:  # the stride of an axis of one element may be negative
+            tensor = torch.from_numpy(array.copy())
     return tensor if device is None else tensor.to(device)
 
 

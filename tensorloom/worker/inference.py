@@ -20,8 +20,9 @@ def mode_of(uses_torch: bool) -> Mode | None:
         return None
     import torch
 
-    # What it holds: its own three methods would take as long again, in every step.
-    return partial(torch._C._InferenceMode, True)
+    # What it holds, as long as there is that: its own three methods would take as long
+    # again, in every step.
+    return partial(getattr(torch._C, "_InferenceMode", torch.inference_mode), True)
 
 
 def called(mode: Mode | None, call: Callable[[], None]) -> None:

@@ -57,3 +57,11 @@ def test_what_cannot_be_shared_is_copied() -> None:
     assert array[0, 0] == 7
     assert tensor_from_array(array.T).tolist() == array.T.tolist()
     assert tensor_from_array(array.astype(">f4")).tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 3), (0, 3), (2, 1, 3), (1, 1)])
+def test_strides_of_single_elements_are_nothing(shape: tuple[int, ...]) -> None:
+    array = np.arange(float(np.prod(shape))).reshape(shape)
+    for axis in range(array.ndim):
+        turned = np.flip(array, axis)
+        assert tensor_from_array(turned).tolist() == turned.tolist()

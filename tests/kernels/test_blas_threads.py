@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,18 +35,24 @@ class _Library:
 @pytest.mark.parametrize(
     ("calls", "told"),
     [
-        ("hold", [1]),
-        ("hold release", [1, 4]),
-        ("hold hold release", [1]),
-        ("hold hold release release", [1, 4]),
-        ("hold release hold release", [1, 4, 1, 4]),
+        ("hold-a", [1]),
+        ("hold-a release-a", [1, 4]),
+        ("hold-a hold-b release-a", [1]),
+        ("hold-a hold-b release-a release-b", [1, 4]),
+        ("hold-a release-a hold-b release-b", [1, 4, 1, 4]),
+        # Of a thread that was interrupted before it held it.
+        ("release-a hold-a release-b", [1]),
     ],
 )
-def test_one_thread_while_anybody_holds_it(calls: str, told: list[int]) -> None:
+def test_one_thread_while_any_thread_holds_it(
+    calls: str, told: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = _Library(4)
     threads = library.threads()
     for call in calls.split():
-        getattr(threads, call)()
+        name, thread = call.split("-")
+        monkeypatch.setattr(threading, "get_ident", partial(ord, thread))
+        getattr(threads, name)()
     assert library.told == told
 
 
@@ -66,6 +75,51 @@ def test_a_product_that_fails_gives_the_threads_back(
     with pytest.raises(ValueError, match="matmul"):
         multiply(np.ones((2, 3)), np.ones((2, 3)))
     assert library.told == [1, 4]
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+@pytest.mark.parametrize("place", range(4))
+def test_an_interrupt_anywhere_costs_no_threads_for_good(
+    place: int, is_done: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each of the four calls, the product among them, before or after it."""
+    library = _Library(4)
+    calls = 0
+
+    def interrupted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls != place + 1:
+                return call(*args)
+            if is_done:
+                call(*args)
+            raise KeyboardInterrupt
+
+        return called
+
+    threads = BlasThreads(
+        interrupted(library.get_count), interrupted(library.set_count)
+    )
+    monkeypatch.setattr(blas_threads, "numpy_threads", lambda: threads)
+    multiply = blas_threads.on_one_thread(interrupted(np.matmul))
+    a = np.eye(2)
+    with pytest.raises(KeyboardInterrupt):
+        multiply(a, a)
+    multiply(a, a)
+    assert library.count == 4
+
+
+def test_a_forked_process_has_no_holders() -> None:
+    library = _Library(4)
+    threads = library.threads()
+    threads.hold()
+    threads._lock.acquire()  # by a thread that is not in the new process
+    threads.forget_threads()
+    assert library.told == [1, 4]
+    threads.hold()
+    threads.release()
+    assert library.told == [1, 4, 1, 4]
 
 
 def test_a_library_that_takes_no_number_is_left_alone(

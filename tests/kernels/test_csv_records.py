@@ -141,6 +141,17 @@ def test_columns_in_another_order() -> None:
         )
 
 
+@pytest.mark.parametrize("chosen", [[0], [0, 1, 2]])
+@pytest.mark.parametrize("times", [1, 20])
+def test_another_number_of_columns(chosen: list[int], times: int) -> None:
+    decode, given = tf.raw_ops.DecodeCSV, [[1], [1]]
+    with pytest.raises(InvalidArgumentError, match="select_cols, but 2 columns"):
+        run(
+            lambda x: decode(records=x, record_defaults=given, select_cols=chosen),
+            [b"1,2,3"] * times,
+        )
+
+
 _PIECES = ['"a"', '""', '"', "a", ";", ",", ",", "\xff", " ", "\n", "12", "\r", "NA"]
 _RECORDS = st.lists(
     st.lists(st.sampled_from(_PIECES), max_size=12).map(

@@ -127,6 +127,20 @@ def test_weighted_sums(dtype: Any, op: str, flags: dict[str, bool]) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=200 * 2e-6)
 
 
+# Recorded from TensorFlow 1.15.
+@pytest.mark.parametrize("channels", [1, 3, 9])
+@pytest.mark.parametrize(
+    ("old", "size"), [((1, 1), (3, 3)), ((3, 1), (1, 4)), ((1, 3), (4, 3))]
+)
+def test_areas_of_a_single_pixel_with_corners_aligned(
+    old: tuple[int, int], size: tuple[int, int], channels: int
+) -> None:
+    images = np.ones((2, *old, channels), np.float32)
+    found = _resized("ResizeArea", images, size, align_corners=True)
+    assert found.shape == (2, *size, channels)
+    assert np.isnan(found).all()
+
+
 @pytest.mark.parametrize("flags", FLAGS)
 @pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeBicubic"])
 def test_gradients_are_the_transpose(op: str, flags: tuple[bool, bool]) -> None:

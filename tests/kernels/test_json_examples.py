@@ -89,6 +89,8 @@ def test_long_features() -> None:
         _with('"a": {"int64List": {"value": [" 1"]}}'),
         _with('"a": {"floatList": {"value": [NaN]}}'),
         _with('"a": {"floatList": {"value": [1e40]}}'),
+        _with('"a": {"floatList": {"value": [1e999]}}'),
+        _with('"a": {"floatList": {"value": ["-1e999"]}}'),
         _with('"a": {"floatList": {"value": ["x"]}}'),
         _with('"a": {"bytesList": {"value": [5]}}'),
         _with('"a": {"bytesList": {"value": ["%%"]}}'),

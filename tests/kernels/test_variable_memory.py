@@ -97,6 +97,21 @@ def test_variables_assigned_from_each_other_are_apart(shape, use_resource):
         np.testing.assert_array_equal(session.run(second), np.ones(shape))
 
 
+def test_product_with_ones_is_of_what_was_there_when_it_was_computed(use_resource):
+    """Its reader does not take the column, which is a reference, in its place."""
+    variable = _variable((2, 1), use_resource)
+    product = tf.matmul(variable, tf.ones((1, 3)))
+    with tf.control_dependencies([product]):
+        update = variable.assign_add(np.ones((2, 1), np.float32)).op
+    x = tf.placeholder(tf.float32, [2, 3])
+    with tf.control_dependencies([update]):
+        total = x + product
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        found = session.run(total, {x: np.zeros((2, 3))})
+    np.testing.assert_array_equal(found, np.ones((2, 3)))
+
+
 def test_view_of_a_variable_stays():
     variable = _variable(LARGE, use_resource=True)
     view = tf.transpose(variable.read_value())
@@ -218,3 +233,17 @@ def test_optimizer_updates_leave_fetches_alone():
         after = session.run(weights)
     np.testing.assert_array_equal(before, np.ones((30, 4)))
     np.testing.assert_allclose(after, np.full((30, 4), 0.9), rtol=1e-5)
+
+
+def test_what_is_added_may_lie_in_any_order(use_resource):
+    turned = np.full((1, 3), 2, np.float32)[::-1]
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable(
+            "v", initializer=np.ones((1, 3), np.float32), use_resource=use_resource
+        )
+        added = tf.placeholder(tf.float32, [1, 3])
+        steps = [tf.assign_add(variable, added), tf.scatter_add(variable, [0], added)]
+        session.run(variable.initializer)
+        for step in steps:
+            session.run(step, {added: turned})
+        assert session.run(variable).tolist() == [[5.0, 5.0, 5.0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,3 +35,15 @@ def test_merging_equals_pushing_everything() -> None:
         (1.0, 3.0, 0.0, 3.0),
         (3.0, 1.0, 3.0, 4.0),
     ]
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1])
+def test_boundaries_of_few_parts(count: int) -> None:
+    pairs = [(np.float32(value), np.float32(1)) for value in range(9)]
+    entries = sketches.from_values(pairs)
+    assert sketches.boundaries(entries, count) == [0, 5, 8]
+
+
+def test_boundaries_of_no_weight() -> None:
+    nothing = sketches.Entry(*np.float32([1, 0, 0, 0]))
+    assert sketches.boundaries([nothing], 3) == [1]

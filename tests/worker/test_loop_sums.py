@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.product_sum import LEAST_ROWS, ProductSum
 from tensorloom.worker.piece import Piece
 
 
@@ -116,6 +117,22 @@ def test_batch_of_unknown_size() -> None:
             )
             with pytest.raises(tf.errors.InvalidArgumentError, match="incompatible"):
                 session.run(total, {x: a, y: b[:, :5]})
+
+
+def test_wide_factors_are_not_kept_beyond_the_size_of_the_sum() -> None:
+    for sizes, rows in (
+        ((4, 5), LEAST_ROWS),
+        ((100, 90), LEAST_ROWS),
+        ((300_000, 2), 3),
+        ((2, 0), LEAST_ROWS),
+    ):
+        total = np.zeros(sizes, np.float32)
+        one = ProductSum(total, is_host=True, known=True)
+        a, b = (np.ones((1, size), np.float32) for size in sizes)
+        for _ in range(rows):
+            assert not total.any()
+            one.add(a, b)
+        assert (total == rows).all()
 
 
 def test_gradient_of_weights(sources) -> None:

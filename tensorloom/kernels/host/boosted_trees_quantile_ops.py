@@ -97,20 +97,38 @@ def _rows(entries: list[Entry]) -> _Array:
 
 @host_kernel("BoostedTreesMakeQuantileSummaries", large=True)
 def make_summaries(c: OpKernelConstruction) -> Compute:
-    """Summaries [n, 4] of each feature: value, weight, lowest and highest rank."""
+    """Summaries [n, 4] of each feature: value, weight, lowest and highest rank.
+
+    The first feature tells how many values of each are read.
+    """
 
     def compute(*inputs: Any) -> Any:
         *features, weights, epsilon = inputs
-        found = []
-        for values in features:
-            stream = QuantileStream(float(epsilon), len(values) + 1)
-            spread = np.broadcast_to(weights, values.shape)
-            for value, weight in zip(values, spread, strict=True):
-                stream.push_value(value, weight)
-            found.append(_rows(stream.finish()))
-        return tuple(found)
+        if np.isnan(epsilon):
+            raise invalid_argument("epsilon must be a number")
+        size = np.size(features[0]) if features else 0
+        if np.size(weights) not in (1, size):
+            raise invalid_argument(
+                f"There must be 1 weight, or {size}, got {np.size(weights)}"
+            )
+        spread = np.broadcast_to(np.reshape(weights, -1), size)
+        return tuple(
+            _summary(np.reshape(values, -1), spread, float(epsilon))
+            for values in features
+        )
 
     return compute
+
+
+def _summary(values: _Array, weights: _Array, epsilon: float) -> _Array:
+    if len(values) < len(weights):
+        raise invalid_argument(
+            f"A feature must have {len(weights)} values, got {len(values)}"
+        )
+    stream = QuantileStream(epsilon, len(weights) + 1)
+    for value, weight in zip(values, weights, strict=False):
+        stream.push_value(value, weight)
+    return _rows(stream.finish())
 
 
 @host_kernel("BoostedTreesFlushQuantileSummaries", large=True)
@@ -178,7 +196,10 @@ def bucketize(c: OpKernelConstruction) -> Compute:
 
     def compute(*inputs: _Array) -> Any:
         buckets = []
+        if count and np.ndim(inputs[count]) != 1:
+            raise invalid_argument("The boundaries of a feature must be a vector")
         for values, limits in zip(inputs[:count], inputs[count:], strict=True):
+            limits = np.reshape(limits, -1)
             if not len(limits):
                 raise invalid_argument("The boundaries of a feature must not be empty")
             found = np.searchsorted(limits, values, side="left")

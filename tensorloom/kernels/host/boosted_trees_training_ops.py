@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.op_kernel import host_kernel
 from tensorloom.kernels.host.boosted_trees_gains import (
     gain_is_larger,
@@ -22,6 +24,7 @@ from tensorloom.kernels.host.boosted_trees_resource import (
     node_logits,
     write_leaf,
 )
+from tensorloom.kernels.host.math_ops_errors import shape_text
 
 if TYPE_CHECKING:
     from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
@@ -149,6 +152,46 @@ class _Split(NamedTuple):
     kind: bytes
 
 
+# Of the lists of a feature: nodes, gains, thresholds, and what both sides add; then
+# kinds and dimensions.
+_RANKS: Final = (1, 1, 1, 2, 2)
+_RANKS_V2: Final = (*_RANKS, 1, 1)
+
+
+def _features(
+    feature_ids: _Array, lists: Sequence[Sequence[_Array]], count: int
+) -> Iterable[Any]:
+    """The number of each feature with its lists; what ids there are more is not read.
+
+    Raises:
+      InvalidArgumentError: there are fewer ids than features.
+    """
+    shape = np.shape(feature_ids)
+    if len(shape) != 1 or shape[0] < count:
+        raise invalid_argument(
+            f"feature_ids must be a vector of {count} elements, got shape "
+            f"{shape_text(shape)}"
+        )
+    return zip(feature_ids.tolist(), *lists, strict=False)
+
+
+def _rows(columns: Sequence[_Array], ranks: Sequence[int]) -> Iterable[Any]:
+    """The rows of the lists of a feature, of which the first has all that are read.
+
+    Raises:
+      InvalidArgumentError: a list is of another rank, or shorter.
+    """
+    nodes = np.size(columns[0])
+    for column, rank in zip(columns, ranks, strict=True):
+        shape = np.shape(column)
+        if len(shape) != rank or shape[0] < nodes:
+            raise invalid_argument(
+                f"The splits of {nodes} nodes need lists of rank {rank} with as many "
+                f"rows, got shape {shape_text(shape)}"
+            )
+    return zip(*columns, strict=False)
+
+
 @host_kernel("BoostedTreesUpdateEnsemble", large=True)
 def update(c: OpKernelConstruction) -> Compute:
     """Adds a layer of inequality splits."""
@@ -158,11 +201,11 @@ def update(c: OpKernelConstruction) -> Compute:
         lists = [rest[i * count : (i + 1) * count] for i in range(5)]
         max_depth, rate = rest[5 * count :]
         candidates: dict[int, list[_Split]] = {}
-        for feature, *columns in zip(feature_ids.tolist(), *lists, strict=True):
-            for node, gain, threshold, left, right in zip(*columns, strict=True):
+        for feature, *columns in _features(feature_ids, lists, count):
+            for node, gain, threshold, left, right in _rows(columns, _RANKS):
                 split = _Split(feature, 0, int(threshold), gain, left, right, b"")
                 candidates.setdefault(int(node), []).append(split)
-        _grow(ensemble, candidates, pruning, int(max_depth), _F(rate))
+        _grow(ensemble, candidates, pruning, int(max_depth), _F(rate.item()))
 
     return compute
 
@@ -176,17 +219,14 @@ def update_v2(c: OpKernelConstruction) -> Compute:
         lists = [rest[i * count : (i + 1) * count] for i in range(7)]
         max_depth, rate, pruning = rest[7 * count :]
         candidates: dict[int, list[_Split]] = {}
-        for feature, dimensions, *columns in zip(
-            feature_ids.tolist(), *lists, strict=True
-        ):
-            for dimension, node, gain, threshold, left, right, kind in zip(
-                dimensions, *columns, strict=True
-            ):
+        for feature, dimensions, *columns in _features(feature_ids, lists, count):
+            rows = _rows([*columns, dimensions], _RANKS_V2)
+            for node, gain, threshold, left, right, kind, dimension in rows:
                 split = _Split(
                     feature, int(dimension), int(threshold), gain, left, right, kind
                 )
                 candidates.setdefault(int(node), []).append(split)
-        _grow(ensemble, candidates, int(pruning), int(max_depth), _F(rate))
+        _grow(ensemble, candidates, int(pruning), int(max_depth), _F(rate.item()))
 
     return compute
 

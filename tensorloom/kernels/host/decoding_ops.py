@@ -199,6 +199,11 @@ def decode_csv(c: OpKernelConstruction) -> Compute:
         raise invalid_argument("field_delim should be only 1 char")
     if any(i >= j for i, j in pairwise([-1, *columns.chosen])):
         raise invalid_argument("select_cols should be strictly increasing indices")
+    if columns.chosen and len(columns.chosen) != len(columns.types):
+        raise invalid_argument(
+            f"There are {len(columns.chosen)} select_cols, but "
+            f"{len(columns.types)} columns"
+        )
 
     def compute(records: Any, *defaults: Any) -> tuple[Any, ...]:
         lines, found = records.reshape(-1), None

@@ -109,11 +109,14 @@ def _area(old: int, new: int, align: bool, centers: bool) -> Taps:
     index = np.arange(new, dtype=np.float32)
     start, end = index * scale, (index + 1) * scale
     first = np.floor(start).astype(np.int64)
-    width = int((np.ceil(end).astype(np.int64) - first).max()) if new else 0
+    # One at least: with aligned corners the parts of a single pixel have no width, and
+    # their means are NaN.
+    width = max(1, int((np.ceil(end).astype(np.int64) - first).max(initial=0)))
     taps = first[:, None] + np.arange(width)
     left = np.maximum(taps.astype(np.float32), start[:, None])
     right = np.minimum((taps + 1).astype(np.float32), end[:, None])
-    weights = np.maximum(right - left, np.float32(0)) / scale
+    with np.errstate(invalid="ignore"):
+        weights = np.maximum(right - left, np.float32(0)) / scale
     return np.clip(taps, 0, old - 1), weights.astype(np.float32)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import struct
 from collections.abc import Callable
@@ -124,9 +125,13 @@ def _integer(value: Any) -> bytes:
 
 def _float(value: Any) -> bytes:
     if type(value) is str:
-        value = _FLOATS[value] if value in _FLOATS else _number(value)
+        if value in _FLOATS:
+            return b"\x0d" + _pack_float(_FLOATS[value])
+        value = _number(value)
     # Of larger integers, TensorFlow refuses those that are no float32.
     if type(value) is not float and (type(value) is not int or abs(value) > 1 << 24):
+        raise Unusual
+    if math.isinf(value):  # digits beyond the range of a double
         raise Unusual
     return b"\x0d" + _pack_float(value)
 

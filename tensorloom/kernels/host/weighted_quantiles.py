@@ -117,14 +117,20 @@ def _error(entries: Sequence[Entry]) -> float:
         inside = _F(_F(entry.max_rank - entry.min_rank) - entry.weight)
         between = _F(entry.previous_max_rank - before.next_min_rank)
         gap = max(gap, inside, between)
-    return float(gap) / float(entries[-1].max_rank)
+    return _ratio(float(gap), float(entries[-1].max_rank))
+
+
+def _ratio(above: float, below: float) -> float:
+    """The quotient of the processor: infinite or no number for a divisor of zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.divide(above, below))
 
 
 def boundaries(entries: list[Entry], count: int) -> list[np.float32]:
     """Values that divide the weight into about `count` parts; none is there twice."""
     if not entries:
         return []
-    epsilon = float(_F(_error(entries) + 1.0 / count))
+    epsilon = float(_F(_error(entries) + _ratio(1.0, count)))
     values = [entry.value for entry in compress(entries, count, epsilon)]
     return [v for i, v in enumerate(values) if i == 0 or values[i - 1] != v]
 

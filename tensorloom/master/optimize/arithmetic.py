@@ -162,7 +162,20 @@ def _repeated_column(view: _View, reader: Node, edge: Edge) -> Node | None:
     shape = _known_shape(view, column)
     if node.attrs["transpose_a"] or shape is None or shape[1] != 1:
         return None
-    return node if _is_all(view.constant(ones), 1) else None
+    if not _is_all(view.constant(ones), 1) or _shows_variable(view, column):
+        return None  # the reader would see what is assigned after the product
+    return node
+
+
+def _shows_variable(view: _View, edge: Edge) -> bool:
+    """Whether an output may be the buffer of a reference variable, and change."""
+    node = view.producer(edge)
+    while not node.output_types[edge[1]]._is_ref_dtype:
+        if node.op != "Identity" and node.op not in RESHAPES:
+            return False
+        edge = node.inputs[0]
+        node = view.producer(edge)
+    return True
 
 
 def _waits(*nodes: Node) -> tuple[str, ...]:
