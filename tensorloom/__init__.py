@@ -25,9 +25,10 @@ from tensorloom import (
     train,
 )
 from tensorloom.cluster import kubernetes, local, remote, slurm
-from tensorloom.framework import export, proto_names
-from tensorloom.framework.package_modules import import_all
-from tensorloom.framework.raw_ops import RawOps
+from tensorloom.framework import export
+from tensorloom.framework.registry import proto_names
+from tensorloom.framework.registry.package_modules import import_all
+from tensorloom.framework.registry.raw_ops import RawOps
 
 for _package in (
     ops,

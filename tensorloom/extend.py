@@ -17,17 +17,17 @@ from tensorloom.devices.device import (
     register_device_kind,
     unregister_device_kind,
 )
-from tensorloom.framework import op_registry
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.op_kernel import (
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.registry.op_kernel import (
     OpKernelConstruction,
     OpKernelContext,
     host_kernel,
     kernel,
 )
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE
-from tensorloom.framework.shape_inference import (
+from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE
+from tensorloom.framework.registry.shape_inference import (
     InferenceContext,
     broadcast_binary_shape,
     no_outputs,
@@ -35,7 +35,7 @@ from tensorloom.framework.shape_inference import (
     unchanged_shape,
     unknown_shapes,
 )
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize import OptimizeTarget
 from tensorloom.master.optimize.custom_passes import graph_pass, remove_graph_pass
 

@@ -46,7 +46,7 @@ def _python_blocks(page: str) -> list[str]:
 def test_the_op_in_five_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tensorloom.framework import op_kernel, op_registry
+    from tensorloom.framework.registry import op_kernel, op_registry
 
     # Other tests walk the registries, which must not lose what loads meanwhile.
     op_kernel.load_host_kernels()

@@ -14,7 +14,7 @@ import pytest
 import tensorloom as tf
 from tensorloom import extend
 from tensorloom.devices import device
-from tensorloom.framework import op_kernel, op_registry
+from tensorloom.framework.registry import op_kernel, op_registry
 from tensorloom.master.optimize import custom_passes
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tensorloom.framework import export, op_kernel, op_registry, proto_names
-from tensorloom.framework.op_registry import NOT_DIFFERENTIABLE, OpDef
-from tensorloom.worker.emitter import STRUCTURE
+from tensorloom.framework import export
+from tensorloom.framework.registry import op_kernel, op_registry, proto_names
+from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, OpDef
+from tensorloom.worker.compile.emitter import STRUCTURE
 
 HEAD = """\
 # Compatibility

@@ -32,7 +32,8 @@ def registered(worker):
     """A worker's handle of the piece y = x + x."""
     from google.protobuf import text_format
 
-    from tensorloom.framework import graph_def, session_config
+    from tensorloom.framework.graph import graph_def
+    from tensorloom.framework.runtime import session_config
     from tensorloom.protos.graph_pb2 import GraphDef
 
     graph = graph_def.from_proto(text_format.Parse(PIECE, GraphDef()), internal=True)
@@ -45,7 +46,7 @@ def steps_of(worker):
     import numpy as np
 
     from tensorloom.framework.interfaces import StepContext, StepOptions
-    from tensorloom.master.task_parallel import new_step_id
+    from tensorloom.master.run.task_parallel import new_step_id
 
     piece = registered(worker)
     feeds = [np.float32(2.0)]
@@ -67,14 +68,14 @@ def steps_of(worker):
 @table.step("worker: a piece by handle, in process", seconds=LIMIT_S)
 def in_process(tf):
     from tensorloom.devices.device import make_devices
-    from tensorloom.worker.worker import Worker
+    from tensorloom.worker.run.worker import Worker
 
     yield steps_of(Worker(TASK, make_devices(TASK, {}, None)))
 
 
 @table.step("worker: a piece by handle, through the socket", seconds=SOCKET_LIMIT_S)
 def through_socket(tf):
-    from tensorloom.master.remote_worker import RemoteWorker
+    from tensorloom.master.run.remote_worker import RemoteWorker
     from tensorloom.transport.negotiated import NegotiatedChannel
 
     with clusters.running(tf, {"worker": 1}) as (_, cluster):

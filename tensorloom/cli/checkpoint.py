@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.cli.actions import FINE, PROBLEMS, Action, group, progress, show, table
 
 if TYPE_CHECKING:
-    from tensorloom.storage.bundle_writer import BundleWriter
-    from tensorloom.storage.checkpoints import Reader
+    from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+    from tensorloom.storage.checkpoints.checkpoints import Reader
 
 _PATH_HELP = "a checkpoint's prefix, one of its files, or its directory (the latest)"
 
 
 def _open(path: str) -> tuple[str, Reader]:
     from tensorloom.inspect.model_files import checkpoint_prefix
-    from tensorloom.storage import checkpoints
+    from tensorloom.storage.checkpoints import checkpoints
 
     prefix = checkpoint_prefix(path)
     if prefix is None:
@@ -43,8 +43,8 @@ def _stored(reader: Reader, key: bytes) -> Any:
 
     None for all others.
     """
-    from tensorloom.storage.bundle_reader import BundleReader
-    from tensorloom.storage.later_dtypes import LaterDType
+    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+    from tensorloom.storage.checkpoints.later_dtypes import LaterDType
 
     if isinstance(reader, BundleReader):
         dtype = reader.stored_dtype(key)
@@ -297,7 +297,7 @@ def _new_name(name: str, pairs: list[tuple[str, str]], regex: bool) -> str:
 
 
 def _write(output: str, reader: Reader, names: dict[str, str]) -> None:
-    from tensorloom.storage.bundle_writer import BundleWriter
+    from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
     order = sorted(names, key=lambda name: names[name].encode())
     with BundleWriter(output) as writer, progress("write", len(order)) as step:
@@ -322,7 +322,7 @@ def _add_average(parser: argparse.ArgumentParser) -> None:
 
 def _average(options: argparse.Namespace) -> int:
     """Floating-point tensors are averaged in float64; others are the last one's."""
-    from tensorloom.storage.bundle_writer import BundleWriter
+    from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
     readers = [_open(path)[1] for path in options.paths]
     try:

@@ -41,8 +41,9 @@ def _open(options: argparse.Namespace) -> GraphInFile:
 
 def _write(options: argparse.Namespace, graph_def: Any, source: GraphInFile) -> None:
     """Writes a GraphDef; constants that lay beside its source lie beside it, too."""
-    from tensorloom.storage.bundle_reader import BundleReader
-    from tensorloom.train import graph_io, large_graph
+    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+    from tensorloom.train.checkpoints import large_graph
+    from tensorloom.train.meta_graph import graph_io
 
     as_text = options.as_text or options.output.endswith(".pbtxt")
     if source.constants:
@@ -73,8 +74,8 @@ def _summary(options: argparse.Namespace) -> int:
 
 
 def _bytes_beside(graph: GraphInFile) -> int:
-    from tensorloom.storage.bundle_reader import BundleReader
-    from tensorloom.train import large_graph
+    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+    from tensorloom.train.checkpoints import large_graph
 
     with BundleReader(graph.constants) as reader:
         return large_graph.outside_bytes(graph.graph_def, reader)
@@ -116,7 +117,7 @@ def _summarized(graph_def: Any) -> dict[str, Any]:
 
 
 def _placeholder(node: Any) -> dict[str, Any]:
-    from tensorloom.framework import dtypes
+    from tensorloom.framework.types import dtypes
 
     dtype = node.attr["dtype"].type
     shape = node.attr["shape"].shape
@@ -168,9 +169,11 @@ def _add_freeze(parser: argparse.ArgumentParser) -> None:
 
 
 def _freeze(options: argparse.Namespace) -> int:
-    from tensorloom.client.graph_util_freeze import convert_variables_to_constants
-    from tensorloom.client.session import Session
-    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.client.importing.graph_util_freeze import (
+        convert_variables_to_constants,
+    )
+    from tensorloom.client.session.session import Session
+    from tensorloom.framework.graph.dataflow_graph import Graph
 
     graph = _open(options)
     names = _output_names(options, graph)
@@ -186,8 +189,8 @@ def _freeze(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace, graph: GraphInFile, session: Any) -> None:
     """Puts a file's graph and the values of its variables into a session."""
     from tensorloom.saved_model.loader import load, maybe_saved_model_directory
-    from tensorloom.train.meta_graph_import import import_meta_graph
-    from tensorloom.train.saver import Saver
+    from tensorloom.train.checkpoints.saver import Saver
+    from tensorloom.train.meta_graph.meta_graph_import import import_meta_graph
 
     if maybe_saved_model_directory(options.path):
         load(session, graph.label.split(",") if graph.label else [], options.path)
@@ -199,7 +202,7 @@ def _restore(options: argparse.Namespace, graph: GraphInFile, session: Any) -> N
             graph.meta_graph_def, clear_devices=True, constants=graph.constants
         )
     else:
-        from tensorloom.train.large_graph import import_with_constants
+        from tensorloom.train.checkpoints.large_graph import import_with_constants
 
         copy = type(graph.graph_def)()
         copy.CopyFrom(graph.graph_def)
@@ -210,7 +213,7 @@ def _restore(options: argparse.Namespace, graph: GraphInFile, session: Any) -> N
 
 def _saver_of_nodes(graph: Any) -> Any:
     """A saver for the variables of a plain GraphDef, which has no collections."""
-    from tensorloom.train.saver import Saver
+    from tensorloom.train.checkpoints.saver import Saver
 
     variables = {
         op.name: op.outputs[0]
@@ -271,9 +274,12 @@ def _add_strip(parser: argparse.ArgumentParser) -> None:
 
 def _strip(options: argparse.Namespace) -> int:
     """Without what only training needs, default attrs, devices and shapes."""
-    from tensorloom.client.graph_util import extract_sub_graph, remove_training_nodes
+    from tensorloom.client.importing.graph_util import (
+        extract_sub_graph,
+        remove_training_nodes,
+    )
     from tensorloom.protos import meta_graph_pb2
-    from tensorloom.train.meta_graph import strip_default_valued_attrs
+    from tensorloom.train.meta_graph.meta_graph import strip_default_valued_attrs
 
     graph = _open(options)
     graph_def = graph.graph_def
@@ -333,7 +339,7 @@ def _to_text(options: argparse.Namespace) -> int:
     graph = _open(options)
     message = graph.meta_graph_def or graph.graph_def
     if options.output:
-        from tensorloom.train.message_text import write_message
+        from tensorloom.train.checkpoints.message_text import write_message
 
         write_message(message, options.output, as_text=True)
         _show_written(options, graph.graph_def)

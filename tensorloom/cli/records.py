@@ -35,13 +35,13 @@ def _add_head(parser: argparse.ArgumentParser) -> None:
 def _compression(path: str, choice: str) -> bytes:
     if choice != "auto":
         return b"" if choice == "none" else choice.upper().encode()
-    from tensorloom.storage import filesystem
+    from tensorloom.storage.files import filesystem
 
     with filesystem.open_file(path) as file:
         start = file.read(12)
     if start[:2] == b"\x1f\x8b":
         return b"GZIP"
-    from tensorloom.storage.crc32c import masked_crc32c
+    from tensorloom.storage.tables.crc32c import masked_crc32c
 
     plain = (
         len(start) < 12 or masked_crc32c(start[:8]).to_bytes(4, "little") == (start[8:])
@@ -52,7 +52,7 @@ def _compression(path: str, choice: str) -> bytes:
 
 
 def _records(path: str, choice: str) -> Iterator[bytes]:
-    from tensorloom.storage.tfrecord import RecordReader
+    from tensorloom.storage.records.tfrecord import RecordReader
 
     return iter(RecordReader(path, _compression(path, choice)))
 
@@ -77,7 +77,7 @@ def _scan(
 
 
 def _scan_all(options: argparse.Namespace) -> list[dict[str, Any]]:
-    from tensorloom.storage import filesystem
+    from tensorloom.storage.files import filesystem
 
     total = filesystem.total_size(options.paths)
     results = []

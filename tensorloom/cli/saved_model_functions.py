@@ -128,7 +128,7 @@ def _decoded(value: Any) -> Any:
 
 def _decoded_type(kind: str | None, value: Any) -> Any:
     """A dtype, a shape or a description of a value's type; None for nothing."""
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
     if kind == "tensor_dtype_value":
         return _dtype(value.tensor_dtype_value)
@@ -153,7 +153,7 @@ def _decoded_type(kind: str | None, value: Any) -> Any:
 
 
 def _dtype(number: int) -> Any:
-    from tensorloom.framework import dtypes
+    from tensorloom.framework.types import dtypes
     from tensorloom.protos import types_pb2
 
     try:

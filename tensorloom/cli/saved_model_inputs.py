@@ -48,7 +48,7 @@ def _from_file(filename: str, variable: str | None, allow_pickle: bool) -> Any:
 
     import numpy as np
 
-    from tensorloom.storage import filesystem
+    from tensorloom.storage.files import filesystem
 
     contents = io.BytesIO(filesystem.read_file(filename))
     try:

@@ -101,8 +101,8 @@ def _run_signature(
     options: argparse.Namespace, directory: str, inputs: dict[str, Any]
 ) -> dict[str, Any]:
     """The outputs by their keys."""
-    from tensorloom.client.session import Session
-    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.client.session.session import Session
+    from tensorloom.framework.graph.dataflow_graph import Graph
     from tensorloom.saved_model.loader import load
     from tensorloom.saved_model.tensor_info import get_tensor_from_tensor_info
 
@@ -138,7 +138,7 @@ def _write(options: argparse.Namespace, key: str, value: Any) -> str:
 
     import numpy as np
 
-    from tensorloom.storage import filesystem
+    from tensorloom.storage.files import filesystem
 
     # A key is the model's, and may hold anything.
     if os.sep in key or key in ("", ".", ".."):

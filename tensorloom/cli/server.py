@@ -92,7 +92,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _stop_at_signals(server: Server) -> None:
-    from tensorloom.framework import threads
+    from tensorloom.framework.runtime import threads
 
     def stop(number: int, frame: Any) -> None:
         # The thread of the handler holds what `join` holds: another one stops.

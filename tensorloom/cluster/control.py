@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors, threads
+from tensorloom.framework import errors
 from tensorloom.framework.export import export
+from tensorloom.framework.runtime import threads
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.control import control_methods
-from tensorloom.transport.grpc_channel import GrpcChannel
+from tensorloom.transport.grpc.channel import GrpcChannel
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Call, Handlers

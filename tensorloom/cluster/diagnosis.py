@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorloom.framework import errors
-from tensorloom.transport.reachability import found_at_all
+from tensorloom.transport.peers.reachability import found_at_all
 
 
 def tasks_are_missing(

@@ -10,22 +10,25 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
-from tensorloom.framework import device_name, errors, threads
-from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.framework import errors
+from tensorloom.framework.devices import device_name
+from tensorloom.framework.runtime import threads
+from tensorloom.master.run.remote_worker import RemoteWorker
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import host_port, status, tensors
-from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.request_ids import new_request_id
-from tensorloom.transport.socket_connection import NotConnected
+from tensorloom.transport.peers import host_port
+from tensorloom.transport.sockets.connection import NotConnected
+from tensorloom.transport.wire import status, tensors
+from tensorloom.transport.wire.methods import worker_methods
+from tensorloom.transport.wire.request_ids import new_request_id
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
-    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.transport.interface import Channel
-    from tensorloom.transport.socket_channel import SocketChannel
+    from tensorloom.transport.sockets.channel import SocketChannel
     from tensorloom.transport.tensor_subscriber import TensorDone
-    from tensorloom.transport.value_methods import Sent
-    from tensorloom.worker.worker import Worker
+    from tensorloom.transport.wire.value_methods import Sent
+    from tensorloom.worker.run.worker import Worker
 
 # A task that does not answer is asked again after this.
 _PROBE_S: Final = 2.0

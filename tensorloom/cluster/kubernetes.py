@@ -8,7 +8,7 @@ from typing import Any
 from tensorloom.cluster.resolvers import NAMES, ClusterResolver
 from tensorloom.framework.export import export
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import host_port
+from tensorloom.transport.peers import host_port
 
 
 @export(NAMES + "KubernetesClusterResolver")

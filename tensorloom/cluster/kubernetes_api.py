@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from tensorloom.transport import host_port
+from tensorloom.transport.peers import host_port
 
 _ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT_S: Final = 30.0

@@ -10,20 +10,22 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.master_factory import register_master_factory
+from tensorloom.client.session.master_factory import register_master_factory
 from tensorloom.devices import cpu, cuda, host_allocator
 from tensorloom.devices.device import make_devices
-from tensorloom.framework import constant_value, intra_op, op_kernel, op_registry
-from tensorloom.framework.package_modules import import_all
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.master.directory import FixedWorkers
-from tensorloom.master.master import Master, MasterEnvironment
-from tensorloom.worker.emitter import STRUCTURE
-from tensorloom.worker.worker import Worker
+from tensorloom.framework.registry import op_kernel, op_registry
+from tensorloom.framework.registry.package_modules import import_all
+from tensorloom.framework.runtime import intra_op
+from tensorloom.framework.types import constant_value
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.master.run.directory import FixedWorkers
+from tensorloom.master.run.master import Master, MasterEnvironment
+from tensorloom.worker.compile.emitter import STRUCTURE
+from tensorloom.worker.run.worker import Worker
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
-    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.framework.graph.graph_ir import Node
+    from tensorloom.framework.runtime.session_config import SessionConfig
 
 # Importing them registers the kinds of device.
 _ = cpu, cuda

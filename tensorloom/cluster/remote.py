@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.client.master_factory import register_master_factory
-from tensorloom.client.remote_master import RemoteMaster
+from tensorloom.client.session.master_factory import register_master_factory
+from tensorloom.client.session.remote_master import RemoteMaster
 from tensorloom.cluster.directory import wait_limit_s
 from tensorloom.cluster.server import running_at
 from tensorloom.transport.negotiated import NegotiatedChannel
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import MasterInterface
-    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.framework.runtime.session_config import SessionConfig
 
 
 def make_remote_master(target: str, config: SessionConfig) -> MasterInterface:

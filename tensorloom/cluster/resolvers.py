@@ -48,7 +48,7 @@ class ClusterResolver(ABC):
         config_proto: Any = None,
     ) -> dict[str, int]:
         """How many devices but CPUs a task has, by type; asks the task."""
-        from tensorloom.client.session import Session
+        from tensorloom.client.session.session import Session
 
         counts: dict[str, int] = {}
         with Session(self.master(task_type, task_id), config=config_proto) as session:

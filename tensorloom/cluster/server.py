@@ -13,20 +13,23 @@ from tensorloom.cluster import local
 from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.devices.device import make_devices
-from tensorloom.framework import errors, session_config
+from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.framework.op_policy import OpPolicy
-from tensorloom.master.master import Master
-from tensorloom.master.master_service import MasterService
+from tensorloom.framework.registry.op_policy import OpPolicy
+from tensorloom.framework.runtime import session_config
+from tensorloom.master.run.master import Master
+from tensorloom.master.run.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
-from tensorloom.transport import host_port, security, socket_address, stream_server
-from tensorloom.transport.frame_answers import FrameAnswers
-from tensorloom.transport.grpc_server import GrpcServer
+from tensorloom.transport.grpc import stream_server
+from tensorloom.transport.grpc.server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
-from tensorloom.transport.socket_server import SocketServer
-from tensorloom.worker import torch_threads
-from tensorloom.worker.worker import Worker
-from tensorloom.worker.worker_service import WorkerService
+from tensorloom.transport.peers import host_port, security
+from tensorloom.transport.sockets import address as socket_address
+from tensorloom.transport.sockets.frame_answers import FrameAnswers
+from tensorloom.transport.sockets.server import SocketServer
+from tensorloom.worker.run import torch_threads
+from tensorloom.worker.run.worker import Worker
+from tensorloom.worker.run.worker_service import WorkerService
 
 if TYPE_CHECKING:
     import socket

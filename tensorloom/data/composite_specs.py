@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.data import specs
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value_as_shape
 from tensorloom.framework.export import export
-from tensorloom.framework.indexed_slices import IndexedSlices
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.scopes import name_scope
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops.ragged_tensor import RaggedTensor
-from tensorloom.ops.tensor_array import TensorArray
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime.scopes import name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value_as_shape
+from tensorloom.framework.types.indexed_slices import IndexedSlices
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.ops.lists.tensor_array import TensorArray
+from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 
 class _CompositeSpec(specs.TypeSpec):

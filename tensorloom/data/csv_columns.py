@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
-from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
 
 
 class CsvProbe:
@@ -28,7 +28,7 @@ class CsvProbe:
         self._compression = compression
 
     def _rows(self, name: str) -> Generator[list[str], None, None]:
-        from tensorloom.storage import filesystem
+        from tensorloom.storage.files import filesystem
 
         kind = self._compression
         kind = constant_value(kind).item() if isinstance(kind, Tensor) else kind
@@ -84,7 +84,7 @@ class CsvProbe:
         Raises:
           ValueError: a row has another number of fields.
         """
-        from tensorloom.ops.constant_op import constant
+        from tensorloom.ops.array.constant import constant
 
         numbers = list(range(width)) if chosen is None else chosen
         found: list[int] = [-1] * len(numbers)

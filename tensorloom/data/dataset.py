@@ -11,14 +11,14 @@ from tensorloom.data import nest, option_nodes, specs, transformations
 from tensorloom.data.iterators import Iterator
 from tensorloom.data.one_shot import make_factory
 from tensorloom.data.options import Options
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export, export_value
-from tensorloom.framework.graph import colocate_with
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import colocate_with
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1

@@ -18,11 +18,11 @@ from tensorloom.data.transformations import (
     seeds,
     tensor,
 )
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -203,7 +203,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
 def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
     """Endless numbers from `start` on."""
     from tensorloom.data.experimental_nesting import scan
-    from tensorloom.framework.graph import name_scope
+    from tensorloom.framework.graph.graph import name_scope
 
     with name_scope("counter"):
         first = convert_to_tensor(start, dtype=dtype, name="start")

@@ -14,11 +14,12 @@ from tensorloom.data.reduction import relaxed_function
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.transformations import boolean, inner_structure, int64, make
 from tensorloom.data.variants import normalize_element
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("data.experimental.parallel_interleave")
@@ -106,7 +107,7 @@ def _directed_interleave(selector: Dataset, datasets: Sequence[Dataset]) -> Data
 
 
 def _draw(logits: Any, seed: Any) -> Any:
-    from tensorloom.framework.op_def_library import apply_op
+    from tensorloom.framework.registry.op_def_library import apply_op
 
     drawn = apply_op("StatelessMultinomial", logits=logits, num_samples=1, seed=seed)
     return array_ops.squeeze(drawn, axis=[0, 1])
@@ -433,9 +434,9 @@ def bucket_by_sequence_length(
 
 
 def _boundary(bucket: Any, boundaries: Sequence[int]) -> Any:
-    from tensorloom.framework.graph import control_dependencies
-    from tensorloom.ops import check_ops
-    from tensorloom.ops.constant_op import constant
+    from tensorloom.framework.graph.graph import control_dependencies
+    from tensorloom.ops.array.constant import constant
+    from tensorloom.ops.debugging import check as check_ops
 
     check = check_ops.assert_less(
         bucket,

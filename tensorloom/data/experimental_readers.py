@@ -19,13 +19,11 @@ from tensorloom.data.experimental import (
 from tensorloom.data.experimental_nesting import parallel_interleave
 from tensorloom.data.options import Options
 from tensorloom.data.readers import TFRecordDatasetV1, reader_argument
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import (
-    convert_n_to_tensor,
-)
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_n_to_tensor
 
 _CSV_BUFFER = 4 * 1024 * 1024
 _CSV_TYPES = (
@@ -39,7 +37,7 @@ _CSV_TYPES = (
 
 def _defaults(values: Sequence[Any]) -> list[Any]:
     """Defaults of columns: a dtype says that the column is required."""
-    from tensorloom.ops.constant_op import constant
+    from tensorloom.ops.array.constant import constant
 
     def one(value: Any) -> Any:
         if isinstance(value, Tensor):
@@ -141,7 +139,7 @@ def parse_example_dataset(features: Any, num_parallel_calls: Any = 1) -> Transfo
         raise ValueError("Missing: features was %s." % features)  # noqa: UP031
 
     def apply(dataset: Dataset) -> Dataset:
-        from tensorloom.ops.parsing_features import parse_example
+        from tensorloom.ops.parsing.parsing_features import parse_example
 
         spec = dataset.element_spec
         if not (
@@ -311,7 +309,7 @@ def _file_names(pattern: Any) -> list[str]:
     Raises:
       ValueError: none, or no pattern.
     """
-    from tensorloom.storage import filesystem
+    from tensorloom.storage.files import filesystem
 
     patterns = pattern if isinstance(pattern, list) else [pattern]
     if not patterns:

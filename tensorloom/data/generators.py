@@ -12,11 +12,11 @@ import numpy as np
 from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.transformations import from_tensors, make
-from tensorloom.framework import dtypes
-from tensorloom.framework.object_arrays import object_scalar
-from tensorloom.framework.tensor_conversion import convert_n_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.ops import script_ops
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.object_arrays import object_scalar
+from tensorloom.framework.types.tensor_conversion import convert_n_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.ops.control_flow import script as script_ops
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset

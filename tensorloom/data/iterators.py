@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest, specs
-from tensorloom.framework import dtypes
-from tensorloom.framework.default_stack import get_default_graph
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import colocate_with, device, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.framework.trackable import Trackable
-from tensorloom.ops.saveable_object import SaveableObject, SaveSpec
+from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.graph import colocate_with, device, name_scope
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.framework.types.trackable import Trackable
+from tensorloom.ops.io.saveable_object import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
-    from tensorloom.framework.operation import Operation
+    from tensorloom.framework.graph.operation import Operation
 
 
 @contextmanager

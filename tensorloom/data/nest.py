@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tensorloom.framework.nest import items_of, like
-from tensorloom.framework.sparse_tensor import SparseTensorValue
+from tensorloom.framework.types.nest import items_of, like
+from tensorloom.framework.types.sparse_tensor import SparseTensorValue
 
 
 def is_nested(value: Any) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.func_graph import FuncGraph
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.scopes import uid
+from tensorloom.client.functions.func_graph import FuncGraph
+from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.runtime.scopes import uid
+from tensorloom.framework.types.attr_value import NameAttrList
 
 if TYPE_CHECKING:
-    from tensorloom.framework.operation import Operation
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.operation import Operation
+    from tensorloom.framework.graph.tensor import Tensor
 
 
 class _ByValueGraph(FuncGraph):

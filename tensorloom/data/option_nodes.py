@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import transformations
-from tensorloom.framework import dtypes
-from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
     from tensorloom.data.options import Options
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 
 def applied(options: Options, variant: Tensor, structure: dict[str, Any]) -> Tensor:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import specs
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 
 @export("data.experimental.Optional")

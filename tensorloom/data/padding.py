@@ -8,15 +8,18 @@ import numpy as np
 
 from tensorloom.data import nest, specs
 from tensorloom.data.transformations import boolean, int64
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value, constant_value_as_shape
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import (
+    constant_value,
+    constant_value_as_shape,
+)
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 
 def padded_batch(

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.data import specs
 from tensorloom.data.dataset import Dataset, DatasetV1Adapter
 from tensorloom.data.transformations import int64
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import control_dependencies, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import control_dependencies, name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 _DEFAULT_BUFFER = 256 * 1024
 _STRING = specs.TensorSpec([], dtypes.string)
@@ -70,7 +70,7 @@ def _names_dataset(filenames: Any) -> Dataset:
                 "elements."
             )
         return filenames
-    from tensorloom.ops import array_ops
+    from tensorloom.ops.array import array_ops
 
     tensor = convert_to_tensor(filenames, dtype=dtypes.string)
     flat = array_ops.reshape(tensor, [-1], name="flat_filenames")
@@ -184,8 +184,11 @@ class FixedLengthRecordDatasetV1(DatasetV1Adapter):
 
 def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
     """The names of files that match patterns; see `Dataset.list_files`."""
-    from tensorloom.ops import array_ops, control_flow_ops, file_ops, math_ops
-    from tensorloom.ops.string_transform_ops import reduce_join
+    from tensorloom.ops.array import array_ops
+    from tensorloom.ops.control_flow import builders as control_flow_ops
+    from tensorloom.ops.io import file as file_ops
+    from tensorloom.ops.math import math_ops
+    from tensorloom.ops.strings.transform import reduce_join
 
     with name_scope("list_files"):
         pattern = convert_to_tensor(

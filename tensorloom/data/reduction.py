@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import normalize_element
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.data.dataset import Dataset
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, math_ops, random_ops
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.random import random_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor import Tensor
+    from tensorloom.framework.graph.tensor import Tensor
 
 # Each class counts as seen so often before the first element, and estimates change
 # with every so many elements.

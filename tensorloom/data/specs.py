@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.data import nest
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.sparse_tensor import (
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
     is_sparse,
 )
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 
 @export("TypeSpec", "data.experimental.Structure")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.data import nest, specs
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.default_stack import get_default_graph
-from tensorloom.framework.scopes import uid
-from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.runtime.scopes import uid
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.sparse_tensor import SparseTensor, is_sparse
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 
 
 class StructuredFunction:

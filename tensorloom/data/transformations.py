@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.data import nest, specs
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import batched_tensors, normalize_element
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
-from tensorloom.framework.dimension import Dimension
-from tensorloom.framework.graph import control_dependencies, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.random_seed import get_seed
-from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import control_dependencies, name_scope
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime.random_seed import get_seed
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.dimension import Dimension
+from tensorloom.framework.types.sparse_tensor import SparseTensor
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
@@ -49,7 +49,7 @@ def make(
 
 def seeds(seed: Any) -> tuple[Tensor, Tensor]:
     """The two seeds of a dataset as tensors; both zero for none."""
-    from tensorloom.ops.constant_op import constant
+    from tensorloom.ops.array.constant import constant
 
     first, second = get_seed(seed)
     a = (
@@ -64,8 +64,9 @@ def seeds(seed: Any) -> tuple[Tensor, Tensor]:
 
 def _second_seed(first: Tensor, second: Any) -> Tensor:
     """(0, 0) would ask for random seeds; it becomes (0, 2^31 - 1)."""
-    from tensorloom.ops import math_ops, selection_ops
-    from tensorloom.ops.constant_op import constant
+    from tensorloom.ops.array.constant import constant
+    from tensorloom.ops.indexing import selection as selection_ops
+    from tensorloom.ops.math import math_ops
 
     with name_scope("seed2") as scope:
         value = convert_to_tensor(second, dtype=dtypes.int64)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.data import nest, specs
-from tensorloom.framework.dimension import Dimension
-from tensorloom.framework.graph import name_scope
-from tensorloom.framework.sparse_tensor import SparseTensor, is_sparse
-from tensorloom.framework.tensor import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.types.dimension import Dimension
+from tensorloom.framework.types.sparse_tensor import SparseTensor, is_sparse
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 
 
 def normalize_element(element: Any) -> Any:

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from tensorloom.framework.dtypes import memory_view
+from tensorloom.framework.types.dtypes import memory_view
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # Codes of native NumPy dtypes that torch knows under the same name.

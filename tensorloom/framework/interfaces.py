@@ -3,7 +3,7 @@
     Session --MasterInterface--> master --WorkerInterface--> workers
 
 Each side holds the other by these protocols alone. The in-process implementations are
-`master/master.py` and `worker/worker.py`; remote ones stand behind the same calls.
+`master/run/master.py` and `worker/run/worker.py`; remote ones stand behind the same calls.
 
 A step goes through the interfaces once to be prepared (`prepare_step`,
 `register_graph`) and then runs by one plain call: what `prepare_step` returns is, on
@@ -24,11 +24,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from tensorloom.framework.cancellation import CancellationManager
     from tensorloom.framework.errors import OpError
-    from tensorloom.framework.frame_id import FrameNumbering
-    from tensorloom.framework.graph_ir import GraphIR
-    from tensorloom.framework.session_config import SessionConfig
+    from tensorloom.framework.graph.graph_ir import GraphIR
+    from tensorloom.framework.runtime.cancellation import CancellationManager
+    from tensorloom.framework.runtime.frame_id import FrameNumbering
+    from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.protos.graph_pb2 import GraphDef
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.checks import checked_image, is_tensor, require
 from tensorloom.image.conversion import convert_image_dtype
-from tensorloom.ops import array_ops, control_flow_ops, math_ops, random_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.random import random_ops
 
 _FLOATS = (dtypes.float16, dtypes.float32)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import name_scope
-from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
 
 
 @export("image.sample_distorted_bounding_box")

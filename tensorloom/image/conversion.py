@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.checks import checked_grayscale
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("image.convert_image_dtype")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.checks import (
     as_batch,
     at_least_3d,
@@ -18,8 +18,10 @@ from tensorloom.image.checks import (
     require,
     static_size,
 )
-from tensorloom.ops import array_ops, control_flow_ops, math_ops
-from tensorloom.ops.shape_ops import axis_size
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.shape import axis_size
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("image.central_crop")

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
+from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
+from tensorloom.framework.types import dtypes
 from tensorloom.image.conversion import convert_image_dtype
-from tensorloom.ops import (
-    array_ops,
-    control_flow_ops,
-    image_codec_ops,
-    math_ops,
-    string_transform_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.image import codec as image_codec_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.strings import transform as string_transform_ops
 
 
 @export("image.is_jpeg", "io.is_jpeg")

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.ops import array_ops, constant_op, math_ops, nn_ops_convolution
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import constant as constant_op
+from tensorloom.ops.convolution import builders as nn_ops_convolution
+from tensorloom.ops.math import math_ops
 
 
 @export("image.total_variation")

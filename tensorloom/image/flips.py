@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.case import case
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.case import case
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.checks import checked_image
-from tensorloom.ops import array_ops, math_ops, random_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.random import random_ops
 
 _RANKS = "'image' must have either 3 or 4 dimensions."
 

@@ -7,22 +7,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.conversion import convert_image_dtype
-from tensorloom.ops import (
-    array_ops,
-    constant_op,
-    control_flow_ops,
-    math_ops,
-    nn_ops_activation,
-    nn_ops_convolution,
-    nn_ops_pool,
-    nn_ops_softmax,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import constant as constant_op
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.convolution import builders as nn_ops_convolution
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.nn import activation as nn_ops_activation
+from tensorloom.ops.nn import softmax as nn_ops_softmax
+from tensorloom.ops.pooling import pool as nn_ops_pool
 
 _MSSSIM_WEIGHTS: Final = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 

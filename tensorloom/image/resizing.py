@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value_as_shape
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value_as_shape
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.image.checks import (
     as_batch,
     at_least_3d,
@@ -19,7 +19,8 @@ from tensorloom.image.checks import (
     require,
 )
 from tensorloom.image.crops import larger, pad_to_bounding_box
-from tensorloom.ops import control_flow_ops, math_ops
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("image.ResizeMethod")

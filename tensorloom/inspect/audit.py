@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.inspect.findings import ERROR, NOTE, Audit, Finding
 from tensorloom.inspect.model_files import checkpoint_prefix, open_model
-from tensorloom.storage import filesystem
+from tensorloom.storage.files import filesystem
 
 if TYPE_CHECKING:
-    from tensorloom.storage.checkpoints import Reader
+    from tensorloom.storage.checkpoints.checkpoints import Reader
 
 _NOTEBOOK = ".ipynb"
 _PROGRAMS = (".py", _NOTEBOOK)
@@ -100,7 +100,7 @@ def _audit_variables(
     """A SavedModel's checkpoint is whole, and its assets are there."""
     from tensorloom.saved_model import assets
     from tensorloom.saved_model.export_directory import variables_path
-    from tensorloom.storage.checkpoints import open_checkpoint
+    from tensorloom.storage.checkpoints.checkpoints import open_checkpoint
 
     directory = path if filesystem.is_directory(path) else filesystem.parent(path)
     if any(graph.meta_graph_def.HasField("saver_def") for graph in graphs):
@@ -122,7 +122,7 @@ def _audit_variables(
 
 
 def _audit_checkpoint(prefix: str, progress: Callable[[str], None]) -> Audit:
-    from tensorloom.storage.checkpoints import open_checkpoint
+    from tensorloom.storage.checkpoints.checkpoints import open_checkpoint
 
     findings: list[Finding] = []
     facts: dict[str, Any] = {}

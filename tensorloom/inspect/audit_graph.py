@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.import_problems import (
+from tensorloom.client.importing.import_problems import (
     ImportProblem,
     find_problems,
     nearest_op,
     used_functions,
 )
-from tensorloom.framework import errors, op_kernel
-from tensorloom.framework import graph_def as graph_io
-from tensorloom.framework.unreadable_tensor import UnreadableTensor
+from tensorloom.framework import errors
+from tensorloom.framework.graph import graph_def as graph_io
+from tensorloom.framework.registry import op_kernel
+from tensorloom.framework.types.unreadable_tensor import UnreadableTensor
 from tensorloom.inspect.findings import ERROR, NOTE, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def _all_nodes(graph_def: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:
-    from tensorloom.worker.dataflow_nodes import CLASSIC_OPS
-    from tensorloom.worker.emitter import STRUCTURE
+    from tensorloom.worker.compile.dataflow_nodes import CLASSIC_OPS
+    from tensorloom.worker.compile.emitter import STRUCTURE
 
     functions = {f.signature.name for f in graph_def.library.function}
     first: dict[str, str] = {}
@@ -168,8 +169,8 @@ def _of_functions(
 
 def _trial_import(graph: GraphInFile) -> Iterator[Finding]:
     """Imports the graph; what only that can tell: shapes, edges, names, constants."""
-    from tensorloom.client.importer import import_graph_def
-    from tensorloom.framework.dataflow_graph import Graph
+    from tensorloom.client.importing.importer import import_graph_def
+    from tensorloom.framework.graph.dataflow_graph import Graph
 
     meta = graph.meta_graph_def
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.storage import filesystem
+from tensorloom.storage.files import filesystem
 
 _NAME: Final = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _OP: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.>]*")
@@ -59,7 +59,7 @@ class ModelFile:
 
 def checkpoint_prefix(path: str) -> str | None:
     """The checkpoint that a path means: its prefix, one of its files, its directory."""
-    from tensorloom.train.checkpoint_management import (
+    from tensorloom.train.checkpoints.checkpoint_management import (
         checkpoint_exists,
         latest_checkpoint,
     )
@@ -121,7 +121,7 @@ def _open_file(path: str, file: str) -> ModelFile:
 
 
 def _with_constants(graph: GraphInFile, file: str) -> GraphInFile:
-    from tensorloom.train import large_graph
+    from tensorloom.train.checkpoints import large_graph
 
     if not large_graph.has_outside_constants(graph.graph_def):
         return graph
@@ -178,7 +178,7 @@ def _parsed(data: bytes, message: Any, meta_graphs: Callable[[Any], Any]) -> Any
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
 
-    from tensorloom.train.message_text import parse_text
+    from tensorloom.train.checkpoints.message_text import parse_text
 
     try:
         message.ParseFromString(data)

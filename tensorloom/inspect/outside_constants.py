@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.inspect.findings import ERROR, Finding
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.train import large_graph
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.train.checkpoints import large_graph
 
 if TYPE_CHECKING:
     from tensorloom.inspect.model_files import GraphInFile

@@ -9,28 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.client.module import Module
-from tensorloom.client.partitioned_variable import PartitionedVariable
-from tensorloom.client.variable_lists import global_variables, trainable_variables
-from tensorloom.client.variable_scope import get_variable, variable_scope
-from tensorloom.client.variable_scope_state import VariableScope
-from tensorloom.client.variables import VariableAggregation, VariableSynchronization
-from tensorloom.framework import dtypes, nest
-from tensorloom.framework.export import export
-from tensorloom.framework.graph import (
-    Graph,
-    GraphKeys,
-    Tensor,
-    name_scope,
+from tensorloom.client.variables.module import Module
+from tensorloom.client.variables.partitioned_variable import PartitionedVariable
+from tensorloom.client.variables.variable_lists import (
+    global_variables,
+    trainable_variables,
 )
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape, as_shape
-from tensorloom.framework.trackable import Trackable
+from tensorloom.client.variables.variable_scope import get_variable, variable_scope
+from tensorloom.client.variables.variable_scope_state import VariableScope
+from tensorloom.client.variables.variables import (
+    VariableAggregation,
+    VariableSynchronization,
+)
+from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph import Graph, GraphKeys, Tensor, name_scope
+from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
+from tensorloom.framework.types.trackable import Trackable
 from tensorloom.layers.connections import Connections
 from tensorloom.layers.input_spec import check_inputs
 from tensorloom.layers.layer_names import snake_case, unique_layer_name
 from tensorloom.layers.losses import LossesAndUpdates, add_new
-from tensorloom.ops import array_ops, init_ops, math_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.state import initializers as init_ops
 
 _KNOWN_OPTIONS = {
     "activity_regularizer",
@@ -414,7 +417,7 @@ class Layer(Connections, LossesAndUpdates, Module):
 
 
 def _placeholder(dtype: Any, shape: TensorShape) -> Tensor:
-    from tensorloom.ops.placeholder_ops import placeholder
+    from tensorloom.ops.array.placeholder import placeholder
 
     return placeholder(dtype, shape)
 

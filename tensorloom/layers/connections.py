@@ -10,11 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tensorloom.framework import nest
-from tensorloom.framework.graph import name_scope
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.types import nest
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 class Connections:

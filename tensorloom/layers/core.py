@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.layers import lookup
 from tensorloom.layers.base import Layer
 from tensorloom.layers.input_spec import InputSpec
-from tensorloom.ops import array_ops, init_ops, math_ops, nn_ops
-from tensorloom.ops.nn_ops_dropout import dropout as nn_dropout
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.nn import nn_ops
+from tensorloom.ops.nn.dropout import dropout as nn_dropout
+from tensorloom.ops.state import initializers as init_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 @export("layers.Dense")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import nest
 from tensorloom.framework.export import export
+from tensorloom.framework.types import nest
 
 
 @export("layers.InputSpec")

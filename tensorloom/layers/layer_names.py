@@ -6,7 +6,7 @@ import re
 import weakref
 from typing import Any
 
-from tensorloom.framework.graph import Graph, get_default_graph
+from tensorloom.framework.graph.graph import Graph, get_default_graph
 
 _Uids = dict[str, int]
 _layer_names: weakref.WeakKeyDictionary[Graph, _Uids] = weakref.WeakKeyDictionary()

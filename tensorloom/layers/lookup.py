@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.ops import init_ops, math_ops, nn_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.nn import nn_ops
+from tensorloom.ops.state import initializers as init_ops
 
 _INITIALIZERS: dict[str, Callable[[], Any]] = {
     "zeros": init_ops.Zeros,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorloom.framework import nest
-from tensorloom.framework.graph import (
+from tensorloom.framework.graph.graph import (
     GraphKeys,
     Tensor,
     add_to_collection,
     get_collection_ref,
 )
+from tensorloom.framework.types import nest
 
 
 class LossesAndUpdates:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.ops import (
-    array_ops,
-    matrix_decomposition_ops,
-    matrix_solve_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.linalg import matrix_decomposition as matrix_decomposition_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 def with_same_batch(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:

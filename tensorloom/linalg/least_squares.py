@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.gradient_registry import RegisterGradient
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, linalg_ops, math_ops
-from tensorloom.ops.matrix_decomposition_ops import cholesky
-from tensorloom.ops.matrix_solve_ops import (
-    cholesky_solve,
-)
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.linalg import builders as linalg_ops
+from tensorloom.ops.linalg.matrix_decomposition import cholesky
+from tensorloom.ops.linalg.matrix_solve import cholesky_solve
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Operation
+    from tensorloom.framework.graph.graph import Operation
 
 # Above this many bytes TensorFlow uses the kernel rather than the composition.
 _COMPOSITION_BYTES: Final = 256_000

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.broadcast_solve import matrix_solve
 from tensorloom.linalg.operator_properties import OperatorProperties
-from tensorloom.ops import (
-    array_ops,
-    check_ops,
-    control_flow_ops,
-    linalg_ops,
-    math_ops,
-    matrix_decomposition_ops,
-    matrix_diag_ops,
-    matrix_solve_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.debugging import check as check_ops
+from tensorloom.ops.linalg import builders as linalg_ops
+from tensorloom.ops.linalg import matrix_decomposition as matrix_decomposition_ops
+from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("linalg.LinearOperator")
@@ -287,7 +285,7 @@ class LinearOperator(OperatorProperties):
             return self._assert_non_singular()
 
     def _assert_non_singular(self) -> Any:
-        from tensorloom.ops import svd_ops
+        from tensorloom.ops.linalg import svd as svd_ops
 
         singular = svd_ops.svd(self.to_dense(), compute_uv=False)
         largest = math_ops.reduce_max(singular, axis=-1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
-from tensorloom.ops import array_ops, math_ops, matrix_solve_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("linalg.LinearOperatorAdjoint")

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.operator_lists import (
     all_true,
@@ -16,10 +16,13 @@ from tensorloom.linalg.operator_lists import (
     common_batch_tensor,
     graph_parents,
 )
-from tensorloom.ops import array_ops, control_flow_ops, math_ops, matrix_solve_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("linalg.LinearOperatorBlockDiag")

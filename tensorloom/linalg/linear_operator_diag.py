@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator, assert_no_zeros, nothing
-from tensorloom.ops import (
-    array_ops,
-    check_ops,
-    math_ops,
-    matrix_diag_ops,
-    matrix_solve_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.debugging import check as check_ops
+from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("linalg.LinearOperatorDiag")

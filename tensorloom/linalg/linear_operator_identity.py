@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, control_dependencies, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.linalg.linear_operator import LinearOperator, nothing
-from tensorloom.ops import (
-    array_ops,
-    check_ops,
-    math_ops,
-    matrix_diag_ops,
-    matrix_solve_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.debugging import check as check_ops
+from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 
 def static_size(value: Any, what: str) -> tuple[Tensor, int | None]:

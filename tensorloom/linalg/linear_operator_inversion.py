@@ -9,8 +9,8 @@ from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.linear_operator_adjoint import inherited
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.graph.graph import Tensor
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorInversion")

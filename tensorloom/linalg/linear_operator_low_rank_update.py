@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.broadcast_solve import matrix_solve
 from tensorloom.linalg.linear_operator import LinearOperator
 from tensorloom.linalg.linear_operator_diag import LinearOperatorDiag
 from tensorloom.linalg.linear_operator_identity import LinearOperatorIdentity
-from tensorloom.ops import (
-    array_ops,
-    math_ops,
-    matrix_decomposition_ops,
-    matrix_diag_ops,
-    matrix_solve_ops,
-)
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.linalg import matrix_decomposition as matrix_decomposition_ops
+from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
+from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 @export("linalg.LinearOperatorLowRankUpdate")

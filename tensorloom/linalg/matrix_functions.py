@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.while_loop import while_loop
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.while_loop import while_loop
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, linalg_ops, math_ops
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.matrix_solve_ops import matrix_solve
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.linalg import builders as linalg_ops
+from tensorloom.ops.linalg.matrix_solve import matrix_solve
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,11 +6,12 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.ops import array_ops, check_type_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.debugging import check_type as check_type_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.graph.graph import Tensor
+    from tensorloom.framework.types.tensor_shape import TensorShape
     from tensorloom.linalg.linear_operator import LinearOperator
 
 

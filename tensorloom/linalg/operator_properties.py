@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 class OperatorProperties:
@@ -111,7 +111,7 @@ class OperatorProperties:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that are attributes of the operator or its parts."""
-        from tensorloom.client.variables import Variable
+        from tensorloom.client.variables.variables import Variable
 
         found = [v for v in vars(self).values() if isinstance(v, Variable)]
         for part in self.submodules:
@@ -217,6 +217,6 @@ class OperatorProperties:
 
 
 def _unknown_dimension() -> Any:
-    from tensorloom.framework.dimension import Dimension
+    from tensorloom.framework.types.dimension import Dimension
 
     return Dimension(None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("nn.compute_average_loss")

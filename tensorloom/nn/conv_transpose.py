@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.ops.nn_ops_conv3d import conv3d_transpose
-from tensorloom.ops.nn_ops_convolution import conv1d_transpose, conv2d_transpose
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.ops.convolution.builders import conv1d_transpose, conv2d_transpose
+from tensorloom.ops.convolution.conv3d import conv3d_transpose
 
 
 @export("nn.conv_transpose")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variable_scope import variable_scope
-from tensorloom.client.while_loop import while_loop
-from tensorloom.framework import dtypes, nest
+from tensorloom.client.control_flow.while_loop import while_loop
+from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Operation, control_dependencies, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph import Operation, control_dependencies, name_scope
+from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.nn.rnn_cell import check_is_cell, concat_shapes
 from tensorloom.nn.rnn_step import (
     batch_size_of,
@@ -21,9 +21,11 @@ from tensorloom.nn.rnn_step import (
     static_shape,
     transpose_batch_time,
 )
-from tensorloom.ops import array_ops, control_flow_ops, math_ops
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.tensor_array import TensorArray
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.lists.tensor_array import TensorArray
+from tensorloom.ops.math import math_ops
 
 
 @export("nn.dynamic_rnn")

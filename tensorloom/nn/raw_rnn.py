@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.client.variable_scope import variable_scope
-from tensorloom.client.while_loop import while_loop
-from tensorloom.framework import dtypes, nest
+from tensorloom.client.control_flow.while_loop import while_loop
+from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.nn.rnn_cell import check_is_cell, concat_shapes
 from tensorloom.nn.rnn_step import cache_variables, keep_where, static_shape
-from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.tensor_array import TensorArray
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.lists.tensor_array import TensorArray
+from tensorloom.ops.math import math_ops
 
 
 @export("nn.raw_rnn")

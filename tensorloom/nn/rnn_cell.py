@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.partitioned_variable import PartitionedVariable
-from tensorloom.client.variable_lists import trainable_variables
-from tensorloom.client.variable_scope import get_variable_scope, variable_scope
-from tensorloom.framework import dtypes, nest
-from tensorloom.framework.constant_value import constant_value
+from tensorloom.client.variables.partitioned_variable import PartitionedVariable
+from tensorloom.client.variables.variable_lists import trainable_variables
+from tensorloom.client.variables.variable_scope import (
+    get_variable_scope,
+    variable_scope,
+)
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import as_shape
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.layers.base import Layer
-from tensorloom.ops import array_ops
-from tensorloom.ops.constant_op import constant
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
 
 
 def check_is_cell(argument: str, cell: Any) -> None:

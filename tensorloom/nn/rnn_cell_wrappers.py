@@ -6,21 +6,23 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorloom.client.variable_scope import variable_scope
-from tensorloom.framework import nest
-from tensorloom.framework.constant_value import constant_value
+from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import device as device_scope
-from tensorloom.framework.graph import name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import as_shape
-from tensorloom.framework.trackable import Trackable
+from tensorloom.framework.graph.graph import device as device_scope
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.types import nest
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import as_shape
+from tensorloom.framework.types.trackable import Trackable
 from tensorloom.layers.base import Layer
 from tensorloom.nn.rnn_cell import RNNCell, check_is_cell
 from tensorloom.nn.rnn_cells import LSTMStateTuple
-from tensorloom.ops import array_ops, math_ops, random_ops
-from tensorloom.ops.nn_ops_dropout import dropout
-from tensorloom.ops.tensor_array import TensorArray
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.lists.tensor_array import TensorArray
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.nn.dropout import dropout
+from tensorloom.ops.random import random_ops
 
 
 class _Wrapper(RNNCell):

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes, nest
 from tensorloom.framework.export import export
+from tensorloom.framework.types import dtypes, nest
 from tensorloom.layers import lookup
 from tensorloom.layers.input_spec import InputSpec
 from tensorloom.nn.rnn_cell import LayerRNNCell, check_cell_dtype
-from tensorloom.ops import array_ops, init_ops, math_ops, nn_ops
-from tensorloom.ops.constant_op import constant
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.nn import nn_ops
+from tensorloom.ops.state import initializers as init_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 KERNEL = "kernel"
 BIAS = "bias"

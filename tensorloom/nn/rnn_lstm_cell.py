@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.partitioned_variables import fixed_size_partitioner
+from tensorloom.client.variables.partitioned_variables import fixed_size_partitioner
 from tensorloom.framework.export import export
 from tensorloom.layers import lookup
 from tensorloom.nn.rnn_cell import check_cell_dtype
@@ -17,7 +17,9 @@ from tensorloom.nn.rnn_cells import (
     dense,
     input_depth,
 )
-from tensorloom.ops import array_ops, clip_ops, math_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import clip as clip_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import nest
-from tensorloom.framework.constant_value import constant_value
-from tensorloom.framework.graph import Tensor, colocate_with, get_default_graph
-from tensorloom.framework.tensor_shape import TensorShape, as_shape
-from tensorloom.ops import array_ops, math_ops
-from tensorloom.ops.tensor_array import TensorArray
+from tensorloom.client.control_flow.cond import cond
+from tensorloom.framework.graph.graph import Tensor, colocate_with, get_default_graph
+from tensorloom.framework.types import nest
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.lists.tensor_array import TensorArray
+from tensorloom.ops.math import math_ops
 
 
 def cache_variables(scope: Any) -> None:

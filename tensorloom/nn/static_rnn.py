@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorloom.client.variable_scope import variable_scope
-from tensorloom.framework import dtypes, nest
+from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import control_dependencies
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.framework.tensor_shape import TensorShape, unknown_shape
+from tensorloom.framework.graph.graph import control_dependencies
+from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import TensorShape, unknown_shape
 from tensorloom.nn.rnn_cell import check_is_cell, concat_shapes
 from tensorloom.nn.rnn_step import (
     bounded_step,
@@ -18,7 +18,8 @@ from tensorloom.nn.rnn_step import (
     initial_state,
     state_dtype,
 )
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
 
 
 @export("nn.static_rnn", "contrib.rnn.static_rnn")

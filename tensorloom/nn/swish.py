@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.client.custom_gradient import custom_gradient
+from tensorloom.client.gradients.custom_gradient import custom_gradient
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, control_dependencies
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import math_ops
+from tensorloom.framework.graph.graph import Tensor, control_dependencies
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.math import math_ops
 
 
 @export("nn.swish")

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tensorloom.client.variable_def import prepend_scope
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.constant_value import constant_value
-from tensorloom.framework.tensor import Tensor
+from tensorloom.client.variables.variable_def import prepend_scope
+from tensorloom.framework import errors
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.saved_model import constants
-from tensorloom.storage import filesystem
-from tensorloom.train.message_text import type_url
+from tensorloom.storage.files import filesystem
+from tensorloom.train.checkpoints.message_text import type_url
 
 _COMPARED_CHUNK = 1 << 20
 

@@ -6,18 +6,19 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tensorloom.client.variable_lists import _all_saveable_objects
+from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import GraphKeys, get_default_graph
-from tensorloom.framework.operation import Operation
+from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
+from tensorloom.framework.graph.operation import Operation
 from tensorloom.saved_model import assets, constants
 from tensorloom.saved_model.export_directory import ExportDirectory, variables_path
 from tensorloom.saved_model.signature_defs import predict_signature_def
-from tensorloom.storage import filesystem
-from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.train import large_graph, meta_graph
-from tensorloom.train.saver import Saver
-from tensorloom.train.saver_builder import V2
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.files import filesystem
+from tensorloom.train.checkpoints import large_graph
+from tensorloom.train.checkpoints.saver import Saver
+from tensorloom.train.checkpoints.saver_builder import V2
+from tensorloom.train.meta_graph import meta_graph
 
 _logger = logging.getLogger("tensorloom")
 _MAX_BYTES = 2**31

@@ -19,8 +19,8 @@ from typing import Any
 
 from tensorloom.framework import errors
 from tensorloom.saved_model import constants
-from tensorloom.storage import filesystem, mirror
-from tensorloom.train.message_text import parse_text
+from tensorloom.storage.files import filesystem, mirror
+from tensorloom.train.checkpoints.message_text import parse_text
 
 
 def variables_path(export_dir: str) -> str:

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.variable_lists import _all_saveable_objects
+from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import get_default_graph
+from tensorloom.framework.graph.graph import get_default_graph
 from tensorloom.saved_model import assets, constants
 from tensorloom.saved_model.export_directory import (
     find_message,
@@ -17,11 +17,13 @@ from tensorloom.saved_model.export_directory import (
 )
 from tensorloom.saved_model.object_variables import restore_left_out
 from tensorloom.saved_model.signature_defs import load_op_from_signature_def
-from tensorloom.storage import filesystem, mirror
-from tensorloom.train import large_graph
-from tensorloom.train.message_text import errors_name_the_file
-from tensorloom.train.meta_graph_import import import_meta_graph_with_return_elements
-from tensorloom.train.saver import Saver
+from tensorloom.storage.files import filesystem, mirror
+from tensorloom.train.checkpoints import large_graph
+from tensorloom.train.checkpoints.message_text import errors_name_the_file
+from tensorloom.train.checkpoints.saver import Saver
+from tensorloom.train.meta_graph.meta_graph_import import (
+    import_meta_graph_with_return_elements,
+)
 
 if TYPE_CHECKING:
     import contextlib

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variable_lists import (
+from tensorloom.client.variables.variable_lists import (
     global_variables_initializer,
     local_variables_initializer,
     tables_initializer,
 )
 from tensorloom.framework.export import export
-from tensorloom.framework.scopes import control_dependencies
-from tensorloom.ops.control_flow_ops import group
+from tensorloom.framework.runtime.scopes import control_dependencies
+from tensorloom.ops.control_flow.builders import group
 
 
 @export("saved_model.main_op.main_op")

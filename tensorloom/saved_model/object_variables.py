@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.variable_def import prepend_scope
+from tensorloom.client.variables.variable_def import prepend_scope
 from tensorloom.framework import errors
-from tensorloom.framework.functional_op_types import CALLS
-from tensorloom.framework.graph import device
-from tensorloom.framework.node_def import parse_input
-from tensorloom.ops.resource_variable_ops import assign_variable_op
-from tensorloom.train.saver_builder import restore_v2
-from tensorloom.train.saver_object_graph import object_graph
+from tensorloom.framework.functions.functional_op_types import CALLS
+from tensorloom.framework.graph.graph import device
+from tensorloom.framework.graph.node_def import parse_input
+from tensorloom.ops.state.resource_variable import assign_variable_op
+from tensorloom.train.checkpoints.saver_builder import restore_v2
+from tensorloom.train.checkpoints.saver_object_graph import object_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor import Tensor
+from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.types import dtypes
 from tensorloom.saved_model import constants
 from tensorloom.saved_model.tensor_info import (
     build_tensor_info,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variable_def import prepend_scope
-from tensorloom.framework import dtypes
+from tensorloom.client.variables.variable_def import prepend_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, get_default_graph
-from tensorloom.framework.sparse_tensor import SparseTensor
-from tensorloom.ops.ragged_tensor import RaggedTensor
+from tensorloom.framework.graph.graph import Tensor, get_default_graph
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.sparse_tensor import SparseTensor
+from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
 
 
 @export("saved_model.build_tensor_info", "saved_model.utils.build_tensor_info")

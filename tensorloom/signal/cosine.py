@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, math_ops, rfft_ops
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
+from tensorloom.ops.signal import rfft as rfft_ops
 
 
 def _check(input: Any, type: int, n: int | None, axis: int, norm: str | None) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, math_ops
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.math import math_ops
 from tensorloom.signal.framing import frame
 
 _BREAK_HERTZ: Final = 700.0

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import permute_ops
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import permute as permute_ops
 
 
 def _shifted(

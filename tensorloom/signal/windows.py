@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Tensor, name_scope
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import array_ops, constant_op, math_ops
+from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import constant as constant_op
+from tensorloom.ops.math import math_ops
 
 
 @export("signal.hann_window")

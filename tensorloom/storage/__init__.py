@@ -6,8 +6,8 @@ second place. The other modules are file formats over them: checkpoints and reco
 
 from __future__ import annotations
 
-from tensorloom.storage.filesystem import FileSystem, register_filesystem
-from tensorloom.storage.mirror import Mirror
-from tensorloom.storage.record_file import RecordFile
+from tensorloom.storage.files.filesystem import FileSystem, register_filesystem
+from tensorloom.storage.files.mirror import Mirror
+from tensorloom.storage.records.record_file import RecordFile
 
 __all__ = ["FileSystem", "Mirror", "RecordFile", "register_filesystem"]

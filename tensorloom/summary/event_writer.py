@@ -11,8 +11,8 @@ import weakref
 from typing import Any
 
 from tensorloom.framework import errors
-from tensorloom.storage import filesystem
-from tensorloom.storage.event_files import EventFile, make_log_directory
+from tensorloom.storage.files import filesystem
+from tensorloom.storage.records.event_files import EventFile, make_log_directory
 
 
 class EventFileWriter:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.client.cond import cond
-from tensorloom.framework import dtypes
+from tensorloom.client.control_flow.cond import cond
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import (
+from tensorloom.framework.graph.graph import (
     GraphKeys,
     Operation,
     Tensor,
@@ -17,10 +16,11 @@ from tensorloom.framework.graph import (
     device,
     name_scope,
 )
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.scopes import get_name_scope
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.control_flow_ops import no_op
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime.scopes import get_name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.control_flow.builders import no_op
 from tensorloom.summary.graph_writer import (
     chosen_step,
     default_handle,

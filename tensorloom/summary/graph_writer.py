@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.constant_value import constant_value
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import (
+from tensorloom.framework.graph.graph import (
     Graph,
     GraphKeys,
     Operation,
@@ -24,14 +22,17 @@ from tensorloom.framework.graph import (
     get_collection,
     get_default_session,
 )
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
-from tensorloom.ops import math_ops, placeholder_ops
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.control_flow_ops import no_op
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import placeholder as placeholder_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.control_flow.builders import no_op
+from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.client.base_session import BaseSession
+    from tensorloom.client.session.base_session import BaseSession
 
 _INITIALIZERS: Final = "_SUMMARY_WRITER_V2"
 _EXPERIMENT_NAME: Final = re.compile(r"^[^\x00-\x1F<>]{0,256}$")
@@ -397,7 +398,7 @@ def default_handle() -> Tensor:
 
 def chosen_step(step: Any) -> Any:
     """A step as a tensor; the global step when None."""
-    from tensorloom.framework.tensor_conversion import convert_to_tensor
+    from tensorloom.framework.types.tensor_conversion import convert_to_tensor
     from tensorloom.train.training_util import get_or_create_global_step
 
     if step is None:

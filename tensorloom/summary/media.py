@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import dtypes
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import GraphKeys, Tensor
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.tensor_conversion import convert_to_tensor
+from tensorloom.framework.graph.graph import GraphKeys, Tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.summary.summary import collect, summary_scope
 
 

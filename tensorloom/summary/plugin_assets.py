@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.storage import filesystem
+from tensorloom.storage.files import filesystem
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Graph
+    from tensorloom.framework.graph.graph import Graph
 
 _COLLECTION = "__plugin_assets"
 

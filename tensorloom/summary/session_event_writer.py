@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.graph import name_scope
-from tensorloom.ops.constant_op import constant
-from tensorloom.ops.placeholder_ops import placeholder_with_default
-from tensorloom.storage.event_files import make_log_directory
+from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.types import dtypes
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.array.placeholder import placeholder_with_default
+from tensorloom.storage.records.event_files import make_log_directory
 from tensorloom.summary.graph_writer import (
     always_record_summaries,
     create_file_writer,
@@ -16,7 +16,7 @@ from tensorloom.summary.graph_writer import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.client.base_session import BaseSession
+    from tensorloom.client.session.base_session import BaseSession
 
 
 class SessionEventWriter:

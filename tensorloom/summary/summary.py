@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tensorloom.client.func_graph import FuncGraph
+from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import (
+from tensorloom.framework.graph.graph import (
     GraphKeys,
     Tensor,
     add_to_collection,
@@ -18,8 +18,8 @@ from tensorloom.framework.graph import (
     get_default_graph,
     name_scope,
 )
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.framework.scopes import get_name_scope
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime.scopes import get_name_scope
 
 _INVALID_CHARACTERS = re.compile(r"[^-/\w\.]")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.storage.event_files import read_events
+from tensorloom.storage.records.event_files import read_events
 
 
 @export("train.summary_iterator")

@@ -7,12 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import Graph
+from tensorloom.framework.graph.graph import Graph
 from tensorloom.summary.event_writer import EventFileWriter
 from tensorloom.summary.plugin_assets import write_plugin_assets
 
 if TYPE_CHECKING:
-    from tensorloom.client.base_session import BaseSession
+    from tensorloom.client.session.base_session import BaseSession
 
 
 class SummaryToEventTransformer:
@@ -34,7 +34,7 @@ class SummaryToEventTransformer:
             self._add_meta_graph_of(graph_def if graph is None else graph)
 
     def _add_meta_graph_of(self, graph: Any) -> None:
-        from tensorloom.train.meta_graph import create_meta_graph_def
+        from tensorloom.train.meta_graph.meta_graph import create_meta_graph_def
 
         if isinstance(graph, Graph):
             graph = graph.as_graph_def(add_shapes=True)

@@ -6,7 +6,7 @@ import threading
 from typing import ClassVar
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import get_default_graph
+from tensorloom.framework.graph.graph import get_default_graph
 from tensorloom.summary.writer import FileWriter
 
 

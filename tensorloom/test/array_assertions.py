@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework.dtypes import as_dtype
-from tensorloom.framework.graph import Tensor
+from tensorloom.framework.graph.graph import Tensor
+from tensorloom.framework.types.dtypes import as_dtype
 
 # Half and bfloat16 are compared this loosely by `assertAllCloseAccordingToType`.
 _LOW_PRECISION = ("float16", "bfloat16")

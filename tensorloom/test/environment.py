@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from typing import Any
 
-from tensorloom.client.session import Session
+from tensorloom.client.session.session import Session
 
 _temp_dir: list[str] = []
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.client.gradients import gradients
-from tensorloom.framework.default_stack import get_default_session
-from tensorloom.ops import array_ops
+from tensorloom.client.gradients.gradients import gradients
+from tensorloom.framework.graph.default_stack import get_default_session
+from tensorloom.ops.array import array_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 
 def compute_gradient(

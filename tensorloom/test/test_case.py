@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.client.session import Session
-from tensorloom.client.version import (
+from tensorloom.client.program.version import (
     GRAPH_DEF_VERSION,
     GRAPH_DEF_VERSION_MIN_CONSUMER,
 )
+from tensorloom.client.session.session import Session
 from tensorloom.framework import errors
-from tensorloom.framework.default_stack import (
+from tensorloom.framework.graph.default_stack import (
     get_default_session,
     reset_default_graph,
 )
-from tensorloom.framework.graph import device
-from tensorloom.framework.random_seed import set_random_seed
+from tensorloom.framework.graph.graph import device
+from tensorloom.framework.runtime.random_seed import set_random_seed
 from tensorloom.test import environment
 from tensorloom.test.array_assertions import ArrayAssertions
 from tensorloom.test.checked_thread import CheckedThread
@@ -184,7 +184,7 @@ class TestCase(ArrayAssertions):
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
         """Two device names mean the same device."""
-        from tensorloom.framework.device_spec import DeviceSpec
+        from tensorloom.framework.devices.device_spec import DeviceSpec
 
         names = [
             DeviceSpec.from_string(d).to_string() if isinstance(d, str) else d

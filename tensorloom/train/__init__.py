@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.framework import proto_names
+from tensorloom.framework.registry import proto_names
 
 
 def __getattr__(name: str) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.framework.device_spec import DeviceSpec
+from tensorloom.framework.devices.device_spec import DeviceSpec
 from tensorloom.framework.export import export
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.train.cluster_spec import ClusterSpec
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Operation
+    from tensorloom.framework.graph.graph import Operation
 
 # What lives on parameter servers unless the program says otherwise, as in 1.15.
 STANDARD_PS_OPS: Final = (

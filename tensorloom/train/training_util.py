@@ -5,19 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.variable_scope import get_variable
-from tensorloom.client.variables import Variable, VariableAggregation
-from tensorloom.framework import dtypes
+from tensorloom.client.variables.variable_scope import get_variable
+from tensorloom.client.variables.variables import Variable, VariableAggregation
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import (
-    GraphKeys,
-    Tensor,
-    get_default_graph,
-)
-from tensorloom.ops import init_ops
+from tensorloom.framework.graph.graph import GraphKeys, Tensor, get_default_graph
+from tensorloom.framework.types import dtypes
+from tensorloom.ops.state import initializers as init_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph import Graph
+    from tensorloom.framework.graph.graph import Graph
 
 
 @export("train.global_step")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from tensorloom.transport.methods import Method
+from tensorloom.transport.wire.methods import Method
 
 
 @cache

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tensorloom.framework.errors import OpError
-    from tensorloom.transport.methods import Method
-    from tensorloom.transport.socket_channel import SocketChannel
+    from tensorloom.transport.sockets.channel import SocketChannel
+    from tensorloom.transport.wire.methods import Method
 
 # Called once with (response, None) or (None, error), in some thread of the transport.
 Done = Callable[[Any, "OpError | None"], None]

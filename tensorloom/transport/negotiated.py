@@ -11,15 +11,17 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.transport import grpc_stream, security, socket_address
-from tensorloom.transport.grpc_channel import GrpcChannel, Options
-from tensorloom.transport.socket_channel import SocketChannel
-from tensorloom.transport.socket_connection import NotConnected
-from tensorloom.transport.stream_connection import SCHEME
+from tensorloom.transport.grpc import stream as grpc_stream
+from tensorloom.transport.grpc.channel import GrpcChannel, Options
+from tensorloom.transport.grpc.stream_connection import SCHEME
+from tensorloom.transport.peers import security
+from tensorloom.transport.sockets import address as socket_address
+from tensorloom.transport.sockets.channel import SocketChannel
+from tensorloom.transport.sockets.connection import NotConnected
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Done, PendingCall
-    from tensorloom.transport.methods import Method
+    from tensorloom.transport.wire.methods import Method
 
 #: "grpc" keeps to gRPC between our own tasks too.
 TRANSPORT_VARIABLE: Final = "TENSORLOOM_TRANSPORT"

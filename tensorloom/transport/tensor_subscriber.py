@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.transport import frames, packing, status, value_methods
+from tensorloom.transport.wire import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
-    from tensorloom.transport.socket_channel import AnyConnection
+    from tensorloom.transport.sockets.channel import AnyConnection
 
 # Called with (value, is_dead, error).
 TensorDone = Callable[[Any, bool, "errors.OpError | None"], None]

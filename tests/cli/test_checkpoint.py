@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tensorloom.cli.main import main
-from tensorloom.framework import dtypes
+from tensorloom.framework.types import dtypes
 from tensorloom.protos import tensor_bundle_pb2
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.storage.later_dtypes import LaterDType
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.checkpoints.later_dtypes import LaterDType
 from tests.storage.test_checkpoints import rewrite
 
 FLOAT8_E4M3FN = 25  # TensorFlow 2's number of the dtype

@@ -11,8 +11,8 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cli.main import main
-from tensorloom.storage.tfrecord import RecordWriter
-from tensorloom.train import large_graph
+from tensorloom.storage.records.tfrecord import RecordWriter
+from tensorloom.train.checkpoints import large_graph
 
 
 @pytest.fixture(scope="module")

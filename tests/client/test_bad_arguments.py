@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.ops import state_ops
+from tensorloom.ops.state import reference_variable as state_ops
 
 INVALID = tf.errors.InvalidArgumentError
 

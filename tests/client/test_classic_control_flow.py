@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.master import master
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.run import master
 from tensorloom.protos import graph_pb2
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(__file__).parent / "recorded" / "classic_graphs.json").read_text()

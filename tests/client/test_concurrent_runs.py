@@ -116,7 +116,7 @@ def test_a_variable_is_updated_in_place_where_nobody_else_holds_it() -> None:
 
 
 def find_variable(sess: Any, name: str) -> Any:
-    from tensorloom.framework.resource import Variable
+    from tensorloom.framework.runtime.resource import Variable
 
     (worker,) = sess._master._directory.known()
     return worker._shared.lookup("localhost", name, Variable)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.client import session_changes
+from tensorloom.client.session import session_changes
 from tests.client.sessions import run_initialized
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.master import master
+from tensorloom.master.run import master
 from tensorloom.protos import attr_value_pb2, function_pb2, graph_pb2, types_pb2
 
 SOON = tf.RunOptions(timeout_in_ms=100)

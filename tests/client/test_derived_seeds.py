@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.function import Defun
+from tensorloom.client.functions.function import Defun
 from tests.client.derived_seeds import RECORDED, UNMET, describe, read
 
 PROGRAMS = read(RECORDED)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.client import session_errors
+from tensorloom.client.session import session_errors
 from tests.cluster.clusters import over_the_network
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.function import Defun
-from tensorloom.ops import functional_ops
+from tensorloom.client.functions.function import Defun
+from tensorloom.ops.control_flow import functional as functional_ops
 from tests.client.sessions import run_initialized
 
 

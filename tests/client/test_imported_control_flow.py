@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.master import master
+from tensorloom.master.run import master
 from tests.client import imported_control_flow as recorded
 
 pytestmark = pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tensorloom.master import master
+from tensorloom.master.run import master
 from tests.client import recorded_graphs
 
 _FILE = Path(__file__).parent / "recorded" / "imported_graphs.json.xz"

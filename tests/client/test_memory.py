@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import op_kernel, op_registry
-from tensorloom.framework.shape_inference import unchanged_shape
+from tensorloom.framework.registry import op_kernel, op_registry
+from tensorloom.framework.registry.shape_inference import unchanged_shape
 
 MB = 2**20
 SIDE = 1024  # an array of 4 MB

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf import text_format
 
 import tensorloom as tf
-from tensorloom.framework.varint import encode_varint
+from tensorloom.framework.types.varint import encode_varint
 from tests.cluster.clusters import PS, cluster_over, over_the_network
 from tests.peer.cluster.template_graphs import function, inner, node
 

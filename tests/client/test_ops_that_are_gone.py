@@ -8,7 +8,7 @@ import pytest
 from google.protobuf import text_format
 
 import tensorloom as tf
-from tensorloom.framework import op_def_proto, op_registry
+from tensorloom.framework.registry import op_def_proto, op_registry
 
 _CONST = """
 node { name: 'a' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }

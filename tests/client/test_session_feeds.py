@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.client.feed_conversion import feed_converter
+from tensorloom.client.session.feed_conversion import feed_converter
 
 ACCEPTED = [
     ("float32", [], 2.5, np.float32(2.5)),

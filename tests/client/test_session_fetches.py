@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.client import session_conversions
+from tensorloom.client.session import session_conversions
 
 Pair = collections.namedtuple("Pair", ["first", "second"])
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.import_problems import find_problems, used_functions
+from tensorloom.client.importing.import_problems import find_problems, used_functions
 from tensorloom.framework import errors
 
 

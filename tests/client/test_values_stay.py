@@ -58,7 +58,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 
 def _call(x: Any) -> Any:
-    from tensorloom.client import function
+    from tensorloom.client.functions import function
 
     @function.Defun(tf.float32)
     def same(a: Any) -> Any:

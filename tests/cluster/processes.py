@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tensorloom.transport.liveness import TIMEOUT_VARIABLE
+from tensorloom.transport.peers.liveness import TIMEOUT_VARIABLE
 from tests.cluster.clusters import free_ports
 
 #: How long a task may be silent in these clusters. A busy machine may need seconds to

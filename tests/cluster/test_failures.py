@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.transport import liveness
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE
+from tensorloom.transport.peers import liveness
 from tests.cluster.processes import (
     LIMIT_S,
     Processes,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import lendable_memory
-from tensorloom.transport import liveness
+from tensorloom.framework.runtime import lendable_memory
+from tensorloom.transport.peers import liveness
 from tests.cluster import processes as task_processes
 from tests.cluster.clusters import OTHER, PS, WORKER, cluster
 from tests.cluster.processes import processes

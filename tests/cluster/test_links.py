@@ -131,7 +131,7 @@ def test_many_steps_at_once(target: str) -> None:
 
 def test_links_are_used(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the tests above would test something else."""
-    from tensorloom.transport.call_link import CallLink
+    from tensorloom.transport.sockets.call_link import CallLink
 
     pushed: list[str] = []
     push = CallLink.push

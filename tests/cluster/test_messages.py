@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import dtypes, graph_def
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.rendezvous_key import key_of
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.methods import master_methods, worker_methods
+from tensorloom.framework.graph import graph_def
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.runtime.rendezvous_key import key_of
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.wire.methods import master_methods, worker_methods
 from tests.cluster.clusters import cluster
 
 DEVICE = "/job:ps/replica:0/task:0/device:CPU:0"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.transport import liveness
+from tensorloom.transport.peers import liveness
 from tests.cluster.processes import LIMIT_S, Processes, processes
 
 pytestmark = [pytest.mark.multiprocess, pytest.mark.slow, pytest.mark.timeout(1200)]

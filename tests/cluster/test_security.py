@@ -14,14 +14,15 @@ import grpc
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.function import Defun
-from tensorloom.framework import graph_def as graph_io
-from tensorloom.framework import op_registry
-from tensorloom.framework.op_policy import SAFE, OpPolicy
-from tensorloom.transport import frames, security
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.methods import master_methods, worker_methods
-from tensorloom.transport.socket_server import PROTOCOL
+from tensorloom.client.functions.function import Defun
+from tensorloom.framework.graph import graph_def as graph_io
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_policy import SAFE, OpPolicy
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.peers import security
+from tensorloom.transport.sockets.server import PROTOCOL
+from tensorloom.transport.wire import frames
+from tensorloom.transport.wire.methods import master_methods, worker_methods
 from tests.certificates import make_certificates
 from tests.cluster.clusters import cluster, free_ports, over_the_network
 

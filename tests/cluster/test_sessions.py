@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.methods import worker_methods
-from tensorloom.worker.worker import Worker
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.wire.methods import worker_methods
+from tensorloom.worker.run.worker import Worker
 from tests.cluster.clusters import (
     assert_not_made,
     cluster_over,

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tensorloom.devices.tensor_memory import array_from_tensor, tensor_from_array
-from tensorloom.kernels.variable_value import to_host
-from tensorloom.worker.runtime import received_host
+from tensorloom.kernels.torch.state.variable_value import to_host
+from tensorloom.worker.run.runtime import received_host
 
 READERS = [array_from_tensor, to_host, received_host]
 

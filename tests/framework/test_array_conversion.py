@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.array_conversion import is_array_like, to_ndarray
-from tensorloom.framework.tensor_shape import Dimension, TensorShape
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.array_conversion import is_array_like, to_ndarray
+from tensorloom.framework.types.tensor_shape import Dimension, TensorShape
 from tests.framework import recorded
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from tensorloom.framework import attr_value, dtypes
-from tensorloom.framework.attr_value import (
+from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.types import attr_value, dtypes
+from tensorloom.framework.types.attr_value import (
     AttrPlaceholder,
     NameAttrList,
     attrs_from_proto,
 )
-from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.protos.attr_value_pb2 import AttrValue
 
 # Value, field of the message that holds it.

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.called_functions import (
+from tensorloom.framework.errors import NotFoundError
+from tensorloom.framework.functions.called_functions import (
     broken_functions,
     called_functions,
 )
-from tensorloom.framework.errors import NotFoundError
-from tensorloom.framework.function_problem import FunctionProblem
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.functions.function_problem import FunctionProblem
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.types.attr_value import NameAttrList
 
 
 def node(name: str, op: str, **attrs: Any) -> Node:

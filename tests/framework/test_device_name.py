@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import device_name
-from tensorloom.framework.device_name import DeviceName
+from tensorloom.framework.devices import device_name
+from tensorloom.framework.devices.device_name import DeviceName
 
 FULL = "/job:worker/replica:0/task:1/device:CPU:0"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.framework import device_spec
-from tensorloom.framework.device_spec import DeviceSpec
+from tensorloom.framework.devices import device_spec
+from tensorloom.framework.devices.device_spec import DeviceSpec
 from tests.framework import recorded
 
 NAMES = {"D": DeviceSpec, **vars(device_spec)}

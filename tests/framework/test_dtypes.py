@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.dtypes import DType, as_dtype
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.dtypes import DType, as_dtype
 from tests.framework import recorded
 
 FLAGS = (

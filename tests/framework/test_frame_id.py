@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.framework import frame_id
+from tensorloom.framework.runtime import frame_id
 
 NAME = b"while/while_context"
 

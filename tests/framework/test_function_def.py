@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from google.protobuf import text_format
 
-from tensorloom.framework import dtypes, graph_def
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph import graph_def
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.protos.function_pb2 import FunctionDefLibrary
 from tests.framework import toy_ops
 from tests.framework.test_graph_def import assert_equal, node

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import tensorloom as tf
-from tensorloom.client.function import Defun
-from tensorloom.ops import functional_ops
+from tensorloom.client.functions.function import Defun
+from tensorloom.ops.control_flow import functional as functional_ops
 
 
 def _call(name: str, arguments: list[Any], types: list[Any]) -> list[Any]:

@@ -11,11 +11,12 @@ from google.protobuf import text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import attr_value, dtypes, graph_def, node_attrs, node_def
-from tensorloom.framework.attr_value import NameAttrList
 from tensorloom.framework.errors import InvalidArgumentError, NotFoundError
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph import graph_def, node_attrs, node_def
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.types import attr_value, dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.protos.graph_pb2 import GraphDef
 from tensorloom.protos.op_def_pb2 import OpDef, OpList
 from tests.framework import toy_ops

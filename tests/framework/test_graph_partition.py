@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import dtypes, graph_partition
-from tensorloom.framework.graph_ir import GraphIR, Node
+from tensorloom.framework.graph import graph_partition
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.types import dtypes
 
 A = "/job:w/replica:0/task:0/device:CPU:0"
 B = "/job:p/replica:0/task:0/device:CPU:0"

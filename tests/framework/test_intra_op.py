@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import intra_op, threads
+from tensorloom.framework.runtime import intra_op, threads
 
 
 @pytest.fixture

@@ -8,8 +8,12 @@ import threading
 
 import pytest
 
-from tensorloom.framework import op_kernel
-from tensorloom.framework.op_kernel import Compute, OpKernelConstruction, host_kernel
+from tensorloom.framework.registry import op_kernel
+from tensorloom.framework.registry.op_kernel import (
+    Compute,
+    OpKernelConstruction,
+    host_kernel,
+)
 
 
 @pytest.fixture

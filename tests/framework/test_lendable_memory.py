@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import lendable_memory
-from tensorloom.framework.lendable_memory import LEAST, Block
+from tensorloom.framework.runtime import lendable_memory
+from tensorloom.framework.runtime.lendable_memory import LEAST, Block
 
 SIZE = 2 * LEAST
 

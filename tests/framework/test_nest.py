@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import nest, nest_shallow
+from tensorloom.framework.types import nest, nest_shallow
 
 Point = namedtuple("Point", "a b")
 SamePoint = namedtuple("Point", "a b")  # type: ignore[no-redef]

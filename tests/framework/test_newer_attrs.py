@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import newer_attrs, op_registry
+from tensorloom.framework.registry import newer_attrs, op_registry
 
 
 def _build(**attrs: Any) -> dict[str, Any]:

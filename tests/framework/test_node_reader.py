@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import graph_def, node_reader
-from tensorloom.framework.node_def import find_op, split_inputs
+from tensorloom.framework.graph import graph_def, node_reader
+from tensorloom.framework.graph.node_def import find_op, split_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
     from tensorloom.protos.node_def_pb2 import NodeDef
 
 _LONG = "scope/" * 60 + "x"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework.object_arrays import as_object_array, object_scalar
+from tensorloom.framework.types.object_arrays import as_object_array, object_scalar
 
 
 @pytest.mark.parametrize("value", [b"a\0", [1, 2], (), np.ones(3), {"a": 1}, None])

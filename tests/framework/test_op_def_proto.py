@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.framework import op_def_proto, op_registry
 from tensorloom.framework.errors import InvalidArgumentError
+from tensorloom.framework.registry import op_def_proto, op_registry
 from tensorloom.protos.op_def_pb2 import OpDef
 from tests.framework import toy_ops
 

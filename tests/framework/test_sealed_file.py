@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tensorloom.framework import sealed_file
+from tensorloom.framework.runtime import sealed_file
 
 
 def test_the_size_is_fixed() -> None:

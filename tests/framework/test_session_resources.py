@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.resource import Resource, ResourceManager, SessionResources
+from tensorloom.framework.runtime.resource import (
+    Resource,
+    ResourceManager,
+    SessionResources,
+)
 
 
 class Thing(Resource):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework.strided_slice import SliceError, SliceMasks, resolve
+from tensorloom.framework.types.strided_slice import SliceError, SliceMasks, resolve
 
 _BOUND = st.none() | st.integers(-7, 7)
 _SLICES = st.builds(slice, _BOUND, _BOUND, st.sampled_from([None, -3, -2, -1, 1, 2, 3]))

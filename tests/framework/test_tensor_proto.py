@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.array_conversion import to_ndarray
-from tensorloom.framework.dtypes import DType
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.framework.tensor_proto import (
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.array_conversion import to_ndarray
+from tensorloom.framework.types.dtypes import DType
+from tensorloom.framework.types.tensor_proto import (
     decode_tensor,
     encode_tensor,
     make_ndarray,

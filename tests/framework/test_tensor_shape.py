@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import tensor_shape
-from tensorloom.framework.dtypes import float32
-from tensorloom.framework.tensor_shape import (
+from tensorloom.framework.types import tensor_shape
+from tensorloom.framework.types.dtypes import float32
+from tensorloom.framework.types.tensor_shape import (
     SCALAR,
     UNKNOWN,
     Dimension,

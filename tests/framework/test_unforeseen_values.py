@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import op_registry
-from tensorloom.framework.attr_ranges import check_attrs
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.op_registry import OpDef, register_op
-from tensorloom.framework.shape_inference import InferenceContext, run_shape_fn
-from tensorloom.framework.tensor_shape import SCALAR
-from tensorloom.worker.node_error import to_op_error
+from tensorloom.framework.graph.graph_ir import Node
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_registry import OpDef, register_op
+from tensorloom.framework.registry.shape_inference import InferenceContext, run_shape_fn
+from tensorloom.framework.types.attr_ranges import check_attrs
+from tensorloom.framework.types.tensor_shape import SCALAR
+from tensorloom.worker.run.node_error import to_op_error
 
 
 def _context(op: str) -> InferenceContext:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework.varint import VarintError, decode_varint, encode_varint
+from tensorloom.framework.types.varint import VarintError, decode_varint, encode_varint
 
 # As the protobuf library writes them.
 WRITTEN = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework import op_registry
-from tensorloom.framework.op_registry import register_op
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_registry import register_op
 
 if TYPE_CHECKING:
     import pytest

@@ -9,12 +9,12 @@ import torch
 
 import tensorloom.kernels
 import tensorloom.kernels.host
-from tensorloom.framework import op_registry
-from tensorloom.framework.dtypes import as_dtype
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.op_kernel import OpKernelConstruction, find_kernels
-from tensorloom.framework.package_modules import import_all
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph_ir import Node
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_kernel import OpKernelConstruction, find_kernels
+from tensorloom.framework.registry.package_modules import import_all
+from tensorloom.framework.types.dtypes import as_dtype
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 import_all(tensorloom.kernels)
 import_all(tensorloom.kernels.host)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.framework import op_registry
-from tensorloom.framework.op_kernel import find_kernels
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_kernel import find_kernels
 from tests.kernels.math_ops_calls import construction, to_torch
 
 

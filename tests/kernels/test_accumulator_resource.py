@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.cancellation import CancellationManager
-from tensorloom.framework.tensor_shape import SCALAR, TensorShape
-from tensorloom.kernels.host.accumulator_resource import DenseAccumulator
+from tensorloom.framework import errors
+from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import SCALAR, TensorShape
+from tensorloom.kernels.host.queues.accumulator_resource import DenseAccumulator
 
 TIMEOUT_S = 60
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.array_ops_matrix import matrix_band
+from tensorloom.kernels.host.linalg.matrix_diag import matrix_band
 
 SHAPES = [
     *((0, 3), (3, 0), (1, 1), (3, 5), (5, 3), (70, 80), (80, 70)),

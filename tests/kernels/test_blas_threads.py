@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.kernels.host import blas_threads
-from tensorloom.kernels.host.blas_threads import BlasThreads, numpy_threads
+from tensorloom.kernels.host.linalg import blas_threads
+from tensorloom.kernels.host.linalg.blas_threads import BlasThreads, numpy_threads
 
 
 class _Library:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host import candidate_draws
-from tensorloom.kernels.host.candidate_draws import (
+from tensorloom.kernels.host.nn import candidate_draws
+from tensorloom.kernels.host.nn.candidate_draws import (
     Draws,
     UniformDraws,
     log_uniform_sampler,
     sample,
 )
-from tensorloom.kernels.host.philox import Stream, UInt32Array, words_to_double
-from tensorloom.kernels.loops import samplers
+from tensorloom.kernels.host.random.philox import Stream, UInt32Array, words_to_double
+from tensorloom.kernels.loops.nn import samplers
 
 _TRUE = np.array([[1, 3], [2, 4], [49, 0]], np.int64)
 # Two steps of each.

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import tensorloom as tf
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.kernels.host import characters
-from tensorloom.kernels.host.string_spans import spans_of
-from tensorloom.kernels.loops import words
+from tensorloom.kernels.host.strings import characters
+from tensorloom.kernels.host.strings.spans import spans_of
+from tensorloom.kernels.loops.strings import words
 
 _BYTES = [b"a", b"\0", b"\x7f", b"\x85", b"\xc3", b"\xa9", b"\xe6", b"\xbc", b"\xa2"]
 _PIECES = [*_BYTES, b"\xc3\xa9", b"\xe6\xbc\xa2", b"\xf0\x9f\x98\x80", b"\xff", b"\xf0"]

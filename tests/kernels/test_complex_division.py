@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from tensorloom.framework import intra_op
-from tensorloom.kernels.complex_division import divide
+from tensorloom.framework.runtime import intra_op
+from tensorloom.kernels.torch.math.complex_division import divide
 
 SPECIAL = {
     "none": None,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.registry.op_def_library import apply_op
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ _IMAGE = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)
 
 def _run(op: str, *values: Any, **attrs: Any) -> Any:
     """The outputs, computed from inputs whose shapes are not known before."""
-    from tensorloom.framework import op_registry
+    from tensorloom.framework.registry import op_registry
 
     found = op_registry.find(op)
     assert found is not None

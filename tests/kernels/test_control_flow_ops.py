@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.control_flow_ops import summarize
+from tensorloom.kernels.host.control_flow.control_flow import summarize
 
 
 @pytest.mark.parametrize(

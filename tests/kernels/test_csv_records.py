@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.kernels.host.decoding_ops import RecordColumns
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.parsing.decoding import RecordColumns
 
 
 def run(build: Any, *values: Any) -> Any:

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes, errors
-from tensorloom.kernels.host import example_columns as columns
-from tensorloom.kernels.host import example_wire as wire
-from tensorloom.kernels.host.sequence_steps import pick
+from tensorloom.framework import errors
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.parsing import example_columns as columns
+from tensorloom.kernels.host.parsing import example_wire as wire
+from tensorloom.kernels.host.parsing.sequence_steps import pick
 from tensorloom.protos import example_pb2, feature_pb2
 
 _DTYPES = (dtypes.int64, dtypes.float32, dtypes.string)

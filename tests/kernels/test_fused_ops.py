@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework.op_kernel import find_kernels
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.registry.op_kernel import find_kernels
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tests.kernels.math_ops_calls import construction
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {

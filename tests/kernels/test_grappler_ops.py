@@ -10,7 +10,7 @@ import pytest
 from google.protobuf import text_format
 
 import tensorloom as tf
-from tensorloom.framework.op_def_library import apply_op
+from tensorloom.framework.registry.op_def_library import apply_op
 
 
 def values(*shape: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorloom.kernels.half_tables import halves_by_table
+from tensorloom.kernels.torch.math.half_tables import halves_by_table
 
 FUNCTIONS: dict[str, Any] = {
     "Acosh": torch.acosh,

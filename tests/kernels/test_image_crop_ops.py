@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host import image_crop_ops as host
+from tensorloom.kernels.host.image import crop as host
 
 SHAPE, CROP = (3, 20, 30, 5), (9, 7)
 
@@ -43,7 +43,7 @@ def test_crops(dtype: Any, method: str, crop: tuple[int, int]) -> None:
 
 
 def test_groups_of_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tensorloom.kernels import image_crop_ops
+    from tensorloom.kernels.torch.image import crop as image_crop_ops
 
     random = np.random.RandomState(0)
     image = random.rand(*SHAPE).astype(np.float32)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tensorloom.framework import errors
-from tensorloom.kernels.host import image_jpeg
-from tensorloom.kernels.host.image_jpeg import JpegOptions, decode_jpeg
+from tensorloom.kernels.host.image import jpeg as image_jpeg
+from tensorloom.kernels.host.image.jpeg import JpegOptions, decode_jpeg
 
 _PLAIN = JpegOptions(0, 1, True, True, False)
 _RECORDED = Path(__file__).parent / "recorded" / "jpeg_pixels.txt"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import intra_op
-from tensorloom.kernels.host import image_resize_ops as host
+from tensorloom.framework.runtime import intra_op
+from tensorloom.kernels.host.image import resize as host
 
 SIZES = [
     ((1, 75, 100, 3), (44, 44)),
@@ -93,7 +93,7 @@ def test_fewer_rows_of_one_colour_keep_it(dtype: Any) -> None:
 def test_bilinear_by_torch(flags: tuple[bool, bool]) -> None:
     import torch
 
-    from tensorloom.kernels.image_resize_ops import resize_bilinear
+    from tensorloom.kernels.torch.image.resize import resize_bilinear
 
     class Node(_Node):
         torch_device = torch.device("cpu")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.json_examples import Unusual, serialized
+from tensorloom.kernels.host.parsing.json_examples import Unusual, serialized
 from tensorloom.protos import example_pb2
 
 

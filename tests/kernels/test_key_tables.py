@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.kernels.host.key_tables import NumberIndex, StringIndex
-from tensorloom.kernels.host.string_spans import spans_of
-from tensorloom.kernels.loops.key_tables import index_integers
+from tensorloom.kernels.host.lookup.key_tables import NumberIndex, StringIndex
+from tensorloom.kernels.host.strings.spans import spans_of
+from tensorloom.kernels.loops.lookup.key_tables import index_integers
 
 _ENDS = [-(2**63), -1, 0, 1, 2**62, 2**63 - 1]
 _NUMBERS = st.sampled_from(_ENDS) | st.integers(-50, 50)

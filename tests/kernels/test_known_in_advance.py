@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.op_kernel import OpKernelConstruction, find_kernels
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.kernels.host import blas_threads
-from tensorloom.kernels.host.blas_threads import BlasThreads
-from tensorloom.kernels.host.in_place import is_maker
+from tensorloom.framework.registry.op_kernel import OpKernelConstruction, find_kernels
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.kernels.host.array.in_place import is_maker
+from tensorloom.kernels.host.linalg import blas_threads
+from tensorloom.kernels.host.linalg.blas_threads import BlasThreads
 from tests.kernels.math_ops_calls import call_host, construction
 
 F = np.float32

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorloom.kernels.host import libm
+from tensorloom.kernels.host.math import libm
 
 assert torch  # which the functions use once it is loaded
 

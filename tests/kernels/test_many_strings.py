@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
 from tensorloom.framework.errors import InvalidArgumentError
-from tensorloom.kernels.host import regex_ops
-from tensorloom.kernels.host.number_texts import number_of, numbers_of
-from tensorloom.kernels.host.regular_expressions import is_never_empty
-from tensorloom.kernels.host.string_hash_arrays import (
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.parsing.number_texts import number_of, numbers_of
+from tensorloom.kernels.host.strings import regex as regex_ops
+from tensorloom.kernels.host.strings.hash_arrays import (
     fingerprints64,
     hashes64,
     siphashes,
 )
-from tensorloom.kernels.host.string_hashes import fingerprint64, hash64, siphash
-from tensorloom.kernels.host.string_spans import spans_of
+from tensorloom.kernels.host.strings.hashes import fingerprint64, hash64, siphash
+from tensorloom.kernels.host.strings.regular_expressions import is_never_empty
+from tensorloom.kernels.host.strings.spans import spans_of
 
 
 def run(build: Any, *values: Any) -> Any:

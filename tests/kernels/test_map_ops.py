@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import dtypes, variant_codec
-from tensorloom.kernels.tensor_map import Entry, TensorMap
+from tensorloom.framework.types import dtypes, variant_codec
+from tensorloom.kernels.torch.lists.tensor_map import Entry, TensorMap
 
 ops = tf.raw_ops
 

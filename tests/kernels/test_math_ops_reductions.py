@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.framework.op_kernel import find_kernels
+from tensorloom.framework.registry.op_kernel import find_kernels
 from tests.kernels.math_ops_calls import call_host, call_torch, construction
 
 F = np.float32

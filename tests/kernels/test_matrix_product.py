@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tensorloom.kernels import matrix_product as module
-from tensorloom.kernels.matrix_product import matrix_product
+from tensorloom.kernels.torch.linalg import matrix_product as module
+from tensorloom.kernels.torch.linalg.matrix_product import matrix_product
 
 M, K, N = 96, 150, 130
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.kernels import nn_ops_conv_products as products
-from tensorloom.kernels import nn_ops_depthwise_taps as taps
+from tensorloom.kernels.torch.convolution import conv_products as products
+from tensorloom.kernels.torch.convolution import depthwise_taps as taps
 from tests.kernels.nn_ops_calls import run
 
 Array = np.ndarray[Any, Any]

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.non_max_suppression_ops import (
+from tensorloom.kernels.host.image.non_max_suppression import (
     _box_overlap as box_overlap,
 )
-from tensorloom.kernels.host.non_max_suppression_ops import (
+from tensorloom.kernels.host.image.non_max_suppression import (
     _select_soft as select_soft,
 )
-from tensorloom.kernels.host.non_max_suppression_ops import (
-    falling_order,
-)
+from tensorloom.kernels.host.image.non_max_suppression import falling_order
 
 
 def overlap(a: Any, b: Any) -> Any:

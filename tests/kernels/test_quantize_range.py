@@ -20,7 +20,7 @@ def _beside(value: float) -> list[float]:
 def test_halves_are_rounded_away_from_zero(value: float) -> None:
     import torch
 
-    from tensorloom.kernels.quantize_range import round_away
+    from tensorloom.kernels.torch.quantized.quantize_range import round_away
 
     numbers = [value, *_beside(value)]
     found = round_away(torch.tensor(numbers)).tolist()
@@ -32,6 +32,6 @@ def test_halves_are_rounded_away_from_zero(value: float) -> None:
 def test_infinities_stay(extreme: float) -> None:
     import torch
 
-    from tensorloom.kernels.quantize_range import round_away
+    from tensorloom.kernels.torch.quantized.quantize_range import round_away
 
     assert round_away(torch.tensor([extreme])).item() == extreme

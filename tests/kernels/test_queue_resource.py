@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.cancellation import CancellationManager
-from tensorloom.framework.tensor_shape import SCALAR
-from tensorloom.kernels.host.queue_resource import (
+from tensorloom.framework import errors
+from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import SCALAR
+from tensorloom.kernels.host.queues.queue_resource import (
     FIFOQueue,
     PriorityQueue,
     Queue,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.kernels import quick_truths
+from tensorloom.kernels.torch.math import quick_truths
 
 DTYPES = ["float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.kernels.host import random_distributions as distributions
-from tensorloom.kernels.host.glibc_math import logf, sincosf
-from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Generator, Stream
-from tensorloom.kernels.host.random_ops import shuffle_stream, shuffled
-from tensorloom.kernels.loops.random_samples import categorical
+from tensorloom.kernels.host.math.glibc_math import logf, sincosf
+from tensorloom.kernels.host.random import random_distributions as distributions
+from tensorloom.kernels.host.random.philox import SAMPLES_PER_OUTPUT, Generator, Stream
+from tensorloom.kernels.host.random.random_ops import shuffle_stream, shuffled
+from tensorloom.kernels.loops.random.random_samples import categorical
 
 RECORDED = Path(__file__).parent / "recorded" / "random_numbers.txt"
 LINES = [line.split() for line in RECORDED.read_text().splitlines()]

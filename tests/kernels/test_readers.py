@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage.crc32c import masked_crc32c
+from tensorloom.storage.tables.crc32c import masked_crc32c
 
 
 def _record(data: bytes) -> bytes:

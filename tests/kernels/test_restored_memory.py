@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
-from tensorloom.kernels import restored_memory
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.torch.state import restored_memory
 
 SIZE = 1 << 17  # elements, large enough to be taken over
 HUGE = (1 << 23) + 5  # float32 elements in a block that is kept afterwards

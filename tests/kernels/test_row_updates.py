@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.kernels.row_updates import add_rows, add_rows_in_loop
+from tensorloom.kernels.torch.state.row_updates import add_rows, add_rows_in_loop
 
 DTYPES = (
     *(torch.float16, torch.float32, torch.float64),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.sparse_cross_ops import fingerprint_cat
-from tensorloom.kernels.host.string_hashes import fingerprint64, siphash
+from tensorloom.kernels.host.sparse.cross import fingerprint_cat
+from tensorloom.kernels.host.strings.hashes import fingerprint64, siphash
 
 _ROWS = 7
 _MASK = 2**64 - 1

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
-from tensorloom.kernels.host import sparse_serialization_ops as ops
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.sparse import serialization as ops
 
 
 def _run(build: Any) -> Any:

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.kernels import math_ops_special
-from tensorloom.kernels.host import sparse_indices
+from tensorloom.kernels.host.sparse import indices as sparse_indices
+from tensorloom.kernels.torch.math import special as math_ops_special
 
 
 @pytest.mark.parametrize(

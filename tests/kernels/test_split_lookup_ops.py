@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.kernels.host import string_split_ops
-from tensorloom.kernels.host.key_tables import StringIndex
-from tensorloom.kernels.host.string_arrays import to_strings
-from tensorloom.kernels.host.string_spans import spans_of
-from tensorloom.kernels.host.string_split_ops import Split, SplitV2, Words
+from tensorloom.kernels.host.lookup.key_tables import StringIndex
+from tensorloom.kernels.host.strings import split as string_split_ops
+from tensorloom.kernels.host.strings.arrays import to_strings
+from tensorloom.kernels.host.strings.spans import spans_of
+from tensorloom.kernels.host.strings.split import Split, SplitV2, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.kernels.host.stable_order import (
+from tensorloom.kernels.host.indexing.stable_order import (
     are_distinct,
     find_repeats,
     stable_order,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.kernels.host import stacking
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.array import stacking
 
 FORMS = {
     "as it is": lambda x: x,

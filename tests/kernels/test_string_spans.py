@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.kernels.host.string_arrays import to_strings
-from tensorloom.kernels.host.string_spans import (
+from tensorloom.kernels.host.strings.arrays import to_strings
+from tensorloom.kernels.host.strings.spans import (
     even_spans,
     lengths_of,
     spans_of,

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
-from tensorloom.kernels.host.lookup_resource import MutableHashTable
-from tensorloom.kernels.host.table_items import RowItems, ScalarItems
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.lookup.resource import MutableHashTable
+from tensorloom.kernels.host.lookup.table_items import RowItems, ScalarItems
 
 _KEYS = st.lists(st.integers(0, 9), max_size=12)
 

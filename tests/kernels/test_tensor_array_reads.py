@@ -7,7 +7,11 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.kernels.variable_value import is_host, ready_to_slice, to_tensor
+from tensorloom.kernels.torch.state.variable_value import (
+    is_host,
+    ready_to_slice,
+    to_tensor,
+)
 
 
 def _array(dynamic: bool, clear: bool, known: bool) -> tf.TensorArray:

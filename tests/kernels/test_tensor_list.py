@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes, errors
-from tensorloom.kernels.tensor_list import UNSET, TensorList
+from tensorloom.framework import errors
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.torch.lists.tensor_list import UNSET, TensorList
 
 
 def _empty(shape: tuple[int | None, ...] | None = None, limit: int = -1) -> TensorList:

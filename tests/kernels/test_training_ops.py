@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tensorloom.framework import dtypes, errors, op_kernel
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.op_kernel import OpKernelConstruction
-from tensorloom.framework.resource import Variable
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.kernels.host.training_ops import FUSED_RULES, distinct_parts
-from tensorloom.kernels.host.update_rules import FORMULAS, LAYOUT, SCALARS
-from tensorloom.kernels.variable_value import to_host, to_tensor
-from tensorloom.ops.training_ops import RULES
+from tensorloom.framework import errors
+from tensorloom.framework.graph.graph_ir import Node
+from tensorloom.framework.registry import op_kernel
+from tensorloom.framework.registry.op_kernel import OpKernelConstruction
+from tensorloom.framework.runtime.resource import Variable
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.kernels.host.training.training_ops import FUSED_RULES, distinct_parts
+from tensorloom.kernels.host.training.update_rules import FORMULAS, LAYOUT, SCALARS
+from tensorloom.kernels.torch.state.variable_value import to_host, to_tensor
+from tensorloom.ops.training.training_ops import RULES
 
 ATTRS = {"use_nesterov": False, "update_slots": True, "use_locking": False}
 SLOTS = {rule: layout[0] - 1 for rule, layout in LAYOUT.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorloom.kernels.host.unordered_top_k import correct_rows, order_with_nan
+from tensorloom.kernels.host.nn.unordered_top_k import correct_rows, order_with_nan
 
 # (row length, k, what TensorFlow 1.15 gave for the row of `_row`)
 _RECORDED = [

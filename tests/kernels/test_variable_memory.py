@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.framework.resource import LegacyVariable
-from tensorloom.kernels.variable_value import exclusive, held_array
+from tensorloom.framework.runtime.resource import LegacyVariable
+from tensorloom.kernels.torch.state.variable_value import exclusive, held_array
 
 SMALL, LARGE = (3,), (40, 5)
 

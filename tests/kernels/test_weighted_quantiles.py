@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.kernels.host import weighted_quantiles as sketches
+from tensorloom.kernels.host.boosted_trees import weighted_quantiles as sketches
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=300))

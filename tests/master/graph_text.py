@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from tensorloom.cluster import local
-from tensorloom.framework import dtypes, op_registry
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.node_shapes import infer_missing
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.graph.node_shapes import infer_missing
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 _LINE = re.compile(
     r"(?P<name>[\w/]+) = (?P<op>\w+)(?:<(?P<literal>.*?)>)?(?:\((?P<inputs>.*?)\))?"

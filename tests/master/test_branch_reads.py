@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework.graph_ir import READS_DECIDE, GraphIR
+from tensorloom.framework.graph.graph_ir import READS_DECIDE, GraphIR
 from tensorloom.framework.interfaces import StepSignature
-from tensorloom.master import prune
+from tensorloom.master.prepare import prune
 
 
 def _pruned(fetch: tf.Tensor, marked: bool = True) -> GraphIR:

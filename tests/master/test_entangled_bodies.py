@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.master.entangled_bodies import entangled_nodes
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.master.lower.interdependent_bodies import entangled_nodes
 from tests.worker.small_graphs import function, graph, node
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 DEQUEUE, ENQUEUE = "QueueDequeueV2", "QueueEnqueueV2"
 

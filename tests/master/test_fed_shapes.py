@@ -11,21 +11,21 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cluster import local
-from tensorloom.framework.called_functions import called_functions
-from tensorloom.framework.graph_ir import GraphIR, sort_topologically
+from tensorloom.framework.functions.called_functions import called_functions
+from tensorloom.framework.graph.graph_ir import GraphIR, sort_topologically
 from tensorloom.framework.interfaces import StepContext, StepSignature
-from tensorloom.master.fed_shapes import (
+from tensorloom.master.functionalize import functionalize
+from tensorloom.master.prepare.fed_shapes import (
     FedShapes,
     ShapedStep,
     open_feeds,
     with_fed_shapes,
     with_shapes_of_feeds,
 )
-from tensorloom.master.functionalize import functionalize
-from tensorloom.master.prune import prune
+from tensorloom.master.prepare.prune import prune
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
 
 F = np.float32
 
@@ -230,7 +230,7 @@ def test_arrays_with_elements_of_several_shapes() -> None:
 
 
 def test_a_function_that_is_called_for_two_shapes_stays_general() -> None:
-    from tensorloom.client.function import Defun
+    from tensorloom.client.functions.function import Defun
 
     @Defun(tf.float32)
     def doubled(value: Any) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.frame_id import child_of_number, child_of_path
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.master.frame_numbering import common_numbering
+from tensorloom.framework import errors
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.runtime.frame_id import child_of_number, child_of_path
+from tensorloom.framework.types import dtypes
+from tensorloom.master.run.frame_numbering import common_numbering
 
 OURS = SimpleNamespace(task="/job:a", numbering=None)
 OLD = SimpleNamespace(task="/job:b", numbering=child_of_path)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tensorloom.framework import graph_def
-from tensorloom.framework.device_name import task_of
-from tensorloom.framework.graph_partition import HOLDABLE, partition
-from tensorloom.master.holdable_sends import mark_holdable
+from tensorloom.framework.devices.device_name import task_of
+from tensorloom.framework.graph import graph_def
+from tensorloom.framework.graph.graph_partition import HOLDABLE, partition
+from tensorloom.master.run.deferrable_sends import mark_holdable
 from tensorloom.protos.graph_pb2 import GraphDef
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 WORKER = "/job:worker/replica:0/task:0/device:CPU:0"
 OTHER = "/job:worker/replica:0/task:1/device:CPU:0"

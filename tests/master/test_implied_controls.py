@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.framework import graph_def
-from tensorloom.master.implied_controls import drop_implied_controls
+from tensorloom.framework.graph import graph_def
+from tensorloom.master.run.implied_controls import drop_implied_controls
 from tensorloom.protos.graph_pb2 import GraphDef
 
 WORKER = "/job:worker/replica:0/task:0/device:CPU:0"

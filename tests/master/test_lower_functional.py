@@ -9,12 +9,12 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cluster import local
-from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import DeviceInfo
-from tensorloom.framework.session_config import DEFAULT
-from tensorloom.master import session_state
-from tensorloom.master.lower_functional import lower_functional
-from tensorloom.master.placer import Placer
+from tensorloom.framework.runtime.session_config import DEFAULT
+from tensorloom.master.lower.lower_functional import lower_functional
+from tensorloom.master.place.placer import Placer
+from tensorloom.master.prepare import session_state
 
 WORKER, PS = (f"/job:{job}/replica:0/task:0/device:CPU:0" for job in ("w", "ps"))
 ENTRY = {"While", "StatelessWhile", "If", "StatelessIf"}

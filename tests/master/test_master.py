@@ -12,21 +12,21 @@ import pytest
 import tensorloom as tf  # registers the ops
 from tensorloom.cluster import local
 from tensorloom.framework.errors import CancelledError, InternalError, OpError
-from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     RegisteredGraph,
     StepContext,
     StepSignature,
 )
-from tensorloom.framework.session_config import SessionConfig
-from tensorloom.master.directory import FixedWorkers
-from tensorloom.master.master import Master, MasterEnvironment
-from tensorloom.master.task_parallel import Part, TaskParallelStep
+from tensorloom.framework.runtime.session_config import SessionConfig
+from tensorloom.master.run.directory import FixedWorkers
+from tensorloom.master.run.master import Master, MasterEnvironment
+from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 from tests.master.graph_text import parse, render
 
 if TYPE_CHECKING:
-    from tensorloom.framework.frame_id import FrameNumbering
+    from tensorloom.framework.runtime.frame_id import FrameNumbering
 
 _ = tf
 
@@ -270,7 +270,7 @@ def test_switched_off_passes() -> None:
         master = Master(FixedWorkers([worker]), ENVIRONMENT)
         config = SessionConfig()
         if off:
-            from tensorloom.framework.session_config import OptimizerConfig
+            from tensorloom.framework.runtime.session_config import OptimizerConfig
 
             config = SessionConfig(optimizer=OptimizerConfig(enabled=False))
         handle = master.create_session(parse(text), config)

@@ -9,12 +9,12 @@ import pytest
 import tensorloom as tf  # registers the ops
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.interfaces import DeviceInfo
-from tensorloom.framework.session_config import SessionConfig
-from tensorloom.master.placer import Placer
+from tensorloom.framework.runtime.session_config import SessionConfig
+from tensorloom.master.place.placer import Placer
 from tests.master.graph_text import parse
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
 
 _ = tf
 TASK = "/job:localhost/replica:0/task:0"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import tensorloom as tf  # registers the ops
 from tensorloom.framework.errors import OpError
-from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import StepSignature
-from tensorloom.master.prune import parse_tensor_name, prune
+from tensorloom.master.prepare.prune import parse_tensor_name, prune
 from tests.master.graph_text import check, parse, render
 
 _ = tf

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import errors, run_metadata, session_config
+from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.master.client_ends import Ends
-from tensorloom.master.remote_graph import RemoteRegisteredGraph
-from tensorloom.master.remote_worker import RemoteWorker
+from tensorloom.framework.runtime import run_metadata, session_config
+from tensorloom.master.run.remote_feeds import Ends
+from tensorloom.master.run.remote_graph import RemoteRegisteredGraph
+from tensorloom.master.run.remote_worker import RemoteWorker
 from tensorloom.protos.config_pb2 import RunMetadata
-from tensorloom.transport import value_methods
-from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.socket_connection import NotConnected
+from tensorloom.transport.sockets.connection import NotConnected
+from tensorloom.transport.wire import value_methods
+from tensorloom.transport.wire.methods import worker_methods
 
 
 class _Reply:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.worker.piece import Piece
+from tensorloom.worker.compile.piece import Piece
 
 Push = Callable[[Any, Any, Any], list[Any]]
 STEPS = 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.master.task_parallel import Part, TaskParallelStep
+from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import gradient_registry
+from tensorloom.framework.registry import gradient_registry
 
 # An error when asked: a second derivative must not be left out in silence.
 _UNREGISTERED = """

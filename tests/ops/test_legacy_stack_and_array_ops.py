@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.function import Defun
-from tensorloom.framework.op_def_library import apply_op
-from tensorloom.ops import functional_ops
+from tensorloom.client.functions.function import Defun
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.ops.control_flow import functional as functional_ops
 
 R = tf.raw_ops
 

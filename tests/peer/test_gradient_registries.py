@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tensorloom as tf
-from tensorloom.framework import gradient_registry, op_registry
+from tensorloom.framework.registry import gradient_registry, op_registry
 from tests.peer.ops import batch_runner
 
 if TYPE_CHECKING:

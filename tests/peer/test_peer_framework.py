@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from google.protobuf.descriptor import FieldDescriptor
 
 import tensorloom.protos
-from tensorloom.framework.tensor_proto import decode_tensor
+from tensorloom.framework.types.tensor_proto import decode_tensor
 from tensorloom.protos.tensor_pb2 import TensorProto
 from tests.framework import recorded, test_dtypes
 from tests.peer.peers import Peer, read_array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tensorloom
-from tensorloom.storage.record_file import RecordFile
+from tensorloom.storage.records.record_file import RecordFile
 
 if TYPE_CHECKING:
     from tests.peer.peers import Peer

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorloom.protos.tensor_bundle_pb2 import BundleEntryProto
-from tensorloom.storage import bundle_entries
-from tensorloom.storage.table_block import Block
+from tensorloom.storage.checkpoints import bundle_entries
+from tensorloom.storage.tables.table_block import Block
 from tests.storage.test_table_block import block
 
 Entry = tuple[int, list[int]]  # dtype and shape

@@ -14,15 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import errors
+from tensorloom.framework.types import dtypes
 from tensorloom.protos import saved_tensor_slice_pb2, tensor_bundle_pb2
-from tensorloom.storage import checkpoints, slices
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter, merge_bundles
-from tensorloom.storage.checkpoint_v1 import CheckpointReaderV1, CheckpointWriterV1
-from tensorloom.storage.later_dtypes import LaterDType
-from tensorloom.storage.table_reader import TableReader
-from tensorloom.storage.table_writer import TableWriter
+from tensorloom.storage.checkpoints import checkpoints, slices
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter, merge_bundles
+from tensorloom.storage.checkpoints.checkpoint_v1 import (
+    CheckpointReaderV1,
+    CheckpointWriterV1,
+)
+from tensorloom.storage.checkpoints.later_dtypes import LaterDType
+from tensorloom.storage.tables.table_reader import TableReader
+from tensorloom.storage.tables.table_writer import TableWriter
 
 DATA = Path(__file__).parent / "data"
 VALUES: dict[bytes, Any] = {

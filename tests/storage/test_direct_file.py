@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.storage import crc32c, direct_file, filesystem
-from tensorloom.storage.direct_file import BUFFER, DirectFile
+from tensorloom.storage.files import direct_file, filesystem
+from tensorloom.storage.files.direct_file import BUFFER, DirectFile
+from tensorloom.storage.tables import crc32c
 
 
 def _bytes(size: int) -> Any:

@@ -12,8 +12,9 @@ import fsspec
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage import filesystem, register_filesystem
-from tensorloom.storage.glob import component_pattern
+from tensorloom.storage import register_filesystem
+from tensorloom.storage.files import filesystem
+from tensorloom.storage.files.glob import component_pattern
 
 gfile = tf.gfile
 _names = itertools.count()

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.storage.crc32c import masked_crc32c
-from tensorloom.storage.event_files import read_events
-from tensorloom.storage.record_file import RecordFile
-from tensorloom.storage.tfrecord import RecordReader
+from tensorloom.storage.records.event_files import read_events
+from tensorloom.storage.records.record_file import RecordFile
+from tensorloom.storage.records.tfrecord import RecordReader
+from tensorloom.storage.tables.crc32c import masked_crc32c
 
 CORPUS = Path(__file__).parent / "data" / "damaged_records"
 KINDS = [b"", b"GZIP", b"ZLIB"]

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tensorloom.storage import io_threads
+from tensorloom.storage.files import io_threads
 
 
 @pytest.mark.multiprocess

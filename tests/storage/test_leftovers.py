@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.storage import filesystem, leftovers
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.framework import errors
+from tensorloom.framework.types import dtypes
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.files import filesystem, leftovers
 
 _STAGE = """
 import sys, time
@@ -92,7 +93,7 @@ def test_taken_for_a_leftover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 path.unlink()
         return hold(descriptor)
 
-    monkeypatch.setattr("tensorloom.storage.local_filesystem.hold", late)
+    monkeypatch.setattr("tensorloom.storage.files.local_filesystem.hold", late)
     filesystem.write_file(tmp_path / "f", b"text")
     assert len(calls) == 2
     assert (tmp_path / "f").read_bytes() == b"text"
@@ -141,7 +142,7 @@ def test_reader_while_a_store_changes() -> None:
     reader.read(b"a")
     assert not reader.is_replaced()
     data = f"{prefix}.data-00000-of-00001"
-    from tensorloom.storage.bundle_files import kept_name
+    from tensorloom.storage.checkpoints.bundle_files import kept_name
 
     filesystem.copy(data, kept_name(data, reader._table.data))
     assert reader.is_replaced()

@@ -13,8 +13,9 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.storage import Mirror, filesystem, leftovers, mirror
-from tensorloom.storage.fsspec_filesystem import FsspecFileSystem
+from tensorloom.storage import Mirror
+from tensorloom.storage.files import filesystem, leftovers, mirror
+from tensorloom.storage.files.fsspec_filesystem import FsspecFileSystem
 
 _names = itertools.count()
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.storage import record_file
-from tensorloom.storage.record_file import RecordFile
-from tensorloom.storage.tfrecord import RecordWriter
+from tensorloom.storage.records import record_file
+from tensorloom.storage.records.record_file import RecordFile
+from tensorloom.storage.records.tfrecord import RecordWriter
 
 KINDS = [b"", b"GZIP", b"ZLIB"]
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage import bundle_files, checkpoints, filesystem
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.storage.checkpoints import bundle_files, checkpoints
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.files import filesystem
 
 
 def _save(prefix: str, number: int) -> None:

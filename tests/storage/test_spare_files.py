@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.storage import filesystem, leftovers, spare_files
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.storage.checkpoints import open_anywhere
-from tensorloom.storage.direct_file import BUFFER
+from tensorloom.framework.types import dtypes
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.checkpoints.checkpoints import open_anywhere
+from tensorloom.storage.files import filesystem, leftovers, spare_files
+from tensorloom.storage.files.direct_file import BUFFER
 
 LEAST = 1 << 12
 SIZE = 2 * BUFFER + 4097
@@ -73,7 +73,7 @@ def test_blocks_are_taken_over(tmp_path: Path, old: Path, more: int) -> None:
 def test_writes_past_the_cache_refused(
     tmp_path: Path, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tensorloom.storage.direct_file._O_DIRECT", 0)
+    monkeypatch.setattr("tensorloom.storage.files.direct_file._O_DIRECT", 0)
     inode = old.stat().st_ino
     spare_files.retire(str(old))
     assert _write(tmp_path / "new", SIZE - 1) == inode

@@ -13,9 +13,9 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 import tensorloom as tf
-from tensorloom.storage import filesystem, store_writing
-from tensorloom.storage.fsspec_filesystem import FsspecFileSystem
-from tensorloom.storage.tfrecord import RecordReader, RecordWriter
+from tensorloom.storage.files import filesystem, store_writing
+from tensorloom.storage.files.fsspec_filesystem import FsspecFileSystem
+from tensorloom.storage.records.tfrecord import RecordReader, RecordWriter
 
 gfile = tf.gfile
 _names = itertools.count()

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tensorloom.framework.varint import decode_varint, encode_varint
-from tensorloom.storage.table_block import Block
-from tensorloom.storage.table_writer import shared_length
+from tensorloom.framework.types.varint import decode_varint, encode_varint
+from tensorloom.storage.tables.table_block import Block
+from tensorloom.storage.tables.table_writer import shared_length
 
 Entries = tuple[list[bytes], list[bytes]]
 

@@ -13,11 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.framework.varint import encode_varint
-from tensorloom.storage import ordered_code, slices, snappy
-from tensorloom.storage.crc32c import masked_crc32c
-from tensorloom.storage.table_reader import TableReader
-from tensorloom.storage.table_writer import MAGIC, TableWriter, shared_length
+from tensorloom.framework.types.varint import encode_varint
+from tensorloom.storage.checkpoints import slices
+from tensorloom.storage.tables import ordered_code, snappy
+from tensorloom.storage.tables.crc32c import masked_crc32c
+from tensorloom.storage.tables.table_reader import TableReader
+from tensorloom.storage.tables.table_writer import MAGIC, TableWriter, shared_length
 
 # By Google's library.
 COMPRESSED = {

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorloom.framework import errors
-from tensorloom.storage import tfrecord
-from tensorloom.storage.crc32c import masked_crc32c
-from tensorloom.storage.tfrecord import Deflation, RecordReader, RecordWriter
+from tensorloom.storage.records import tfrecord
+from tensorloom.storage.records.tfrecord import Deflation, RecordReader, RecordWriter
+from tensorloom.storage.tables.crc32c import masked_crc32c
 
 KINDS = [b"", b"GZIP", b"ZLIB"]
 # What TensorFlow 1.15's TFRecordWriter wrote for the record b"abc".

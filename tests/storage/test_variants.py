@@ -10,9 +10,9 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.storage.bundle_reader import BundleReader
-from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.storage.variants import OpaqueVariant
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.checkpoints.variants import OpaqueVariant
 
 # By TensorFlow 1.15: l and st[i] are lists of three vectors, e is one of a string.
 DATA = Path(__file__).parent / "data" / "variants_1_15"

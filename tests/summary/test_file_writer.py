@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage import event_files
+from tensorloom.storage.records import event_files
 
 
 def _scalar(value: float, tag: str = "x", metadata: Any = None) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import torch  # before the forks: loading it takes longer than a save
 
 import tensorloom as tf
-from tensorloom.storage import spare_files
+from tensorloom.storage.files import spare_files
 
 VARIABLES = 5
 

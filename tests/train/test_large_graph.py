@@ -9,8 +9,8 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.train import large_graph
-from tensorloom.train.meta_graph_import import read_meta_graph_file
+from tensorloom.train.checkpoints import large_graph
+from tensorloom.train.meta_graph.meta_graph_import import read_meta_graph_file
 
 
 def write(directory: Path) -> str:

@@ -12,8 +12,8 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import errors
-from tensorloom.framework.trackable_structures import DictWrapper, ListWrapper
-from tensorloom.storage.bundle_writer import BundleWriter
+from tensorloom.framework.types.trackable_structures import DictWrapper, ListWrapper
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
 DATA = Path(__file__).resolve().parents[1] / "storage" / "data"
 

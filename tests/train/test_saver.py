@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage.bundle_writer import BundleWriter
-from tensorloom.storage.later_dtypes import LaterDType
-from tensorloom.train.saver_builder import BulkSaverBuilder
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
+from tensorloom.storage.checkpoints.later_dtypes import LaterDType
+from tensorloom.train.checkpoints.saver_builder import BulkSaverBuilder
 
 DATA = Path(__file__).resolve().parents[1] / "storage" / "data"
 
@@ -150,7 +150,7 @@ def test_another_partition(tmp_path: Path) -> None:
 
 def test_max_to_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("tensorloom.train.saver.time.time", lambda: now[0])
+    monkeypatch.setattr("tensorloom.train.checkpoints.saver.time.time", lambda: now[0])
     v = tf.get_variable("v", initializer=1.0)
     with tf.Session() as sess:
         sess.run(v.initializer)

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.storage import filesystem, spare_files
-from tensorloom.storage.filesystem import StagedFile
-from tensorloom.storage.local_filesystem import LocalFileSystem
+from tensorloom.storage.files import filesystem, spare_files
+from tensorloom.storage.files.filesystem import StagedFile
+from tensorloom.storage.files.local_filesystem import LocalFileSystem
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ("numbered", "overwrite", "sharded", "background")
@@ -263,7 +263,7 @@ def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         saver = tf.train.Saver()
 
         def refuse(self: LocalFileSystem, path: str) -> StagedFile:
-            from tensorloom.storage.file_errors import file_error
+            from tensorloom.storage.files.file_errors import file_error
 
             raise file_error(path, PermissionError(13, "Permission denied"))
 
@@ -276,9 +276,9 @@ def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_two_savers_of_one_prefix(tmp_path: Path) -> None:
     """Whoever is last wins; what is there is always of one of them."""
-    from tensorloom.storage import checkpoints
-    from tensorloom.storage.bundle_reader import BundleReader
-    from tensorloom.storage.bundle_writer import BundleWriter
+    from tensorloom.storage.checkpoints import checkpoints
+    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+    from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
     prefix, stop = str(tmp_path / "m"), threading.Event()
     failures: list[BaseException] = []
@@ -319,8 +319,8 @@ def test_two_savers_of_one_prefix(tmp_path: Path) -> None:
 
 def test_removing_leaves_alone_what_another_saver_writes(tmp_path: Path) -> None:
     """Two programs that save the same steps: one rotates what the other writes."""
-    from tensorloom.storage.bundle_reader import BundleReader
-    from tensorloom.storage.bundle_writer import BundleWriter
+    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+    from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
     def add(writer: BundleWriter, number: int) -> None:
         writer.add(b"a", tf.int32, np.full(10, number, np.int32))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tensorloom.transport import body_memory, packing
-from tensorloom.transport.body_memory import new_body
+from tensorloom.transport.wire import body_memory, packing
+from tensorloom.transport.wire.body_memory import new_body
 
 LARGE = 4 << 20
 

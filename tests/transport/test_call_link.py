@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport import frames, packing, value_methods
-from tensorloom.transport.call_link import CallLink, Ends
+from tensorloom.transport.sockets.call_link import CallLink, Ends
+from tensorloom.transport.wire import frames, packing, value_methods
 
 STEP = 7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 
-from tensorloom.transport.hangups import hangups
+from tensorloom.transport.peers.hangups import hangups
 
 
 def test_who_does_not_read_hears_once() -> None:

@@ -17,11 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorloom.framework import errors, lendable_memory
-from tensorloom.framework.lendable_memory import LEAST
-from tensorloom.transport import frames, lent_memory, packing, shared_memory
-from tensorloom.transport.lent_memory import LentBody
-from tensorloom.transport.shared_memory import Inbox, Outbox
+from tensorloom.framework import errors
+from tensorloom.framework.runtime import lendable_memory
+from tensorloom.framework.runtime.lendable_memory import LEAST
+from tensorloom.transport.memory import lent_memory, shared_memory
+from tensorloom.transport.memory.lent_memory import LentBody
+from tensorloom.transport.memory.shared_memory import Inbox, Outbox
+from tensorloom.transport.wire import frames, packing
 
 Pair = tuple[Outbox, Inbox]
 

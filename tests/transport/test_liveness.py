@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from tensorloom.transport import liveness
+from tensorloom.transport.peers import liveness
 
 
 class Task:

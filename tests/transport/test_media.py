@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport import frames, media
+from tensorloom.transport.memory import media
+from tensorloom.transport.wire import frames
 
 LARGE = np.arange(100_000, dtype=np.int32)
 

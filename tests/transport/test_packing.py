@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tensorloom.framework import errors
-from tensorloom.transport import packing
+from tensorloom.transport.wire import packing
 
 
 def unpacked(values: list[Any]) -> list[Any]:

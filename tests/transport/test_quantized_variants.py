@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.varint import decode_varint
-from tensorloom.kernels.host import list_ops
-from tensorloom.kernels.host.optional_ops import Optional
-from tensorloom.kernels.tensor_list import TensorList
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.varint import decode_varint
+from tensorloom.kernels.host.data.optional import Optional
+from tensorloom.kernels.host.lists import list_ops
+from tensorloom.kernels.torch.lists.tensor_list import TensorList
 from tensorloom.protos.tensor_pb2 import TensorProto, VariantTensorDataProto
-from tensorloom.storage import variants
-from tensorloom.transport import tensors
+from tensorloom.storage.checkpoints import variants
+from tensorloom.transport.wire import tensors
 
 _ = list_ops  # registers how lists cross
 

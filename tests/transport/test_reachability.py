@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport import host_port, port_probe, reachability, security
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.grpc_server import GrpcServer
-from tensorloom.transport.methods import worker_methods
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.grpc.server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel
-from tensorloom.transport.reachability import found_at, found_at_all
-from tensorloom.transport.security import Tls
+from tensorloom.transport.peers import host_port, port_probe, reachability, security
+from tensorloom.transport.peers.reachability import found_at, found_at_all
+from tensorloom.transport.peers.security import Tls
+from tensorloom.transport.wire.methods import worker_methods
 from tests.certificates import make_certificates
 
 

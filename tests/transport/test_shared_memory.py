@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tensorloom.transport import shared_memory
-from tensorloom.transport.shared_memory import Inbox, Outbox
+from tensorloom.transport.memory import shared_memory
+from tensorloom.transport.memory.shared_memory import Inbox, Outbox
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from tensorloom.transport import liveness, silent_peers, socket_address
+from tensorloom.transport.peers import liveness, silent_peers
+from tensorloom.transport.sockets import address as socket_address
 
 
 class Connection:

@@ -14,22 +14,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import errors, threads
-from tensorloom.transport import (
-    frames,
-    packing,
-    socket_address,
-    value_methods,
-)
-from tensorloom.transport.frame_answers import Caller, FrameAnswers
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.grpc_server import GrpcServer
-from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.shared_memory import MIN_BYTES
-from tensorloom.transport.socket_channel import SocketChannel
-from tensorloom.transport.socket_connection import NotConnected
-from tensorloom.transport.socket_server import SocketServer
-from tensorloom.transport.stream_server import StreamServer, new_endpoint
+from tensorloom.framework import errors
+from tensorloom.framework.runtime import threads
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.grpc.server import GrpcServer
+from tensorloom.transport.grpc.stream_server import StreamServer, new_endpoint
+from tensorloom.transport.memory.shared_memory import MIN_BYTES
+from tensorloom.transport.sockets import address as socket_address
+from tensorloom.transport.sockets.channel import SocketChannel
+from tensorloom.transport.sockets.connection import NotConnected
+from tensorloom.transport.sockets.frame_answers import Caller, FrameAnswers
+from tensorloom.transport.sockets.server import SocketServer
+from tensorloom.transport.wire import frames, packing, value_methods
+from tensorloom.transport.wire.methods import worker_methods
 
 RUN = value_methods.RUN_GRAPH
 DEVICE = "/job:%s/replica:0/task:%d/device:CPU:0"

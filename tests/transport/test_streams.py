@@ -14,13 +14,14 @@ import pytest
 
 from tensorloom.framework import errors
 from tensorloom.protos.worker_pb2 import TaskInfo
-from tensorloom.transport import grpc_stream, stream_connection
-from tensorloom.transport.grpc_channel import GrpcChannel
-from tensorloom.transport.grpc_server import GrpcServer
-from tensorloom.transport.grpc_stream import GrpcStream, StreamEnded
+from tensorloom.transport.grpc import stream as grpc_stream
+from tensorloom.transport.grpc import stream_connection
+from tensorloom.transport.grpc.channel import GrpcChannel
+from tensorloom.transport.grpc.server import GrpcServer
+from tensorloom.transport.grpc.stream import GrpcStream, StreamEnded
+from tensorloom.transport.grpc.stream_server import StreamServer, new_endpoint
 from tensorloom.transport.negotiated import NegotiatedChannel
-from tensorloom.transport.socket_channel import SocketChannel
-from tensorloom.transport.stream_server import StreamServer, new_endpoint
+from tensorloom.transport.sockets.channel import SocketChannel
 from tests.transport.test_sockets import KEY, RUN, Service, answers_of
 
 TASK = "/job:a/replica:0/task:0"

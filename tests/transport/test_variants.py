@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.kernels.host import list_ops
-from tensorloom.kernels.host.optional_ops import Optional
-from tensorloom.kernels.tensor_list import UNSET, TensorList
+from tensorloom.framework import errors
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.data.optional import Optional
+from tensorloom.kernels.host.lists import list_ops
+from tensorloom.kernels.torch.lists.tensor_list import UNSET, TensorList
 from tensorloom.protos.tensor_pb2 import TensorProto
-from tensorloom.transport import packing, tensors
+from tensorloom.transport.wire import packing, tensors
 
 _ = list_ops  # registers how lists cross
 

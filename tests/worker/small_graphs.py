@@ -9,23 +9,28 @@ import numpy as np
 
 from tensorloom.cluster import local  # the wiring that loads kernels
 from tensorloom.devices.device import make_devices
-from tensorloom.framework import dtypes, errors, op_registry
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.framework.op_kernel import (
+from tensorloom.framework import errors
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_kernel import (
     Compute,
     OpKernelConstruction,
     host_kernel,
 )
-from tensorloom.framework.session_config import DEFAULT
-from tensorloom.framework.shape_inference import unchanged_shape, unknown_shapes
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.worker.worker import Worker
+from tensorloom.framework.registry.shape_inference import (
+    unchanged_shape,
+    unknown_shapes,
+)
+from tensorloom.framework.runtime.session_config import DEFAULT
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.worker.run.worker import Worker
 
 if TYPE_CHECKING:
     import threading
 
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.worker.registered_graph import RegisteredGraph
+    from tensorloom.framework.types.dtypes import DType
+    from tensorloom.worker.run.registered_graph import RegisteredGraph
 
 local.install()
 

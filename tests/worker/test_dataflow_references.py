@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.resource import HOST_VARIABLE_ELEMENTS
-from tensorloom.framework.session_config import DEFAULT
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework import errors
+from tensorloom.framework.runtime.resource import HOST_VARIABLE_ELEMENTS
+from tensorloom.framework.runtime.session_config import DEFAULT
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tests.worker.small_graphs import arg, const, graph, make_worker, node, retval
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.graph_ir import Node
-    from tensorloom.worker.worker import Worker
+    from tensorloom.framework.graph.graph_ir import Node
+    from tensorloom.framework.types.dtypes import DType
+    from tensorloom.worker.run.worker import Worker
 
 F32, BOOL = dtypes.float32, dtypes.bool
 PRED = arg("p", 0, dtype=BOOL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tensorloom.worker import inference
+from tensorloom.worker.run import inference
 
 
 @pytest.mark.parametrize("has_inner_class", [True, False])

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.cancellation import CancellationManager
-from tensorloom.worker.step_table import StepRendezvous
+from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.worker.run.step_table import StepRendezvous
 
 if TYPE_CHECKING:
-    from tensorloom.transport.value_methods import Sent
+    from tensorloom.transport.wire.value_methods import Sent
 
 PS = "/job:ps/replica:0/task:0"
 WORKER = "/job:worker/replica:0/task:0"

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.worker import loop_buffers
-from tensorloom.worker.piece import Piece
+from tensorloom.worker.compile import loop_buffers
+from tensorloom.worker.compile.piece import Piece
 
 SHAPE = (3, 4)
 START = np.linspace(-1, 1, 12, dtype=np.float32).reshape(SHAPE)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.worker import loop_positions
-from tensorloom.worker.piece import Piece
+from tensorloom.worker.compile import loop_positions
+from tensorloom.worker.compile.piece import Piece
 
 ROWS, DEPTH, BATCH = 6, 4, 3
 TABLE = np.random.RandomState(0).randn(ROWS, DEPTH).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tensorloom as tf
-from tensorloom.worker.piece import Piece
+from tensorloom.worker.compile.piece import Piece
 
 
 def sources(monkeypatch) -> list[str]:

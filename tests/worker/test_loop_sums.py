@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.product_sum import LEAST_ROWS, ProductSum
-from tensorloom.worker.piece import Piece
+from tensorloom.kernels.torch.linalg.product_sum import LEAST_ROWS, ProductSum
+from tensorloom.worker.compile.piece import Piece
 
 
 @pytest.fixture

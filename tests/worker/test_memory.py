@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.worker.piece import Piece
+from tensorloom.worker.compile.piece import Piece
 from tests.worker.small_graphs import arg, graph, node, register, retval
 
 F = np.float32

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
 from tests.worker.small_graphs import (
     arg,
     const,
@@ -25,7 +25,7 @@ from tests.worker.small_graphs import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
 
 SHAPE = (3, 4)
 F = np.float32

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.rendezvous_key import rendezvous_key
-from tensorloom.transport import tensors
-from tensorloom.transport.methods import worker_methods
-from tensorloom.transport.request_ids import RecentRequests
-from tensorloom.worker.peer_tensors import PeerTensors
-from tensorloom.worker.step_table import StepTable
+from tensorloom.framework.runtime.rendezvous_key import rendezvous_key
+from tensorloom.transport.wire import tensors
+from tensorloom.transport.wire.methods import worker_methods
+from tensorloom.transport.wire.request_ids import RecentRequests
+from tensorloom.worker.run.peer_tensors import PeerTensors
+from tensorloom.worker.run.step_table import StepTable
 
 HERE = "/job:ps/replica:0/task:0"
 THERE = "/job:worker/replica:0/task:0/device:CPU:0"

@@ -7,10 +7,11 @@ import threading
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.attr_value import NameAttrList
+from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.framework.session_config import DEFAULT
+from tensorloom.framework.runtime.session_config import DEFAULT
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
 from tests.worker.small_graphs import (
     CPU1,
     GATES,

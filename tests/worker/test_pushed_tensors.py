@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.graph_partition import HOLDABLE
-from tensorloom.worker.step_table import StepRendezvous, StepTable
+from tensorloom.framework import errors
+from tensorloom.framework.graph.graph_partition import HOLDABLE
+from tensorloom.framework.types import dtypes
+from tensorloom.worker.run.step_table import StepRendezvous, StepTable
 from tests.worker.small_graphs import (
     CPU0,
     TASK,
@@ -23,7 +24,7 @@ from tests.worker.small_graphs import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
 
 PS = "/job:ps/replica:0/task:0"
 OTHER = "/job:ps/replica:0/task:1"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.resource import ResourceManager
-from tensorloom.worker.step_table import StepTable
-from tensorloom.worker.worker import Worker
+from tensorloom.framework.runtime.resource import ResourceManager
+from tensorloom.worker.run.step_table import StepTable
+from tensorloom.worker.run.worker import Worker
 
 HERE = "/job:ps/replica:0/task:0"
 THERE = "/job:worker/replica:0/task:%d"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework import op_kernel
-from tensorloom.worker import strands
+from tensorloom.framework.registry import op_kernel
+from tensorloom.worker.compile import parallel_segments as strands
 from tests.worker.small_graphs import node
 
 op_kernel.load_host_kernels()

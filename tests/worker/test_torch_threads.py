@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tensorloom.worker.torch_threads import (
+from tensorloom.worker.run.torch_threads import (
     FIRST_PAUSE_S,
     LAST_PAUSE_S,
     WINDOW_S,

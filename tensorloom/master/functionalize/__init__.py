@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.conds import functionalize_conds
 from tensorloom.master.functionalize.loops import functionalize_loops
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
-from tensorloom.master.shape_propagation import with_shapes
+from tensorloom.master.prepare.shape_propagation import with_shapes
 
 __all__ = ["functionalize"]
 

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensorloom.framework import dtypes, errors
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.classic_op_types import SWITCHES
-from tensorloom.framework.graph_ir import (
+from tensorloom.framework import errors
+from tensorloom.framework.functions.classic_op_types import SWITCHES
+from tensorloom.framework.graph.graph_ir import (
     GRAPH_NAMES,
     LOWERED,
     Edge,
@@ -31,13 +30,15 @@ from tensorloom.framework.graph_ir import (
     Node,
     sort_topologically,
 )
-from tensorloom.framework.tensor_shape import SCALAR, UNKNOWN
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
 from tensorloom.master.functionalize.liveness import ALWAYS, Condition, Literal
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 # References must stay what they are: RefMerge is left to the interpreter.
 _MERGES = ("Merge",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.graph.graph_ir import Node
 
 
 def as_identity(node: Node) -> Node:

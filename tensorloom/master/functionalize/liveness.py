@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.classic_op_types import EXITS, MERGES, SWITCHES
-from tensorloom.framework.graph_ir import Edge
+from tensorloom.framework.functions.classic_op_types import EXITS, MERGES, SWITCHES
+from tensorloom.framework.graph.graph_ir import Edge
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR, Node
+    from tensorloom.framework.graph.graph_ir import GraphIR, Node
 
 Literal = tuple[Edge, int]  # (predicate, outcome)
 Condition = frozenset[Literal]  # all that must hold

@@ -14,15 +14,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.classic_op_types import (
+from tensorloom.framework.functions.classic_op_types import (
     ENTERS,
     EXITS,
     MERGES,
     NEXT_ITERATIONS,
     SWITCHES,
 )
-from tensorloom.framework.graph_ir import (
+from tensorloom.framework.graph.graph_ir import (
     GRAPH_NAMES,
     LOWERED,
     Edge,
@@ -31,13 +30,14 @@ from tensorloom.framework.graph_ir import (
     Node,
     sort_topologically,
 )
-from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
 from tensorloom.master.functionalize.liveness import outlives
 from tensorloom.master.optimize.node_facts import is_pure
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 
 @dataclass(slots=True, eq=False)

@@ -5,37 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tensorloom.framework.graph_ir import GraphIR
-from tensorloom.framework.node_shapes import infer_missing
+from tensorloom.framework.graph.graph_ir import GraphIR
+from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.master.optimize import custom_passes
-from tensorloom.master.optimize.arithmetic import simplify_arithmetic
-from tensorloom.master.optimize.columns_of_product import multiply_for_columns
-from tensorloom.master.optimize.common_subexpression import merge_duplicates
-from tensorloom.master.optimize.constant_folding import fold_constants
-from tensorloom.master.optimize.dead_loop_variables import keep_dead_loop_variables
-from tensorloom.master.optimize.dead_nodes import remove_dead_nodes
-from tensorloom.master.optimize.dependency import simplify_dependencies
 from tensorloom.master.optimize.function_bodies import optimize_functions
-from tensorloom.master.optimize.fuse_matmul_bias import fuse_matmul_bias
-from tensorloom.master.optimize.fuse_mean_gradient import fuse_mean_gradient
-from tensorloom.master.optimize.fuse_optimizer_updates import fuse_optimizer_updates
-from tensorloom.master.optimize.fuse_sigmoid_cross_entropy import (
+from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
+from tensorloom.master.optimize.fusion.matmul_bias import fuse_matmul_bias
+from tensorloom.master.optimize.fusion.mean_gradient import fuse_mean_gradient
+from tensorloom.master.optimize.fusion.optimizer_updates import fuse_optimizer_updates
+from tensorloom.master.optimize.fusion.pool_without_indices import pool_without_indices
+from tensorloom.master.optimize.fusion.sigmoid_cross_entropy import (
     fuse_sigmoid_cross_entropy,
 )
-from tensorloom.master.optimize.fuse_split_lookup import fuse_split_lookup
+from tensorloom.master.optimize.fusion.split_lookup import fuse_split_lookup
+from tensorloom.master.optimize.fusion.sum_of_products import sum_products
+from tensorloom.master.optimize.fusion.summed_sparse_updates import (
+    sum_in_sparse_updates,
+)
+from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
-from tensorloom.master.optimize.pads_to_concat import concatenate_pads
-from tensorloom.master.optimize.pool_without_indices import pool_without_indices
-from tensorloom.master.optimize.relu_before_pool import (
+from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
+from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
+from tensorloom.master.optimize.simplify.constant_folding import fold_constants
+from tensorloom.master.optimize.simplify.dead_loop_variables import (
+    keep_dead_loop_variables,
+)
+from tensorloom.master.optimize.simplify.dead_nodes import remove_dead_nodes
+from tensorloom.master.optimize.simplify.dependency import simplify_dependencies
+from tensorloom.master.optimize.simplify.pads_to_concat import concatenate_pads
+from tensorloom.master.optimize.simplify.relu_before_pool import (
     take_relu_gradient_before_pool,
 )
-from tensorloom.master.optimize.reshape_after_arithmetic import (
+from tensorloom.master.optimize.simplify.reshape_after_arithmetic import (
     reshape_after_arithmetic,
 )
-from tensorloom.master.optimize.sum_of_products import sum_products
-from tensorloom.master.optimize.summed_sparse_updates import sum_in_sparse_updates
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
-from tensorloom.master.optimize.unrolled_products import batch_unrolled_products
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
 

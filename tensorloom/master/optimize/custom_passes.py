@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 
-from tensorloom.framework.graph_ir import GraphIR
+from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.master.optimize.target import OptimizeTarget
 
 Pass = Callable[[GraphIR, OptimizeTarget], GraphIR]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from tensorloom.framework.called_functions import names_called
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.framework.tensor_shape import UNKNOWN
+from tensorloom.framework.functions.called_functions import names_called
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.master.optimize.node_facts import is_stateful
 from tensorloom.master.optimize.target import OptimizeTarget
 

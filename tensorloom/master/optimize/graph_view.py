@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from tensorloom.framework.graph_ir import Edge, GraphIR, Node
+    from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 
 
 class GraphView:

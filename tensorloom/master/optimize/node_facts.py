@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tensorloom.framework import op_registry
-from tensorloom.framework.classic_op_types import (
+from tensorloom.framework.functions.classic_op_types import (
     ENTERS,
     EXITS,
     MERGES,
     NEXT_ITERATIONS,
     SWITCHES,
 )
+from tensorloom.framework.registry import op_registry
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import Node
 
 # The classic control flow primitives. What they output may be dead, and a control edge
 # from one of them means less than one from its consumer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorloom.framework.graph_ir import Edge, Node
+from tensorloom.framework.graph.graph_ir import Edge, Node
 
 
 class Redirection:

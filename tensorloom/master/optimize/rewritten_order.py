@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework import dtypes, op_registry
-from tensorloom.framework.graph_ir import Edge, Node, sort_topologically
-from tensorloom.framework.node_shapes import infer_missing
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.graph.graph_ir import Edge, Node, sort_topologically
+from tensorloom.framework.graph.node_shapes import infer_missing
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize.node_facts import is_pure
 from tensorloom.master.optimize.redirection import with_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 _READERS: Final = frozenset(["ReadVariableOp", "ResourceGather", "VariableShape"])
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from tensorloom.framework.graph_ir import Node
+from tensorloom.framework.graph.graph_ir import Node
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import Edge
+    from tensorloom.framework.graph.graph_ir import Edge
 
 # A size, or the name of one that is not known.
 Dim = int | Hashable

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensorloom.framework.graph_ir import FunctionIR, Node
-from tensorloom.framework.session_config import TOGGLE_OFF, OptimizerConfig
+from tensorloom.framework.graph.graph_ir import FunctionIR, Node
+from tensorloom.framework.runtime.session_config import TOGGLE_OFF, OptimizerConfig
 
 # Computes a node's outputs from its inputs' values; None where it cannot.
 Evaluate = Callable[[Node, Sequence[Any]], "Sequence[Any] | None"]

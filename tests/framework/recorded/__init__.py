@@ -34,7 +34,7 @@ class _Verbatim(str):
 
 def describe_array(array: Any) -> _Verbatim:
     """Dtype, shape and values of an array."""
-    from tensorloom.framework.dtypes import as_dtype
+    from tensorloom.framework.types.dtypes import as_dtype
 
     name = as_dtype(array.dtype).name
     return _Verbatim(f"{name} {array.shape} {array.tolist()}")

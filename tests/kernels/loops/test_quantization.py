@@ -9,8 +9,12 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.framework import intra_op
-from tensorloom.kernels.fake_quant_ops import _fake_quantize, _gradients, _Nudged
+from tensorloom.framework.runtime import intra_op
+from tensorloom.kernels.torch.quantized.fake_quant import (
+    _fake_quantize,
+    _gradients,
+    _Nudged,
+)
 
 IMAGES = (3, 5, 7, 300)  # more than one row of the sums' channels, and a rest
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import intra_op
-from tensorloom.kernels.host.philox import SAMPLES_PER_OUTPUT, Stream
-from tensorloom.kernels.loops import random_samples
+from tensorloom.framework.runtime import intra_op
+from tensorloom.kernels.host.random.philox import SAMPLES_PER_OUTPUT, Stream
+from tensorloom.kernels.loops.random import random_samples
 
 ALPHAS = np.float32([0.0, 0.1, 0.999, 1.0, 1.5, 30.0, 1e4, -0.5, np.nan])
 RATES = np.float32([0.0, 0.1, 4.0, 9.99, 10.0, 50.0, 1e6, -2.0])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.kernels.host.philox import Stream
-from tensorloom.kernels.loops.random_truncated import Bounds, truncated_samples
+from tensorloom.kernels.host.random.philox import Stream
+from tensorloom.kernels.loops.random.random_truncated import Bounds, truncated_samples
 
 BOUNDS = [(0, 1, -1, 2), (0, 1, 2, 9), (0, 1, 2, 2.1), (5, 2, -np.inf, 3)]
 

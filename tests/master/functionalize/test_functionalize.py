@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.master import master
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.run import master
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 # A step is ("add", k), ("mul", k), ("cond", then, else) or ("loop", times, body); k and
 # times are places in CONSTANTS.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tensorloom.client.classic_while import classic_while_loop
+from tensorloom.client.control_flow.classic_while import classic_while_loop
 from tensorloom.master.functionalize import functionalize
 
 

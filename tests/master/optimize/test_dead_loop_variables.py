@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.graph_ir import FunctionIR, GraphIR, Node
-from tensorloom.master.optimize.dead_loop_variables import keep_dead_loop_variables
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.master.optimize.simplify.dead_loop_variables import (
+    keep_dead_loop_variables,
+)
 from tensorloom.master.optimize.target import OptimizeTarget
 
 COUNT = 4

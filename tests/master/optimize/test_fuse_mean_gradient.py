@@ -7,7 +7,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.master.optimize import OptimizeTarget
-from tensorloom.master.optimize.fuse_mean_gradient import fuse_mean_gradient
+from tensorloom.master.optimize.fusion.mean_gradient import fuse_mean_gradient
 from tests.master.graph_text import check, evaluate, parse
 
 _ = tf

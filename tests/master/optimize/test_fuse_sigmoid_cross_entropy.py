@@ -7,7 +7,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.master.optimize import OptimizeTarget
-from tensorloom.master.optimize.fuse_sigmoid_cross_entropy import (
+from tensorloom.master.optimize.fusion.sigmoid_cross_entropy import (
     fuse_sigmoid_cross_entropy,
 )
 from tensorloom.protos.rewriter_config_pb2 import RewriterConfig

@@ -7,7 +7,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.master.optimize import OptimizeTarget
-from tensorloom.master.optimize.pads_to_concat import concatenate_pads
+from tensorloom.master.optimize.simplify.pads_to_concat import concatenate_pads
 from tests.master.graph_text import check, evaluate, parse
 
 _ = tf

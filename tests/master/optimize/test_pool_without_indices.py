@@ -7,7 +7,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.master.optimize import OptimizeTarget
-from tensorloom.master.optimize.pool_without_indices import pool_without_indices
+from tensorloom.master.optimize.fusion.pool_without_indices import pool_without_indices
 from tensorloom.protos.rewriter_config_pb2 import RewriterConfig
 from tests.master.graph_text import parse
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework import dtypes
-from tensorloom.framework.graph_ir import Node
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.master.optimize.shape_values import value_of_shapes
+from tensorloom.framework.graph.graph_ir import Node
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.master.optimize.simplify.shape_values import value_of_shapes
 
 UNKNOWN_BATCH = TensorShape([None, 3])
 MATRIX, HUGE = TensorShape([2, 3]), TensorShape([1 << 40, 2])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework import dtypes
-from tensorloom.framework.graph_ir import GraphIR, Node
-from tensorloom.framework.tensor_shape import TensorShape
-from tensorloom.master.optimize.sum_of_products import sum_products
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.master.optimize.fusion.sum_of_products import sum_products
 from tensorloom.master.optimize.target import OptimizeTarget
 
 STEPS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.framework.session_config import TOGGLE_OFF, OptimizerConfig
+from tensorloom.framework.runtime.session_config import TOGGLE_OFF, OptimizerConfig
 from tensorloom.master.optimize import PIPELINE, OptimizeTarget
 from tensorloom.protos.rewriter_config_pb2 import RewriterConfig
 

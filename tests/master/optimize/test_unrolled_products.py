@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.target import OptimizeTarget
-from tensorloom.master.optimize.unrolled_products import batch_unrolled_products
 from tests.master.graph_text import check, evaluate, parse, render
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 STEPS = 5
 _HEAD = """

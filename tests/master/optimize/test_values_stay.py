@@ -15,7 +15,7 @@ from tensorloom.master.optimize import PIPELINE, OptimizeTarget, optimize
 from tests.master.graph_text import check, evaluate, parse
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph_ir import GraphIR
+    from tensorloom.framework.graph.graph_ir import GraphIR
 
 _ = tf
 

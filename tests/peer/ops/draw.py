@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tensorloom.framework import dtypes
+from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 T = TypeVar("T")
 Array = np.ndarray[Any, Any]

@@ -187,7 +187,7 @@ def mutate(kind: str, value: Any, draw: Draw) -> Any:
 
 def with_other_dtype(program: Program, index: int) -> Program:
     """The leaf gets a dtype that the nodes' attrs do not tell."""
-    from tensorloom.framework import dtypes
+    from tensorloom.framework.types import dtypes
 
     leaf = program.leaves[index]
     other = dtypes.int64 if leaf.dtype != dtypes.int64 else dtypes.float32

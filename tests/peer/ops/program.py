@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import attr_value, dtypes, op_registry, tensor_proto
-from tensorloom.framework.attr_value import NameAttrList
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import attr_value, dtypes, tensor_proto
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.protos import graph_pb2
 from tests.peer import runner
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_registry import AttrDef, OpDef
+    from tensorloom.framework.registry.op_registry import AttrDef, OpDef
+    from tensorloom.framework.types.dtypes import DType
 
 # What TensorFlow 1.15 writes: ops that were deprecated before are errors.
 PRODUCER = 134

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes, op_registry
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
 from tests.peer.ops import program as programs
 from tests.peer.ops.draw import Draw, Value
 from tests.peer.ops.program import Program
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
+    from tensorloom.framework.types.dtypes import DType
 
 # Attrs that choose the dtype of a row of cells, the first that the op has.
 DTYPE_ATTRS = ("T", "dtype", "Tparams", "out_type", "output_type", "Tidx", "DstT")

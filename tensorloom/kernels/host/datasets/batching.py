@@ -10,7 +10,8 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.kernels.host.data.iterator_resource import check_shapes
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -21,11 +22,10 @@ from tensorloom.kernels.host.datasets.dataset import (
     numpy_type,
     signature,
 )
-from tensorloom.kernels.host.iterator_resource import check_shapes
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.types.dtypes import DType
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

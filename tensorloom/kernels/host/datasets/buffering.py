@@ -21,7 +21,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 from tensorloom.kernels.host.datasets.sources import ElementIterator
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
     from tensorloom.kernels.host.datasets.statistics import Statistics
 
@@ -240,7 +240,7 @@ class _FileCachingIterator(DatasetIterator):
                 "re-initialize the iterator.",
             ) from None
         except OSError as error:
-            from tensorloom.storage.file_errors import file_error
+            from tensorloom.storage.files.file_errors import file_error
 
             raise file_error(name, error) from error
         self._lock = name
@@ -258,7 +258,7 @@ class _FileCachingIterator(DatasetIterator):
         raise StopIteration
 
     def _write(self) -> None:
-        from tensorloom.storage.bundle_writer import BundleWriter
+        from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 
         with BundleWriter(self._name) as writer:
             for number, element in enumerate(self._elements):
@@ -282,7 +282,7 @@ class _FileCachingIterator(DatasetIterator):
 
 class _CachedFileIterator(DatasetIterator):
     def __init__(self, name: str, width: int) -> None:
-        from tensorloom.storage.bundle_reader import BundleReader
+        from tensorloom.storage.checkpoints.bundle_reader import BundleReader
 
         self._reader = BundleReader(name)
         keys = sum(1 for key in self._reader.keys if key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -25,10 +25,10 @@ from tensorloom.kernels.host.datasets.environment import (
 )
 from tensorloom.kernels.host.datasets.sources import RandomWords
 from tensorloom.kernels.host.datasets.stored import Elements
-from tensorloom.kernels.host.philox import uint32_to_float
+from tensorloom.kernels.host.random.philox import uint32_to_float
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import (
+    from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,

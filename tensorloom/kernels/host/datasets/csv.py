@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.object_arrays import object_scalar
+from tensorloom.framework.types.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -18,10 +18,10 @@ from tensorloom.kernels.host.datasets.dataset import (
     signature,
 )
 from tensorloom.kernels.host.datasets.readers import file_names
-from tensorloom.kernels.host.decoding_ops import csv_fields, csv_number
+from tensorloom.kernels.host.parsing.decoding import csv_fields, csv_number
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 _Parse = Callable[[bytes], Element]
@@ -55,7 +55,7 @@ class _CsvFiles:
 
     def records(self, name: str) -> Any:
         """The records of one file, their line ends removed."""
-        from tensorloom.storage.byte_stream import ByteStream
+        from tensorloom.storage.files.byte_stream import ByteStream
 
         stream = ByteStream(name, self._compression, self._buffer_size or 256 * 1024)
         rest = b""

@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.object_arrays import object_scalar
+from tensorloom.framework.types.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -24,7 +24,7 @@ from tensorloom.kernels.host.datasets.readers import file_names
 from tensorloom.kernels.host.datasets.stored import Elements
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.registry.op_kernel import host_kernel
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_kernel import (
+    from tensorloom.framework.registry.op_kernel import (
         Compute,
         KernelFactory,
         OpKernelConstruction,
     )
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types.dtypes import DType
+    from tensorloom.framework.types.tensor_shape import TensorShape
     from tensorloom.kernels.host.datasets.environment import Environment
 
 Element = tuple[Any, ...]

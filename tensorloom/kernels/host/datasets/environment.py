@@ -8,11 +8,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.cancellation import CancellationManager
-from tensorloom.framework.op_kernel import OpKernelContext
+from tensorloom.framework.registry.op_kernel import OpKernelContext
+from tensorloom.framework.runtime.cancellation import CancellationManager
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import OpKernelConstruction
     from tensorloom.kernels.host.datasets.statistics import Statistics
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.framework.shape_inference import format_shape
+from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.registry.shape_inference import format_shape
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
@@ -23,7 +23,7 @@ from tensorloom.kernels.host.datasets.environment import Cancellation, Environme
 from tensorloom.kernels.host.datasets.mapping import threads_of
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import (
+    from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,
@@ -66,8 +66,8 @@ class _ParsedDataset(Dataset):
 )
 def parse_example_dataset(c: OpKernelConstruction) -> Compute:
     """Batches of Examples, parsed; components in the order of their keys."""
-    from tensorloom.kernels.host import example_columns, parsing_ops
-    from tensorloom.kernels.host.ragged_variant_ops import RaggedVariant
+    from tensorloom.kernels.host.parsing import example_columns, parsing_ops
+    from tensorloom.kernels.host.ragged.variant import RaggedVariant
 
     types, shapes = signature(c)
     for index, shape in enumerate(c["dense_shapes"]):
@@ -134,7 +134,7 @@ def dataset_to_tf_record(c: OpKernelConstruction) -> Compute:
     def compute(
         context: OpKernelContext, source: Any, filename: Any, compression: Any
     ) -> None:
-        from tensorloom.storage.tfrecord import RecordWriter
+        from tensorloom.storage.records.tfrecord import RecordWriter
 
         root = Cancellation()
         try:

@@ -26,7 +26,7 @@ from tensorloom.kernels.host.datasets.environment import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.statistics import Statistics
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.op_kernel import host_kernel
+from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.kernels.host.datasets import background
 from tensorloom.kernels.host.datasets.batching import (
     BatchDataset,
@@ -34,7 +34,7 @@ from tensorloom.kernels.host.datasets.environment import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import (
+    from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,

@@ -32,8 +32,8 @@ from tensorloom.kernels.host.datasets.mapping import threads_of
 from tensorloom.kernels.host.datasets.sources import ElementDataset, ElementIterator
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.types.dtypes import DType
 
 
 def _inner(results: tuple[Any, ...]) -> Dataset:

@@ -26,7 +26,7 @@ from tensorloom.kernels.host.datasets.selection import RepeatDataset
 from tensorloom.kernels.host.datasets.shuffle import ShuffleDataset
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
 
 _FUSIONS = frozenset([b"shuffle_and_repeat_fusion", b"map_and_batch_fusion"])
 

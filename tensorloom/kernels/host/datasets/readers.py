@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.object_arrays import object_scalar
+from tensorloom.framework.types.object_arrays import object_scalar
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -19,7 +19,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 # Returns the next records of a file, none at the end.
@@ -111,7 +111,7 @@ class _RecordIterator(DatasetIterator):
 
 def _open_tfrecord(compression: bytes, buffer_size: int) -> _Open:
     def opens(file: tuple[str, int]) -> _Read:
-        from tensorloom.storage.tfrecord import RecordReader
+        from tensorloom.storage.records.tfrecord import RecordReader
 
         name, offset = file
         reader = RecordReader(name, compression, buffer_size)
@@ -178,8 +178,8 @@ def _checked_compression(value: Any) -> bytes:
 @dataset_kernel("TFRecordDataset", "TFRecordDatasetV2")
 def tf_record_dataset(c: OpKernelConstruction) -> Compute:
     """The records of TFRecord files."""
-    from tensorloom.framework import dtypes
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types import dtypes
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
@@ -202,7 +202,7 @@ def tf_record_dataset(c: OpKernelConstruction) -> Compute:
 
 def _open_lines(compression: bytes, buffer_size: int) -> _Open:
     def opens(name: str) -> Callable[[], list[bytes]]:
-        from tensorloom.storage.byte_stream import ByteStream
+        from tensorloom.storage.files.byte_stream import ByteStream
 
         stream = ByteStream(name, compression, buffer_size or 256 * 1024)
         rest: list[bytes] = []  # the beginning of a line, in blocks
@@ -236,8 +236,8 @@ def _without_returns(text: bytes) -> bytes:
 @dataset_kernel("TextLineDataset")
 def text_line_dataset(c: OpKernelConstruction) -> Compute:
     """The lines of text files."""
-    from tensorloom.framework import dtypes
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types import dtypes
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
@@ -257,7 +257,7 @@ def _open_fixed(
     header: int, record: int, footer: int, compression: bytes, buffer_size: int
 ) -> _Open:
     def opens(name: str) -> Callable[[], list[bytes]]:
-        from tensorloom.storage.byte_stream import ByteStream
+        from tensorloom.storage.files.byte_stream import ByteStream
 
         stream = ByteStream(name, compression, max(buffer_size, 256 * 1024))
         size = stream.size()
@@ -313,8 +313,8 @@ class _FixedReader:
 @dataset_kernel("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2")
 def fixed_length_record_dataset(c: OpKernelConstruction) -> Compute:
     """The records of files of fixed-length records."""
-    from tensorloom.framework import dtypes
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types import dtypes
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
@@ -348,13 +348,13 @@ def fixed_length_record_dataset(c: OpKernelConstruction) -> Compute:
 @dataset_kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
 def matching_files_dataset(c: OpKernelConstruction) -> Compute:
     """The names of files that match patterns."""
-    from tensorloom.framework import dtypes
-    from tensorloom.framework.tensor_shape import TensorShape
+    from tensorloom.framework.types import dtypes
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
     types, shapes = [dtypes.string], [TensorShape.of(())]
 
     def compute(patterns: Any) -> Dataset:
-        from tensorloom.storage import filesystem
+        from tensorloom.storage.files import filesystem
 
         found = sorted(
             {name for p in file_names(patterns) for name in filesystem.glob(p)}

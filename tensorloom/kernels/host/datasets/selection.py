@@ -25,7 +25,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 )
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

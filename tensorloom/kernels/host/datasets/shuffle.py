@@ -31,7 +31,7 @@ from tensorloom.kernels.host.datasets.selection import RepeatDataset
 from tensorloom.kernels.host.datasets.sources import RandomWords
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

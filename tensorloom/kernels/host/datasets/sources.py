@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import dtypes, errors
+from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.tensor_shape import TensorShape
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.kernels.host.data.iterator_resource import check_shapes
 from tensorloom.kernels.host.datasets.dataset import (
     INFINITE,
     Dataset,
@@ -22,11 +24,10 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.iterator_resource import check_shapes
-from tensorloom.kernels.host.philox import Generator
+from tensorloom.kernels.host.random.philox import Generator
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.resource import Resource
+from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -17,12 +17,12 @@ from tensorloom.kernels.host.datasets.dataset import (
     as_dataset,
     dataset_kernel,
 )
-from tensorloom.kernels.host.summary_ops import Histogram
+from tensorloom.kernels.host.summary.summary_ops import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.datasets.environment import Environment
 
 # What TensorFlow counts for a string beside its characters.

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.framework import errors, tensor_proto
-from tensorloom.framework.op_kernel import host_kernel
-from tensorloom.framework.varint import decode_varint, encode_varint
+from tensorloom.framework import errors
+from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.types import tensor_proto
+from tensorloom.framework.types.varint import decode_varint, encode_varint
 from tensorloom.kernels.host.datasets.dataset import (
     Dataset,
     DatasetIterator,
@@ -33,10 +34,10 @@ from tensorloom.kernels.host.datasets.environment import (
     capture,
 )
 from tensorloom.kernels.host.datasets.sources import ElementDataset
-from tensorloom.storage.file_errors import as_file_errors
+from tensorloom.storage.files.file_errors import as_file_errors
 
 if TYPE_CHECKING:
-    from tensorloom.framework.op_kernel import (
+    from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,
@@ -141,7 +142,7 @@ class _Writer:
         self._count += 1
 
     def _open(self, shard: int) -> Any:
-        from tensorloom.storage.tfrecord import RecordWriter
+        from tensorloom.storage.records.tfrecord import RecordWriter
 
         folder = os.path.join(self._path, self._run, f"{shard:08d}.shard")
         os.makedirs(folder, exist_ok=True)
@@ -171,7 +172,7 @@ class _ShardDataset(Dataset):
 
     def _elements(self) -> Iterator[Element]:
         from tensorloom.protos import tensor_pb2
-        from tensorloom.storage.tfrecord import RecordReader
+        from tensorloom.storage.records.tfrecord import RecordReader
 
         width = len(self.types)
         for name in sorted(os.listdir(self._folder)):

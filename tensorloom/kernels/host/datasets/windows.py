@@ -21,8 +21,8 @@ from tensorloom.kernels.host.datasets.dataset import (
 from tensorloom.kernels.host.datasets.sources import ElementDataset, row_of
 
 if TYPE_CHECKING:
-    from tensorloom.framework.dtypes import DType
-    from tensorloom.framework.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.types.dtypes import DType
     from tensorloom.kernels.host.datasets.environment import Environment
 
 

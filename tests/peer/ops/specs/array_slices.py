@@ -106,7 +106,7 @@ spec(
 def strided_slice_grad(d: Draw) -> Any:
     shape = d.shape(1, 4)
     begin, end, strides, masks = slice_parts(d, shape)
-    from tensorloom.framework import graph as graphs  # noqa: F401
+    from tensorloom.framework.graph import graph as graphs  # noqa: F401
 
     result = sliced(np.zeros(shape), begin, end, strides, masks)
     kind = begin.dtype

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.storage.tfrecord import RecordWriter
+from tensorloom.storage.records.tfrecord import RecordWriter
 from tests.peer.ops.program import Node, Program, Ref
 from tests.peer.ops.spec import spec
 from tests.peer.ops.specs.data import (

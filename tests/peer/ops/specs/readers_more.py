@@ -51,7 +51,7 @@ for _op, _canonical in (("RandomShuffleQueue", set_of_values), ("FakeQueue", Non
 
 def _records(d: Draw) -> Program:
     """All records, in whatever order, over and over."""
-    from tensorloom.storage.record_io import TFRecordWriter
+    from tensorloom.storage.records.record_io import TFRecordWriter
     from tests.peer.ops.specs.remaining_data import _FOLDER
 
     p = Program(differentiate=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.storage.tfrecord import RecordWriter
+from tensorloom.storage.records.tfrecord import RecordWriter
 from tests.peer.ops.program import Program
 from tests.peer.ops.spec import call, spec
 from tests.peer.ops.specs.data import (

@@ -1,0 +1,1 @@
+"""`tf.cond`, `tf.while_loop` and what is built on them."""

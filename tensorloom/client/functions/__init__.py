@@ -1,0 +1,1 @@
+"""Python functions as functions of a graph: `Defun`, `tf.function`."""

@@ -1,0 +1,1 @@
+"""`tf.gradients`: the reverse walk, through branches, loops and functions."""

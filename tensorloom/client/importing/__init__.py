@@ -1,0 +1,1 @@
+"""`tf.import_graph_def`, and GraphDef messages cut and rewritten."""

@@ -1,0 +1,1 @@
+"""What surrounds a program's graph: flags, log, versions, small tools."""

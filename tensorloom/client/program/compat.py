@@ -1,0 +1,138 @@
+"""`tf.compat`: text, bytes and path conversions that TensorFlow 1 programs use."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.framework.export import export, export_value
+from tensorloom.framework.graph import classic_node_counts as classic_nodes
+
+# The day of the 1.15 branch.
+_HORIZON: Final = (2019, 8, 21)
+_horizon: tuple[int, int, int] = _HORIZON
+
+
+@export("compat.as_bytes")
+def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+    """Text or bytes as bytes.
+
+    Raises:
+      TypeError: it is neither.
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, bytes | bytearray):
+        return bytes(bytes_or_text)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+@export("compat.as_text", "compat.as_str")
+def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """Text or bytes as text.
+
+    Raises:
+      TypeError: it is neither.
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+@export("compat.as_str_any")
+def as_str_any(value: Any) -> str:
+    """Anything as text: bytes are decoded, other values go through `str`."""
+    return as_text(value) if isinstance(value, bytes) else str(value)
+
+
+@export("compat.path_to_str")
+def path_to_str(path: Any) -> Any:
+    """A path object as text; other values as they are."""
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
+@export("compat.forward_compatible")
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Whether newer op versions may be used: graphs are read by 1.15 and later."""
+    return (year, month, day) < _horizon
+
+
+@export("compat.forward_compatibility_horizon")
+@contextmanager
+def forward_compatibility_horizon(
+    year: int, month: int, day: int
+) -> Generator[None, None, None]:
+    """Within it `forward_compatible` is true for the days before this one.
+
+    As in TensorFlow, horizons do not nest: the first end brings back the usual one.
+    """
+    global _horizon
+    try:
+        _horizon = (year, month, day)
+        yield
+    finally:
+        _horizon = _HORIZON
+
+
+integral_types: Final = (numbers.Integral, np.integer)
+real_types: Final = (numbers.Real, np.integer, np.floating)
+complex_types: Final = (numbers.Complex, np.number)
+bytes_or_text_types: Final = (bytes, str)
+
+for _name in ("integral_types", "real_types", "complex_types", "bytes_or_text_types"):
+    export_value(globals()[_name], f"compat.{_name}")
+
+
+@export("disable_eager_execution")
+def disable_eager_execution() -> None:
+    """Graphs are the only mode: nothing to do."""
+
+
+@export("executing_eagerly")
+def executing_eagerly() -> bool:
+    """False: graphs are the only mode."""
+    return False
+
+
+@export("disable_v2_behavior")
+def disable_v2_behavior() -> None:
+    """TensorFlow 1 behaviour is the only one: nothing to do."""
+
+
+@export("disable_v2_tensorshape")
+def disable_v2_tensorshape() -> None:
+    """`TensorShape` has TensorFlow 1's behaviour: nothing to do."""
+
+
+@export("disable_tensor_equality")
+def disable_tensor_equality() -> None:
+    """Tensors compare by identity: nothing to do."""
+
+
+@export("enable_control_flow_v2")
+def enable_control_flow_v2() -> None:
+    """Asks for control flow as functions.
+
+    `tf.cond` and `tf.while_loop` give the same values either way, but for seeds that
+    are derived from the graph's.
+    """
+    classic_nodes.want_functions(True)
+
+
+@export("disable_control_flow_v2")
+def disable_control_flow_v2() -> None:
+    """Takes `enable_control_flow_v2` back."""
+    classic_nodes.want_functions(False)
+
+
+@export("control_flow_v2_enabled")
+def control_flow_v2_enabled() -> bool:
+    """Whether control flow as functions was asked for."""
+    return classic_nodes.functions_are_wanted()

@@ -1,0 +1,1 @@
+"""Queues, readers and accumulators as programs hold them."""

@@ -1,0 +1,1 @@
+"""Variables of both kinds, their scopes, partitions and initial values."""

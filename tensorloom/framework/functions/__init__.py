@@ -1,0 +1,1 @@
+"""Functions of a graph's library: definitions, instances, shapes."""

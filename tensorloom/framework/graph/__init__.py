@@ -1,0 +1,1 @@
+"""The graph: operations, tensors, scopes; the light graph; GraphDef both ways."""

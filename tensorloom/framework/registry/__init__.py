@@ -1,0 +1,1 @@
+"""Which ops, kernels and gradients there are, and how one is applied."""

@@ -1,0 +1,1 @@
+"""What running steps share: resources, cancellation, threads, seeds."""

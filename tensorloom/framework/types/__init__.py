@@ -1,0 +1,1 @@
+"""Element types, shapes, values and nested structures of them."""

@@ -1,0 +1,1 @@
+"""Sound: codecs and spectrograms: kernels over NumPy values in host memory."""

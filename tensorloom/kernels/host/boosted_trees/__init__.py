@@ -1,0 +1,1 @@
+"""Boosted trees: kernels over NumPy values in host memory."""

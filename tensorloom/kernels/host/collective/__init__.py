@@ -1,0 +1,1 @@
+"""Tensors exchanged between devices and tasks: kernels over NumPy values in host memory."""

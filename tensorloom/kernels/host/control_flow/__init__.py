@@ -1,0 +1,1 @@
+"""Control flow: the classic primitives, functional branches and loops, calls: kernels over NumPy values in host memory."""

@@ -1,0 +1,216 @@
+"""Iterators as resources: a pipeline that runs on from step to step."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tensorloom.framework import errors
+from tensorloom.framework.runtime.resource import Resource
+from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
+from tensorloom.framework.types.varint import decode_varint, encode_varint
+from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.op_kernel import OpKernelContext
+    from tensorloom.framework.types.dtypes import DType
+    from tensorloom.framework.types.tensor_shape import TensorShape
+    from tensorloom.kernels.host.datasets.dataset import (
+        Dataset,
+        DatasetIterator,
+        Element,
+    )
+
+_numbers = itertools.count()
+
+
+class _Running:
+    """A pipeline under way."""
+
+    def __init__(self, dataset: Dataset, context: OpKernelContext) -> None:
+        self.dataset = dataset
+        self.root = Cancellation()
+        self.env = Environment(context, self.root)
+        self.position = 0  # elements asked for
+        self.iterator: DatasetIterator = dataset.iterate(self.env)
+
+    def __del__(self) -> None:
+        self.root.cancel()  # ends the threads
+
+
+class IteratorState:
+    """What SerializeIterator gives: how far an iterator has come."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+register_variant(
+    IteratorState,
+    VariantCodec(
+        # TensorFlow's "tensorflow::Iterator" holds the insides of its own pipelines.
+        "tensorloom::IteratorState",
+        lambda state: (encode_varint(state.position), ()),
+        lambda metadata, _: IteratorState(decode_varint(metadata, 0)[0]),
+    ),
+)
+
+
+class IteratorResource(Resource):
+    """The position in a dataset; without one until it is initialized."""
+
+    def __init__(
+        self,
+        container: str,
+        name: str,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        device: str = "",
+    ) -> None:
+        super().__init__(container, name, device)
+        self.types = tuple(types)
+        self.shapes = tuple(shapes)
+        self._running: _Running | None = None
+        # One element at a time: pipelines are no thread-safe chains.
+        self._lock = threading.Lock()
+
+    def make(self, dataset: Dataset, context: OpKernelContext) -> None:
+        """Begins at the first element of a dataset.
+
+        Raises:
+          errors.InvalidArgumentError: its elements are of other types or shapes.
+        """
+        check_types(self.types, dataset.types)
+        check_shapes(self.shapes, dataset.shapes)
+        running = _Running(dataset, context)
+        with self._lock:
+            old, self._running = self._running, running
+        if old is not None:
+            old.root.cancel()
+
+    def next(self, context: OpKernelContext) -> Element:
+        """The next element.
+
+        Raises:
+          errors.FailedPreconditionError: it is not initialized.
+          errors.OutOfRangeError: there are no more.
+        """
+        with self._lock:
+            running = self._running
+            if running is None:
+                raise errors.FailedPreconditionError(
+                    None,
+                    None,
+                    "GetNext() failed because the iterator has not been initialized. "
+                    "Ensure that you have run the initializer operation for this "
+                    "iterator before getting the next element.",
+                )
+            running.env.context = context
+            running.position += 1
+            for element in running.iterator:
+                return element
+        raise errors.OutOfRangeError(None, None, "End of sequence")
+
+    def save(self) -> IteratorState:
+        """The position.
+
+        Raises:
+          errors.FailedPreconditionError: it is not initialized.
+        """
+        with self._lock:
+            if self._running is None:
+                raise errors.FailedPreconditionError(
+                    None,
+                    None,
+                    "SerializeIterator() failed because the iterator has not been "
+                    "initialized.",
+                )
+            return IteratorState(self._running.position)
+
+    def restore(self, state: IteratorState, context: OpKernelContext) -> None:
+        """Goes to a position, by making the elements before it again.
+
+        Raises:
+          errors.FailedPreconditionError: it is not initialized.
+        """
+        with self._lock:
+            running = self._running
+        if running is None:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                "DeserializeIterator() failed because the iterator has not been "
+                "initialized.",
+            )
+        self.make(running.dataset.renewed(), context)
+        for _ in range(state.position):
+            try:
+                self.next(context)
+            except errors.OutOfRangeError:
+                return
+            except errors.OpError:
+                context.cancellation.check()
+
+    def close(self) -> None:
+        """Ends the pipeline and its threads."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.root.cancel()
+
+
+def check_types(expected: Sequence[DType], found: Sequence[DType]) -> None:
+    """Raises InvalidArgumentError unless the dtypes are the same."""
+    if len(expected) != len(found):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Number of components does not match: expected {len(expected)} types but "
+            f"got {len(found)}.",
+        )
+    for index, (want, got) in enumerate(zip(expected, found, strict=True)):
+        if want != got:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Data type mismatch at component {index}: expected "
+                f"{_cpp_name(want)} but got {_cpp_name(got)}.",
+            )
+
+
+def _cpp_name(dtype: DType) -> str:
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(
+        dtype.name, dtype.name
+    )
+
+
+def check_shapes(expected: Sequence[TensorShape], found: Sequence[TensorShape]) -> None:
+    """Raises InvalidArgumentError unless the shapes are compatible."""
+    if len(expected) != len(found):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Number of components does not match: expected {len(expected)} shapes "
+            f"but got {len(found)}.",
+        )
+    for index, (want, got) in enumerate(zip(expected, found, strict=True)):
+        if not want.is_compatible_with(got):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Incompatible shapes at component {index}: expected "
+                f"{_shape_text(want)} but got {_shape_text(got)}.",
+            )
+
+
+def _shape_text(shape: TensorShape) -> str:
+    dims = shape.dims_tuple
+    if dims is None:
+        return "<unknown>"
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def private_name(node_name: str) -> str:
+    """A name for an iterator that is not shared."""
+    return f"{node_name}_{next(_numbers)}"

@@ -1,0 +1,1 @@
+"""Images: codecs, colors, crops, resizing, boxes: kernels over NumPy values in host memory."""

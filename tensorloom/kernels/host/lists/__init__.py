@@ -1,0 +1,1 @@
+"""TensorArrays, tensor lists and tensor maps: kernels over NumPy values in host memory."""

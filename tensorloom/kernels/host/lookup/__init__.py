@@ -1,0 +1,1 @@
+"""Lookup tables and vocabularies: kernels over NumPy values in host memory."""

@@ -1,0 +1,1 @@
+"""Ragged tensors: kernels over NumPy values in host memory."""

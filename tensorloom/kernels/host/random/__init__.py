@@ -1,0 +1,1 @@
+"""Random numbers: kernels over NumPy values in host memory."""

@@ -1,0 +1,57 @@
+"""GatherTree in host memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.framework import errors
+from tensorloom.framework.registry.op_kernel import host_kernel
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+
+
+@host_kernel("GatherTree", large=True)
+def gather_tree(c: OpKernelConstruction) -> Compute:
+    """All beams of a batch at once, one step back after the other."""
+
+    def compute(step_ids: Any, parent_ids: Any, lengths: Any, end_token: Any) -> Any:
+        if step_ids.shape != parent_ids.shape or len(lengths) != step_ids.shape[1]:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "batch size dimensions step_ids.shape[1] and "
+                "max_sequence_lengths.shape[0] must match.  but shapes are: "
+                f"{list(step_ids.shape)} and {list(lengths.shape)}",
+            )
+        beams = np.full_like(step_ids, end_token)
+        for batch, length in enumerate(np.minimum(lengths, len(step_ids)).tolist()):
+            if length > 0:
+                beams[:length, batch] = _followed(
+                    step_ids[:length, batch], parent_ids[:length, batch]
+                )
+        # What follows the end of a beam is the end again.
+        ended = np.cumsum(beams == end_token, axis=0) > 0
+        beams[ended] = end_token
+        return beams
+
+    return compute
+
+
+def _followed(ids: Any, parents: Any) -> Any:
+    """The tokens of each beam of one batch entry, [time, beam]."""
+    steps, width = ids.shape
+    path = np.empty_like(ids)
+    place = np.arange(width)
+    for step in range(steps - 1, -1, -1):
+        if place.min() < 0 or place.max() >= width:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Saw invalid parent id at step {step + 1}: not in [0, {width})",
+            )
+        path[step] = ids[step, place]
+        place = parents[step, place]
+    return path

@@ -1,0 +1,1 @@
+"""Fourier transforms: kernels over NumPy values in host memory."""

@@ -1,0 +1,1 @@
+"""Sparse tensors, sets and counts: kernels over NumPy values in host memory."""

@@ -1,0 +1,1 @@
+"""Strings: splitting, hashing, encoding, regular expressions: kernels over NumPy values in host memory."""

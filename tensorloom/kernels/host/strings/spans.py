@@ -1,0 +1,110 @@
+"""Where the words of a batch of strings lie, in one buffer of all.
+
+Strings that are only looked at need not be Python objects: their places in a buffer are
+enough for a loop, or for NumPy.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tensorloom.kernels.host.strings.arrays import to_strings
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+# So many bytes stand behind the texts: eight can be read where the last word ends.
+_PADDING: Final = 16
+
+
+@dataclass
+class Spans:
+    """Some words."""
+
+    blob: Bytes  # all texts; eight bytes can be read from wherever a word ends
+    starts: Ints  # where each word starts
+    lengths: Ints  # of each word, in bytes
+
+    def word(self, place: int) -> bytes:
+        """One of the words."""
+        start = int(self.starts[place])
+        return self.blob[start : start + int(self.lengths[place])].tobytes()
+
+    def strings(self, shape: tuple[int, ...] | None = None) -> Any:
+        """An object array of the words, in a vector if no shape is given."""
+        return strings_at(self.blob, self.starts, self.lengths, shape)
+
+
+def spans_of(words: Any) -> Spans:
+    """Words that are strings already: an array of them, or a list."""
+    from tensorloom.kernels.loops.strings import bytes_objects
+
+    array, starts, lengths, size = _measured(words)
+    blob = np.empty(size + _PADDING, np.uint8)
+    bytes_objects.copy(_address(array), starts, lengths, blob)
+    return Spans(blob, starts, lengths)
+
+
+def even_spans(rows: Any) -> Spans:
+    """The bytes of each row of a matrix of numbers."""
+    count, size = len(rows), rows.shape[1] * rows.itemsize
+    blob = np.empty(count * size + _PADDING, np.uint8)
+    blob[: count * size] = np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+    return Spans(blob, np.arange(count) * size, np.full(count, size))
+
+
+def lengths_of(words: Any) -> Ints:
+    """The lengths in bytes of an array of strings, [n]."""
+    return _measured(words)[2]
+
+
+@functools.lru_cache(64)
+def in_each_byte(values: bytes) -> Any:
+    """Words of eight times the same byte, uint64, for each of some bytes."""
+    return np.frombuffer(values, np.uint8) * np.uint64(0x0101010101010101)
+
+
+def strings_at(
+    blob: Bytes, starts: Ints, lengths: Ints, shape: tuple[int, ...] | None = None
+) -> Any:
+    """An object array of pieces of a buffer.
+
+    Raises:
+      MemoryError: there is none for them.
+    """
+    from tensorloom.kernels.loops.strings import bytes_objects
+
+    made = np.empty(len(starts), object)
+    if not bytes_objects.make(blob, starts, lengths, _address(made)):
+        raise MemoryError
+    return made if shape is None else made.reshape(shape)
+
+
+def _measured(words: Any) -> tuple[Any, Ints, Ints, int]:
+    """(an array of bytes objects, where they begin, their lengths, the length of all).
+
+    If they stood one behind the other.
+    """
+    from tensorloom.kernels.loops.strings import bytes_objects
+
+    if isinstance(words, Sequence):
+        words = to_strings(words, (-1,))
+    array = np.ascontiguousarray(words).reshape(-1)
+    starts, lengths = np.empty((2, len(array)), np.int64)
+    size = bytes_objects.measure(_address(array), id(bytes), starts, lengths)
+    if size < 0:
+        # Others that hold bytes, such as NumPy's strings.
+        return _measured([b"".join((word,)) for word in array.tolist()])
+    return array, starts, lengths, size
+
+
+def _address(array: Any) -> int:
+    """That of the elements of an array, which has to live while it is used."""
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -1,0 +1,1 @@
+"""Images: codecs, colors, crops, resizing, boxes: loops that numba compiles."""

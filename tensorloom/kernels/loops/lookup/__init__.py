@@ -1,0 +1,1 @@
+"""Lookup tables and vocabularies: loops that numba compiles."""

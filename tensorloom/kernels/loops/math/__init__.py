@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, reductions, segments and special functions: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Activations, normalization, losses, embeddings and sampling for neural networks: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Examples, CSV, JSON and protocol messages parsed: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Quantized numbers and what computes with them: loops that numba compiles."""

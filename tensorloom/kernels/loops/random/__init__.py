@@ -1,0 +1,1 @@
+"""Random numbers: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Recurrent cells as single operations, and beam search: loops that numba compiles."""

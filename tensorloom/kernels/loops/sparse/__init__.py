@@ -1,0 +1,1 @@
+"""Sparse tensors, sets and counts: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Strings: splitting, hashing, encoding, regular expressions: loops that numba compiles."""

@@ -1,0 +1,1 @@
+"""Kernels over torch tensors, in the families of `ops`."""

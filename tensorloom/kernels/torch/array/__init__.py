@@ -1,0 +1,1 @@
+"""Tensors made, joined, reshaped and copied: kernels over torch tensors."""

@@ -1,0 +1,1 @@
+"""Convolutions and other sliding windows with weights: kernels over torch tensors."""

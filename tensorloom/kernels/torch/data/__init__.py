@@ -1,0 +1,1 @@
+"""Datasets, iterators and optionals: kernels over torch tensors."""

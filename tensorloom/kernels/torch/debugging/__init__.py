@@ -1,0 +1,1 @@
+"""Checks, debugging, logging and memory statistics: kernels over torch tensors."""

@@ -1,0 +1,1 @@
+"""Activations, normalization, losses, embeddings and sampling for neural networks: kernels over torch tensors."""

@@ -1,0 +1,1 @@
+"""Pooling: maxima and means of sliding windows: kernels over torch tensors."""

@@ -1,0 +1,83 @@
+"""Variables that hold torch tensors: updates in place where nobody else looks.
+
+The kernels of `kernels/host/state/reference_variable.py` take values of either kind and serve torch
+nodes as well; here are what they call for tensors, and the reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tensorloom.framework.registry.op_kernel import kernel
+from tensorloom.kernels.host.state import reference_variable as host_state_ops
+from tensorloom.kernels.torch.state.variable_value import (
+    exclusive,
+    to_host,
+    to_tensor,
+    uninitialized_reference,
+    unreadable_resource,
+)
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.runtime.resource import Variable
+
+kernel("Assign", any_inputs=("value",), retains=("value",))(host_state_ops.assign)
+kernel("AssignVariableOp", any_inputs=("value",), retains=("value",))(
+    host_state_ops.assign_variable
+)
+kernel(["AssignAdd", "AssignSub"], any_inputs=("value",))(host_state_ops.assign_update)
+kernel(["AssignAddVariableOp", "AssignSubVariableOp"], any_inputs=("value",))(
+    host_state_ops.assign_update_variable
+)
+
+
+def add_in_place(variable: Variable, value: Any, sign: int, device: Any) -> None:
+    """Adds `sign * value` to a variable that holds a tensor; call under its lock."""
+    update = to_tensor(value, device)
+    held = exclusive(variable)
+    try:
+        if held.dtype in _NO_TORCH_ARITHMETIC:
+            array = to_host(held)
+            other = to_host(update)
+            held = to_tensor(array + other if sign > 0 else array - other)
+        elif sign > 0:
+            held.add_(update)
+        else:
+            held.sub_(update)
+    finally:
+        variable.value = held
+
+
+# Unsigned types that torch stores but does not compute with.
+_NO_TORCH_ARITHMETIC = frozenset([torch.uint16, torch.uint32, torch.uint64])
+
+
+@kernel("ReadVariableOp", aliases=True)
+def read_variable(c: OpKernelConstruction) -> Compute:
+    """The value as a tensor; later updates do not change it."""
+    device = c.torch_device if c.device_type != "CPU" else None
+
+    def compute(handle: Variable) -> torch.Tensor:
+        value = handle.value
+        if value is None and (value := handle.settled()) is None:
+            raise unreadable_resource(handle)
+        if isinstance(value, torch.Tensor):
+            return value
+        return to_tensor(value, device)
+
+    return compute
+
+
+@kernel("DestroyTemporaryVariable", aliases=True)
+def destroy_temporary_variable(c: OpKernelConstruction) -> Compute:
+    """The final value of a temporary variable."""
+
+    def compute(ref: Variable) -> torch.Tensor:
+        if ref.value is None:
+            raise uninitialized_reference(ref)
+        return to_tensor(ref.value)
+
+    return compute

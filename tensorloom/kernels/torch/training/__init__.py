@@ -1,0 +1,1 @@
+"""Updates of variables by optimizers, and training algorithms as operations: kernels over torch tensors."""

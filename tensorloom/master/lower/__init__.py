@@ -1,0 +1,1 @@
+"""Functional control flow as classic nodes, where it spans tasks."""

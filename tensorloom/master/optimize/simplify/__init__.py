@@ -1,0 +1,1 @@
+"""Passes that remove nodes, or put cheaper ones in their place."""

@@ -1,0 +1,1 @@
+"""What a step needs: pruning, and shapes carried through the graph."""

@@ -1,0 +1,1 @@
+"""Steps over tasks: parts registered, run together, cancelled together."""

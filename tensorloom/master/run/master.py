@@ -1,0 +1,359 @@
+"""The master: keeps sessions, and turns a new signature into registered pieces.
+
+One signature goes prune -> optimize -> place -> partition -> register once; after that
+a step is one call of what came out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.framework import errors
+from tensorloom.framework.devices import device_name
+from tensorloom.framework.graph import graph_partition
+from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR
+from tensorloom.framework.graph.waiting_ops import waits_of
+from tensorloom.framework.interfaces import (
+    DeviceInfo,
+    PreparedStep,
+    RegisteredGraph,
+    StepSignature,
+    WorkerDirectory,
+    WorkerInterface,
+)
+from tensorloom.framework.runtime.session_config import check_executor_type
+from tensorloom.master.functionalize import functionalize
+from tensorloom.master.lower.interdependent_bodies import entangled_nodes
+from tensorloom.master.lower.lower_functional import lower_functional
+from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
+from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
+from tensorloom.master.place.placer import HasKernel, Placer
+from tensorloom.master.prepare import session_state
+from tensorloom.master.prepare.fed_shapes import (
+    FedShapes,
+    ShapedStep,
+    open_feeds,
+    with_fed_shapes,
+    with_shapes_of_feeds,
+)
+from tensorloom.master.prepare.prune import prune
+from tensorloom.master.run.deferrable_sends import mark_holdable
+from tensorloom.master.run.frame_numbering import common_numbering
+from tensorloom.master.run.implied_controls import drop_implied_controls
+from tensorloom.master.run.partial_run import PartialRun
+from tensorloom.master.run.route_feeds_and_fetches import route_ends
+from tensorloom.master.run.task_parallel import Part, TaskParallelStep
+
+if TYPE_CHECKING:
+    from tensorloom.framework.runtime.session_config import SessionConfig
+
+_NO_SHAPES: Final[FedShapes] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class MasterEnvironment:
+    """What passes need from outside; the wiring hands it in."""
+
+    #: Computes a node from the values of its inputs, for constant folding; None where
+    #: it cannot.
+    evaluate: Evaluate
+    #: Whether a node has a kernel on a device type.
+    has_kernel: HasKernel
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    """One session. `lock` guards everything but the config."""
+
+    handle: str
+    config: SessionConfig
+    workers: dict[str, WorkerInterface]  # by task; the master's own first
+    devices: list[DeviceInfo]
+    placer: Placer
+    graph: GraphIR = field(default_factory=GraphIR)
+    steps: dict[StepSignature, PreparedStep] = field(default_factory=dict)
+    registered: list[tuple[WorkerInterface, RegisteredGraph]] = field(
+        default_factory=list
+    )
+    # Functions before and after optimization.
+    functions: dict[str, tuple[FunctionIR, FunctionIR]] = field(default_factory=dict)
+    partial_runs: dict[str, PartialRun] = field(default_factory=dict)
+    partial_count: int = 0
+    edge_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class Master:
+    """Implements `MasterInterface` over the workers of a directory."""
+
+    def __init__(
+        self, directory: WorkerDirectory, environment: MasterEnvironment
+    ) -> None:
+        """Makes a master.
+
+        Args:
+          directory: who its workers are.
+          environment: what the passes need.
+        """
+        self._directory = directory
+        self._environment = environment
+        self._sessions: dict[str, _Session] = {}
+        self._lock = threading.Lock()
+
+    # --- sessions ------------------------------------------------------------------
+
+    def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
+        """Makes a session; see `MasterInterface`."""
+        extended = session_state.extend(GraphIR(), graph)
+        handle = secrets.token_hex(8)
+        workers = self._directory.for_session(config)
+        devices = [device for worker in workers for device in worker.devices()]
+        placer = Placer(devices, self._environment.has_kernel, config, graph.producer)
+        by_task = {worker.task: worker for worker in workers}
+        session = _Session(handle, config, by_task, devices, placer)
+        session.graph = extended
+        placer.extend(graph.nodes.values())
+        try:
+            for worker in workers:
+                worker.create_session(handle, config)
+        except errors.OpError:
+            for worker in workers:  # one that has no such session does not mind
+                worker.delete_session(handle)
+            raise
+        with self._lock:
+            self._sessions[handle] = session
+        return handle
+
+    def extend_session(self, session: str, graph: GraphIR) -> None:
+        """Adds nodes and functions; see `MasterInterface`."""
+        state = self._find(session)
+        with state.lock:
+            state.graph = session_state.extend(state.graph, graph)
+            state.placer.extend(graph.nodes.values())
+
+    def close_session(self, session: str) -> None:
+        """Cancels the session's steps and drops its state.
+
+        Raises:
+          errors.AbortedError: there is no such session.
+        """
+        with self._lock:
+            state = self._sessions.pop(session, None)
+        if state is None:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session {session} is not found. Possibly, this master has restarted.",
+            )
+        for worker, graph in state.registered:
+            worker.deregister_graph(session, graph)
+        for worker in state.workers.values():
+            worker.delete_session(session)
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Empties containers on all workers, then closes all sessions."""
+        for worker in self._directory.known():
+            worker.cleanup_all(containers)
+        with self._lock:
+            handles = list(self._sessions)
+        for handle in handles:
+            self.close_session(handle)
+
+    def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
+        """All devices of a session's workers, or of the workers in reach."""
+        if session is not None:
+            return self._find(session).devices
+        return [d for worker in self._directory.known() for d in worker.devices()]
+
+    def graph_of(self, session: str) -> GraphIR:
+        """What a session's graph is now.
+
+        Raises:
+          errors.AbortedError: there is no such session.
+        """
+        return self._find(session).graph
+
+    def _find(self, handle: str) -> _Session:
+        session = self._sessions.get(handle)
+        if session is None:
+            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+        return session
+
+    # --- steps -----------------------------------------------------------------------
+
+    def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
+        """The registered step of a signature; see `MasterInterface`."""
+        state = self._find(session)
+        step = state.steps.get(signature)
+        if step is None:
+            with state.lock:
+                step = state.steps.get(signature)
+                if step is None:
+                    pruned = prune(state.graph, signature, state.devices[0].name)
+                    step = self._compiled(state, pruned, signature)
+                    state.steps[signature] = step
+        return step
+
+    def _compiled(
+        self, session: _Session, pruned: GraphIR, signature: StepSignature
+    ) -> PreparedStep:
+        """The step; where shapes of feeds are to tell more, it is compiled later."""
+        feeds = open_feeds(pruned)
+        if not feeds or not session.config.optimizer.enabled:
+            return self._register(session, pruned, signature)
+
+        def compile_for(shapes: FedShapes) -> PreparedStep:
+            with session.lock:
+                return self._register(session, pruned, signature, shapes)
+
+        return ShapedStep(compile_for, feeds)
+
+    def _register(
+        self,
+        session: _Session,
+        pruned: GraphIR,
+        signature: StepSignature,
+        shapes: FedShapes = _NO_SHAPES,
+    ) -> PreparedStep:
+        check_executor_type(session.config.executor_type)
+        session_state.check_called_functions(pruned)
+        target = OptimizeTarget(
+            preserve=frozenset(
+                [name.rpartition(":")[0] for name in signature.fetches]
+                + list(signature.targets)
+            ),
+            config=session.config.optimizer,
+            evaluate=self._environment.evaluate,
+            function_cache=session.functions,
+            portable=not all(w.is_tensorloom for w in session.workers.values()),
+        )
+        functional = None
+        if shapes:
+            shaped = with_fed_shapes(pruned, shapes)
+            functional = self._functional(session, shaped, target)
+            functional = with_shapes_of_feeds(functional, target.evaluate)
+        if functional is None:
+            functional = self._functional(session, pruned, target)
+        placed = session.placer.place(self._optimized(session, functional, target))
+        parts: list[Part] = []
+        graphs = self._partition(session, placed)
+        pushes = len(graphs) > 1 and all(
+            session.workers[task].takes_pushes for task in graphs
+        )
+        if pushes:
+            graphs = mark_holdable(graphs)
+        numbering = common_numbering(placed, [session.workers[task] for task in graphs])
+        for task, graph in graphs.items():
+            worker = session.workers[task]
+            registered = worker.register_graph(
+                session.handle,
+                graph,
+                session.config,
+                pushes=pushes,
+                numbering=numbering,
+            )
+            session.registered.append((worker, registered))
+            parts.append(Part.of(worker, registered, graph))
+        if len(parts) == 1:
+            return parts[0].registered
+        return TaskParallelStep(parts)
+
+    @staticmethod
+    def _functional(
+        session: _Session, pruned: GraphIR, target: OptimizeTarget
+    ) -> GraphIR:
+        """The graph made functional, but for what spans tasks or is entangled."""
+        functional = functionalize(pruned)
+        if functional is not pruned and (
+            entangled_nodes(functional)
+            or (target.portable and branches_on_references(pruned, functional))
+            or (
+                len(session.workers) > 1
+                and classic_spans(pruned, functional, session.placer)
+            )
+        ):
+            return pruned
+        return functional
+
+    @staticmethod
+    def _optimized(
+        session: _Session, functional: GraphIR, target: OptimizeTarget
+    ) -> GraphIR:
+        """The graph to place."""
+        optimized = optimize(functional, target)
+        if len(session.workers) == 1 and not entangled_nodes(optimized):
+            return optimized
+        return lower_functional(optimized, session.placer)
+
+    def _partition(self, session: _Session, placed: GraphIR) -> dict[str, GraphIR]:
+        """The parts by task; the graph itself where there is one task."""
+        if len(session.workers) == 1:
+            return {next(iter(session.workers)): placed}
+        routed = drop_implied_controls(route_ends(placed, session.devices))
+        return graph_partition.partition(
+            routed,
+            lambda node: device_name.task_of(node.device),
+            {d.name: d.incarnation for d in session.devices},
+            "_S",
+            waits_of(routed.nodes.values(), routed.functions),
+            session.edge_numbers,
+        )
+
+    # --- partial runs ----------------------------------------------------------------
+
+    def partial_run_setup(self, session: str, signature: StepSignature) -> str:
+        """Begins a partial run; see `MasterInterface`."""
+        state = self._find(session)
+        with state.lock:
+            graph = prune(state.graph, signature, state.devices[0].name)
+            run = PartialRun(graph, signature, self._prepare_part(state, signature))
+            handle = (
+                f"{','.join(signature.feeds)}->{','.join(signature.fetches)}/"
+                f"{','.join(signature.targets)}/{state.partial_count}"
+            )
+            state.partial_count += 1
+            state.partial_runs[handle] = run
+        return handle
+
+    def _prepare_part(
+        self, state: _Session, signature: StepSignature
+    ) -> Callable[[GraphIR, StepSignature], PreparedStep]:
+        def prepare(part: GraphIR, part_signature: StepSignature) -> PreparedStep:
+            # The same part of the same partial run is compiled once.
+            key = StepSignature(
+                (*signature.feeds, "|", *part_signature.feeds),
+                (*signature.fetches, "|", *part_signature.fetches),
+                (*signature.targets, "|", *part_signature.targets),
+            )
+            with state.lock:
+                step = state.steps.get(key)
+                if step is None:
+                    step = self._register(state, part, part_signature)
+                    state.steps[key] = step
+            return step
+
+        return prepare
+
+    def partial_run(
+        self,
+        session: str,
+        partial_handle: str,
+        feeds: Sequence[tuple[str, Any]],
+        fetches: Sequence[str],
+    ) -> list[Any]:
+        """Continues a partial run; see `MasterInterface`."""
+        state = self._find(session)
+        run = state.partial_runs.get(partial_handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
+        values = run.advance(feeds, fetches)
+        if run.is_complete:
+            state.partial_runs.pop(partial_handle, None)
+        return values

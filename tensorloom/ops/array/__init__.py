@@ -1,0 +1,1 @@
+"""Tensors made, joined, reshaped and copied: signatures, shape functions, gradients, builders."""

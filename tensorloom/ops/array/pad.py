@@ -1,0 +1,288 @@
+"""Ops that make a tensor larger: Pad, MirrorPad and Tile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph import Operation, Tensor, is_tensor
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.registry.op_registry import register_op
+from tensorloom.framework.types.constant_value import constant_value
+from tensorloom.framework.types.indexed_slices import IndexedSlices
+from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.ops.array import concat as concat_ops
+from tensorloom.ops.array import permute as permute_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
+from tensorloom.ops.array import stack as stack_ops
+from tensorloom.ops.indexing import slice as slice_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.shape_inference import InferenceContext
+
+_LARGEST = 2**63 - 1
+
+# --- shape functions ----------------------------------------------------------------
+
+
+def _pad_rank(c: InferenceContext) -> int | None:
+    """The rank, from the paddings' rows or the input; checks the paddings' shape."""
+    paddings = c.with_rank(1, 2).dims_tuple
+    assert paddings is not None
+    c.with_value(paddings[1], 2)
+    if paddings[0] is not None:
+        c.with_rank(0, paddings[0])
+        return paddings[0]
+    return c.input_shape(0).rank
+
+
+def _pad_shape(c: InferenceContext) -> TensorShape:
+    rank = _pad_rank(c)
+    values = c.input_value(1)
+    if rank is None:
+        return UNKNOWN
+    dims = c.with_rank(0, rank).dims_tuple
+    assert dims is not None
+    if values is None:
+        return TensorShape.of((None,) * rank)
+    if (values < 0).any():
+        c.fail("Paddings must be non-negative")
+    added = [sum(pair) for pair in values.tolist()]
+    for dim, more in zip(dims, added, strict=True):
+        if (dim or 0) + more > _LARGEST:
+            c.fail(f"Dimension size overflow from adding {dim or 0} and {more}")
+    return TensorShape.of(
+        tuple(None if d is None else d + a for d, a in zip(dims, added, strict=True))
+    )
+
+
+def _mirror_pad_grad_shape(c: InferenceContext) -> TensorShape:
+    rank = _pad_rank(c)
+    values = c.input_value(1)
+    if rank is None:
+        return UNKNOWN
+    dims = c.with_rank(0, rank).dims_tuple
+    assert dims is not None
+    if values is None:
+        return TensorShape.of((None,) * rank)
+    sizes: list[int | None] = []
+    for dim, (before, after) in zip(dims, values.tolist(), strict=True):
+        if before < 0 or after < 0:
+            c.fail("Paddings must be non-negative")
+        if dim is not None and dim < before + after:
+            c.fail(f"Paddings must not be larger than the dimension {dim}")
+        sizes.append(None if dim is None else dim - before - after)
+    return TensorShape.of(tuple(sizes))
+
+
+def _tile_shape(c: InferenceContext) -> TensorShape:
+    # The multiples may be partly known, where they were packed from parts.
+    multiples = c.input_value_as_shape(1)
+    if c.input_shape(0).rank is not None:
+        rank = c.input_shape(0).rank
+        assert rank is not None
+        multiples = c.with_rank(multiples, rank)
+    elif multiples.rank is None:
+        return UNKNOWN
+    assert multiples.dims_tuple is not None
+    dims = c.with_rank(0, len(multiples.dims_tuple)).dims_tuple
+    assert dims is not None
+    pairs = list(zip(dims, multiples.dims_tuple, strict=True))
+    for dim, times in pairs:
+        if dim is not None and times is not None and dim * times > _LARGEST:
+            c.fail(
+                "Negative dimension size caused by overflow when multiplying "
+                f"{dim} and {times}"
+            )
+    return TensorShape.of(tuple(_times(dim, times) for dim, times in pairs))
+
+
+def _times(dim: int | None, times: int | None) -> int | None:
+    if dim == 0 or times == 0:
+        return 0
+    return None if dim is None or times is None else dim * times
+
+
+def _tile_grad_shape(c: InferenceContext) -> TensorShape:
+    dims, times = c.input_shape(0).dims_tuple, c.input_value(1)
+    if dims is None or times is None:
+        return UNKNOWN
+    pairs = zip(dims, times.tolist(), strict=True)
+    return TensorShape.of(
+        tuple(None if d is None or not t else d // t for d, t in pairs)
+    )
+
+
+# --- gradients ----------------------------------------------------------------------
+
+
+def _pad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    value, paddings = op.inputs[:2]
+    column = stack_ops.stack([shape_ops.rank(value), 1])
+    before = slice_ops.slice(paddings, [0, 0], column)
+    begin = reshape_ops.reshape(before, [-1])
+    taken = slice_ops.slice(grad, begin, shape_ops.shape(value))
+    return [taken, *[None] * (len(op.inputs) - 1)]
+
+
+def _mirror_pad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    mode, paddings = op.get_attr("mode"), op.inputs[1]
+    return [apply_op("MirrorPadGrad", input=grad, paddings=paddings, mode=mode), None]
+
+
+def _mirror_pad_grad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    mode, paddings = op.get_attr("mode"), op.inputs[1]
+    return [apply_op("MirrorPad", input=grad, paddings=paddings, mode=mode), None]
+
+
+def _tile_grad(op: Operation, grad: Any) -> list[Tensor | None]:
+    """Sums over the copies: [a, b] times [m, n] is reshaped to [m, a, n, b]."""
+    from tensorloom.ops.math import math_ops
+
+    value, multiples = op.inputs
+    input_shape = shape_ops.shape(value, out_type=multiples.dtype)
+    pairs = permute_ops.transpose(stack_ops.stack([multiples, input_shape]))
+    split_shape = reshape_ops.reshape(pairs, [-1])
+    axes = math_ops.range(0, shape_ops.size(split_shape), 2)
+    if isinstance(grad, IndexedSlices):
+        rows = math_ops.cast(input_shape[0], grad.indices.dtype)
+        grad = math_ops.unsorted_segment_sum(
+            grad.values, math_ops.mod(grad.indices, rows), rows
+        )
+        split_shape = concat_ops.concat([[1], split_shape[1:]], axis=0)
+    result = math_ops.reduce_sum(reshape_ops.reshape(grad, split_shape), axes)
+    result.set_shape(value.shape)
+    return [result, None]
+
+
+# --- definitions --------------------------------------------------------------------
+
+register_op(
+    "Pad",
+    inputs=["input: T", "paddings: Tpaddings"],
+    outputs=["output: T"],
+    attrs=["T: type", "Tpaddings: {int32, int64} = DT_INT32"],
+    shape_fn=_pad_shape,
+    gradient=_pad_grad,
+    doc="The input with zeros around it; paddings[i] is (before, after) on axis i.",
+)
+
+register_op(
+    "PadV2",
+    inputs=["input: T", "paddings: Tpaddings", "constant_values: T"],
+    outputs=["output: T"],
+    attrs=["T: type", "Tpaddings: {int32, int64} = DT_INT32"],
+    shape_fn=_pad_shape,
+    gradient=_pad_grad,
+    doc="The input with a given value around it.",
+)
+
+_MIRROR_ATTRS = [
+    "T: type",
+    "Tpaddings: {int32, int64} = DT_INT32",
+    "mode: {'REFLECT', 'SYMMETRIC'}",
+]
+
+register_op(
+    "MirrorPad",
+    inputs=["input: T", "paddings: Tpaddings"],
+    outputs=["output: T"],
+    attrs=_MIRROR_ATTRS,
+    shape_fn=_pad_shape,
+    gradient=_mirror_pad_grad,
+    doc="The input with itself mirrored around it; REFLECT leaves out the edge.",
+)
+
+register_op(
+    "MirrorPadGrad",
+    inputs=["input: T", "paddings: Tpaddings"],
+    outputs=["output: T"],
+    attrs=_MIRROR_ATTRS,
+    shape_fn=_mirror_pad_grad_shape,
+    gradient=_mirror_pad_grad_grad,
+    doc="The middle of the input with its mirrored border added.",
+)
+
+register_op(
+    "Tile",
+    inputs=["input: T", "multiples: Tmultiples"],
+    outputs=["output: T"],
+    attrs=["T: type", "Tmultiples: {int32, int64} = DT_INT32"],
+    shape_fn=_tile_shape,
+    gradient=_tile_grad,
+    doc="The input repeated multiples[i] times along axis i.",
+)
+
+register_op(
+    "TileGrad",
+    inputs=["input: T", "multiples: int32"],
+    outputs=["output: T"],
+    attrs=["T: type"],
+    shape_fn=_tile_grad_shape,
+    deprecated=(3, "TileGrad has been replaced with reduce_sum"),
+    doc="The sum of the copies that Tile made.",
+)
+
+# --- builders -----------------------------------------------------------------------
+
+
+@export("pad")
+def pad(
+    tensor: Any,
+    paddings: Any,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: Any = 0,
+) -> Tensor:
+    """`tensor` with something around it.
+
+    Args:
+      paddings: [rank, 2], how many to add before and after along each axis.
+      mode: CONSTANT (`constant_values`), REFLECT (mirrored without the edge) or
+        SYMMETRIC (mirrored with it), in any case.
+
+    Raises:
+      ValueError: an unknown mode, or paddings that do not fit.
+    """
+    kind = mode.upper()
+    if kind in ("REFLECT", "SYMMETRIC"):
+        result = apply_op(
+            "MirrorPad", input=tensor, paddings=paddings, mode=kind, name=name
+        )
+    elif kind != "CONSTANT":
+        raise ValueError(f"Unknown padding mode: {kind}")
+    elif not is_tensor(constant_values) and constant_values == 0:
+        result = apply_op("Pad", input=tensor, paddings=paddings, name=name)
+    else:
+        result = apply_op(
+            "PadV2",
+            input=tensor,
+            paddings=paddings,
+            constant_values=constant_values,
+            name=name,
+        )
+    _refine_padded_shape(result)
+    return result  # type: ignore[no-any-return]
+
+
+def _refine_padded_shape(result: Tensor) -> None:
+    """Adds the sizes along axes whose paddings are known, though others are not."""
+    value, paddings = result.op.inputs[:2]
+    dims = value.shape.dims_tuple
+    if dims is None or result.shape.is_fully_defined():
+        return
+    rows = constant_value(paddings, partial=True)
+    if rows is None:
+        return
+    sizes: list[int | None] = []
+    for row, dim in zip(rows, dims, strict=False):
+        known = row is not None and dim is not None and all(p is not None for p in row)
+        sizes.append(int(sum(row)) + dim if known else None)  # type: ignore[operator]
+    result.set_shape(sizes)
+
+
+@export("tile", "manip.tile")
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """`input` repeated `multiples[i]` times along axis i."""
+    return apply_op("Tile", input=input, multiples=multiples, name=name)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Sound: codecs and spectrograms: signatures, shape functions, gradients, builders."""

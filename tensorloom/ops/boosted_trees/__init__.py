@@ -1,0 +1,1 @@
+"""Boosted trees: signatures, shape functions, gradients, builders."""

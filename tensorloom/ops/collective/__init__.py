@@ -1,0 +1,1 @@
+"""Tensors exchanged between devices and tasks: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Control flow: the classic primitives, functional branches and loops, calls: signatures, shape functions, gradients, builders."""

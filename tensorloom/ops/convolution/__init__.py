@@ -1,0 +1,1 @@
+"""Convolutions and other sliding windows with weights: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Datasets, iterators and optionals: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Checks, debugging, logging and memory statistics: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Products, decompositions and solutions of matrices: signatures, shape functions, gradients, builders."""

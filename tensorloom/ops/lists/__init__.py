@@ -1,0 +1,1 @@
+"""TensorArrays, tensor lists and tensor maps: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,291 @@
+"""Tensor arrays (V3): arrays of tensors within one step, written once an index.
+
+The flow scalar threads the order of reads and writes through the graph; it carries no
+value. `tf.TensorArray` is in `ops/lists/tensor_array.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.registry.shape_inference import HandleData, no_outputs
+from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN, TensorShape
+from tensorloom.ops.lists import gradient_source
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Operation, Tensor
+    from tensorloom.framework.registry.shape_inference import InferenceContext
+
+# TensorFlow keeps the shape of the string handles of old.
+_HANDLE = TensorShape.of((2,))
+
+# --- shape functions -----------------------------------------------------------
+
+
+def _create_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(0, 0)
+    known = c.attrs["element_shape"].is_fully_defined()
+    if known or c.attrs["identical_element_shapes"]:
+        data = HandleData(c.attrs["dtype"], c.attrs["element_shape"])
+        c.set_output_handle_data(0, data)
+    return [_HANDLE, SCALAR]
+
+
+def _grad_shape(c: InferenceContext) -> list[TensorShape]:
+    data = c.handle_data(0)
+    if data is not None and c.op_name == "TensorArrayGradV3":
+        c.set_output_handle_data(0, data)
+    elif data is not None:
+        # As in TensorFlow, the sizes that are prepended stay unknown.
+        dims = c.with_rank(2, 1).dims_tuple
+        count = None if dims is None else dims[0]
+        if count is not None:
+            more = TensorShape.of((None,) * count)
+            shape = more.concatenate(data.shape)
+            c.set_output_handle_data(0, HandleData(data.dtype, shape))
+    return [_HANDLE, SCALAR]
+
+
+def _write_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 0)
+    c.with_rank(3, 0)
+    data = c.handle_data(0)
+    if data is not None:
+        c.merge(data.shape, c.input_shape(2))
+    return SCALAR
+
+
+def _size_shape(c: InferenceContext) -> TensorShape:
+    return SCALAR
+
+
+def _split_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(2, 1)
+    c.with_rank(3, 0)
+    return SCALAR
+
+
+def _scatter_shape(c: InferenceContext) -> TensorShape:
+    indices, value = c.with_rank(1, 1), c.with_rank_at_least(2, 1)
+    c.with_rank(3, 0)
+    dims = value.dims_tuple
+    if dims is None:
+        return SCALAR
+    c.merge(indices, TensorShape.of(dims[:1]))
+    data = c.handle_data(0)
+    if data is not None:
+        c.merge(data.shape, TensorShape.of(dims[1:]))
+    return SCALAR
+
+
+def _read_shape(c: InferenceContext) -> TensorShape:
+    c.with_rank(1, 0)
+    c.with_rank(2, 0)
+    data = c.handle_data(0)
+    return UNKNOWN if data is None else data.shape
+
+
+def _gather_shape(c: InferenceContext) -> TensorShape:
+    indices = c.with_rank(1, 1)
+    c.with_rank(2, 0)
+    data = c.handle_data(0)
+    element: TensorShape = c.attrs["element_shape"]
+    if data is not None:
+        element = data.shape
+    return indices.concatenate(element)
+
+
+def _concat_shape(c: InferenceContext) -> list[TensorShape]:
+    c.with_rank(1, 0)
+    return [UNKNOWN, TensorShape.of((None,))]
+
+
+# --- gradients -----------------------------------------------------------------
+
+
+def _grad_source(name: str) -> str:
+    """What the gradient computation is called: each has arrays of its own.
+
+    Raises:
+      ValueError: nobody said, and there is no `gradients` scope in the name.
+    """
+    computation = gradient_source.current()
+    if computation is not None:
+        return computation
+    parts = name.split("/")
+    found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
+    if not found:
+        raise ValueError(
+            "Expected op/tensor name to start with gradients (excluding scope), got: "
+            f"{name}. This means that a tf.gradients op with this op in its dependency "
+            "path has a custom name that does not start with 'gradients'."
+        )
+    return "/".join(parts[: found[-1] + 1])
+
+
+def _grad_array(op: Operation, dtype: Any, flow: Tensor, named: Tensor) -> Any:
+    """The array of gradients beside the one that `op` works on."""
+    from tensorloom.ops.lists.tensor_array import TensorArray
+
+    array = TensorArray(
+        dtype=dtype,
+        handle=op.inputs[0],
+        flow=flow,
+        colocate_with_first_write_call=False,
+    )
+    return array.grad(source=_grad_source(named.name), flow=flow)
+
+
+def _read_grad(op: Operation, grad: Tensor) -> list[Any]:
+    array = _grad_array(op, op.attrs["dtype"], op.inputs[2], grad)
+    return [None, None, array.write(op.inputs[1], grad).flow]
+
+
+def _write_grad(op: Operation, flow: Tensor) -> list[Any]:
+    array = _grad_array(op, op.attrs["T"], flow, flow)
+    return [None, None, array.read(op.inputs[1]), flow]
+
+
+def _gather_grad(op: Operation, grad: Tensor) -> list[Any]:
+    array = _grad_array(op, op.attrs["dtype"], op.inputs[2], grad)
+    return [None, None, array.scatter(op.inputs[1], grad).flow]
+
+
+def _scatter_grad(op: Operation, flow: Tensor) -> list[Any]:
+    array = _grad_array(op, op.attrs["T"], flow, flow)
+    return [None, None, array.gather(op.inputs[1]), flow]
+
+
+def _concat_grad(op: Operation, grad: Tensor, unused_lengths_grad: Any) -> list[Any]:
+    array = _grad_array(op, op.attrs["dtype"], op.inputs[1], grad)
+    return [None, array.split(grad, lengths=op.outputs[1]).flow]
+
+
+def _split_grad(op: Operation, flow: Tensor) -> list[Any]:
+    array = _grad_array(op, op.attrs["T"], flow, flow)
+    return [None, array.concat(), None, flow]
+
+
+# --- registrations ---------------------------------------------------------------
+
+register_op(
+    "TensorArrayV3",
+    inputs=["size: int32"],
+    outputs=["handle: resource", "flow: float"],
+    attrs=[
+        "dtype: type",
+        "element_shape: shape = unknown",
+        "dynamic_size: bool = false",
+        "clear_after_read: bool = true",
+        "identical_element_shapes: bool = false",
+        "tensor_array_name: string = ''",
+    ],
+    shape_fn=_create_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A new array of tensors.",
+)
+register_op(
+    "TensorArrayGradV3",
+    inputs=["handle: resource", "flow_in: float"],
+    outputs=["grad_handle: resource", "flow_out: float"],
+    attrs=["source: string"],
+    shape_fn=_grad_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The array of the gradients of an array; writes to one index add up.",
+)
+register_op(
+    "TensorArrayGradWithShape",
+    inputs=["handle: resource", "flow_in: float", "shape_to_prepend: int32"],
+    outputs=["grad_handle: resource", "flow_out: float"],
+    attrs=["source: string"],
+    shape_fn=_grad_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="As TensorArrayGradV3, for elements with dimensions prepended.",
+)
+register_op(
+    "TensorArrayWriteV3",
+    inputs=["handle: resource", "index: int32", "value: T", "flow_in: float"],
+    outputs=["flow_out: float"],
+    attrs=["T: type"],
+    shape_fn=_write_shape,
+    gradient=_write_grad,
+    stateful=True,
+    doc="Writes an element.",
+)
+register_op(
+    "TensorArrayReadV3",
+    inputs=["handle: resource", "index: int32", "flow_in: float"],
+    outputs=["value: dtype"],
+    attrs=["dtype: type"],
+    shape_fn=_read_shape,
+    gradient=_read_grad,
+    stateful=True,
+    doc="Reads an element.",
+)
+register_op(
+    "TensorArrayGatherV3",
+    inputs=["handle: resource", "indices: int32", "flow_in: float"],
+    outputs=["value: dtype"],
+    attrs=["dtype: type", "element_shape: shape = unknown"],
+    shape_fn=_gather_shape,
+    gradient=_gather_grad,
+    stateful=True,
+    doc="Stacks the elements at some indices along a new dimension 0.",
+)
+register_op(
+    "TensorArrayScatterV3",
+    inputs=["handle: resource", "indices: int32", "value: T", "flow_in: float"],
+    outputs=["flow_out: float"],
+    attrs=["T: type"],
+    shape_fn=_scatter_shape,
+    gradient=_scatter_grad,
+    stateful=True,
+    doc="Writes the slices of a tensor along dimension 0 to some indices.",
+)
+register_op(
+    "TensorArrayConcatV3",
+    inputs=["handle: resource", "flow_in: float"],
+    outputs=["value: dtype", "lengths: int64"],
+    attrs=["dtype: type", "element_shape_except0: shape = unknown"],
+    shape_fn=_concat_shape,
+    gradient=_concat_grad,
+    stateful=True,
+    doc="Concatenates all elements along their dimension 0.",
+)
+register_op(
+    "TensorArraySplitV3",
+    inputs=["handle: resource", "value: T", "lengths: int64", "flow_in: float"],
+    outputs=["flow_out: float"],
+    attrs=["T: type"],
+    shape_fn=_split_shape,
+    gradient=_split_grad,
+    stateful=True,
+    doc="Splits a tensor along dimension 0 into the elements.",
+)
+register_op(
+    "TensorArraySizeV3",
+    inputs=["handle: resource", "flow_in: float"],
+    outputs=["size: int32"],
+    shape_fn=_size_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The number of elements.",
+)
+register_op(
+    "TensorArrayCloseV3",
+    inputs=["handle: resource"],
+    shape_fn=no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Deletes the array.",
+)
+
+
+def tensor_array_op(kind: str, **arguments: Any) -> Any:
+    """The op `TensorArray<kind>V3` with these arguments."""
+    return apply_op(f"TensorArray{kind}V3", **arguments)

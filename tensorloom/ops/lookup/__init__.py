@@ -1,0 +1,1 @@
+"""Lookup tables and vocabularies: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, reductions, segments and special functions: signatures, shape functions, gradients, builders."""

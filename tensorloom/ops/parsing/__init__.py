@@ -1,0 +1,1 @@
+"""Examples, CSV, JSON and protocol messages parsed: signatures, shape functions, gradients, builders."""

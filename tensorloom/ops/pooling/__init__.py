@@ -1,0 +1,1 @@
+"""Pooling: maxima and means of sliding windows: signatures, shape functions, gradients, builders."""

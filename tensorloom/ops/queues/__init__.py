@@ -1,0 +1,1 @@
+"""Queues, barriers, accumulators and staging areas: signatures, shape functions, gradients, builders."""

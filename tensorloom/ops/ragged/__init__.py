@@ -1,0 +1,1 @@
+"""Ragged tensors: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Random numbers: signatures, shape functions, gradients, builders."""

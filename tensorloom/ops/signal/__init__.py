@@ -1,0 +1,1 @@
+"""Fourier transforms: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Sparse tensors, sets and counts: signatures, shape functions, gradients, builders."""

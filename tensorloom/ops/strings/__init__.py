@@ -1,0 +1,1 @@
+"""Strings: splitting, hashing, encoding, regular expressions: signatures, shape functions, gradients, builders."""

@@ -1,0 +1,1 @@
+"""Files of any scheme, local or in a store."""

@@ -1,0 +1,1 @@
+"""TFRecord files, event files and summary databases."""

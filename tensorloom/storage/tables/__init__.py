@@ -1,0 +1,1 @@
+"""TensorFlow's sorted tables, and the codings inside of them."""

@@ -1,0 +1,1 @@
+"""Saving and restoring: `Saver`, object-based checkpoints, warm starts."""

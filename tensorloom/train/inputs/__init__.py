@@ -1,0 +1,1 @@
+"""Input with queues: producers, batches, queue runners, the coordinator."""

@@ -1,0 +1,1 @@
+"""MetaGraphDefs written and read."""

@@ -1,0 +1,1 @@
+"""Large tensors through memory that both ends map."""

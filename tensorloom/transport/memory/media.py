@@ -1,0 +1,120 @@
+"""How large bodies go from task to task beside their frames.
+
+A frame with the `SHARED` flag carries a reference in place of its body; the body itself
+goes through a medium. Shared memory is one, between tasks of one machine. RDMA is
+another: its `Outbox.put` registers the buffers with the network card and puts their
+addresses and keys into the reference, and its `Inbox.take` reads them from there.
+
+A medium is asked once for each connection. Both ends must answer alike, from what they
+both know of it: its kind, and its addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tensorloom.transport.memory.shared_memory import MAX_FILES, SharedMemory
+
+if TYPE_CHECKING:
+    import socket
+
+    import numpy as np
+
+    from tensorloom.transport.memory.lent_memory import LentBody
+    from tensorloom.transport.wire.packing import Buffer
+
+__all__ = ["MAX_FILES", "Inbox", "Medium", "Outbox", "inbox_of", "outbox_of", "use"]
+
+
+class Outbox(Protocol):
+    """One end of a connection, as it sends. One thread at a time."""
+
+    def put(
+        self, buffers: Sequence[Buffer], size: int
+    ) -> tuple[bytes, Sequence[int]] | None:
+        """Makes a body ready to be taken.
+
+        Args:
+          buffers: the parts of the body: the memory of the tensors themselves, which
+            nobody changes. Who registers memory does so here, and keeps what it
+            registered: a variable is sent from the same memory step after step. A
+            buffer stays alive as long as the medium refers to it.
+          size: their bytes.
+
+        Returns:
+          What the other end's `Inbox.take` needs, and files to send along, `MAX_FILES`
+          at most; None when the connection itself is to carry the body.
+        """
+        ...
+
+    def hung_up(self) -> None:
+        """The other end is gone: it reads nothing more. Any thread, at any time."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of all memory, registered or its own: the connection ends."""
+        ...
+
+
+class Inbox(Protocol):
+    """One end of a connection, as it receives. One thread at a time."""
+
+    def take(
+        self, reference: bytes, files: list[int]
+    ) -> np.ndarray[Any, Any] | LentBody:
+        """The body that a reference stands for.
+
+        The sender's memory is free again once the arrays are gone.
+
+        Args:
+          reference: what `Outbox.put` gave, from the other end.
+          files: received files in their order; the reference's own are taken out.
+
+        Raises:
+          errors.InvalidArgumentError: the reference is malformed.
+        """
+        ...
+
+
+class Medium(Protocol):
+    """A way for large bodies."""
+
+    def outbox(self, connection: socket.socket) -> Outbox | None:
+        """A connection's sending end; None where the medium does not reach."""
+        ...
+
+    def inbox(self, connection: socket.socket) -> Inbox | None:
+        """Its receiving end; None where the medium does not reach."""
+        ...
+
+
+_media: list[Medium] = [SharedMemory()]
+
+
+def use(medium: Medium) -> Callable[[], None]:
+    """Offers a medium to connections made later, before those that are there.
+
+    Returns:
+      A function that takes it out again.
+    """
+    _media.insert(0, medium)
+    return lambda: _media.remove(medium)
+
+
+def outbox_of(connection: socket.socket) -> Outbox | None:
+    """The sending end of the first medium that reaches; None: there is none."""
+    for medium in _media:
+        outbox = medium.outbox(connection)
+        if outbox is not None:
+            return outbox
+    return None
+
+
+def inbox_of(connection: socket.socket) -> Inbox | None:
+    """The receiving end of the first medium that reaches; None: there is none."""
+    for medium in _media:
+        inbox = medium.inbox(connection)
+        if inbox is not None:
+            return inbox
+    return None

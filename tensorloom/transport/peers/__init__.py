@@ -1,0 +1,1 @@
+"""Who is there, who is silent, who may speak."""

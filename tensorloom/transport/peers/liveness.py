@@ -1,0 +1,124 @@
+"""Tasks that stopped answering are found by asking them, while calls wait for them.
+
+A task that was killed hangs up, and its callers hear of it at once. One that was
+stopped, or whose network was cut, says nothing. So whoever has waited for a task for a
+while asks it for a sign of life; one that gives none within the limit is lost, and the
+calls that wait for it fail.
+
+Connections that a burst of calls has left behind are closed on the same rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Hashable, Sequence
+from typing import Final, Protocol
+from weakref import WeakSet
+
+from tensorloom.framework.runtime import threads
+
+#: How long a task may be silent, in seconds; 0: for ever, as TensorFlow's tasks.
+TIMEOUT_VARIABLE: Final = "TENSORLOOM_TASK_TIMEOUT_S"
+_DEFAULT_TIMEOUT_S: Final = 60.0
+# Channels are looked at so often, or more often if the limit is short.
+_PERIOD_S: Final = 5.0
+
+
+def task_timeout_s() -> float:
+    """How long a task may be silent.
+
+    Raises:
+      ValueError: the environment variable is no number.
+    """
+    return float(os.environ.get(TIMEOUT_VARIABLE, _DEFAULT_TIMEOUT_S))
+
+
+class Watched(Protocol):
+    """A way to a task, with the calls that are under way on it."""
+
+    def under_way(self) -> set[Hashable]:
+        """What stands for the calls."""
+        ...
+
+    def gives_sign_of_life(self, timeout_s: float) -> bool:
+        """Asks the task anything that it answers at once."""
+        ...
+
+    def lose(self, reason: str) -> None:
+        """Fails the calls that are under way."""
+        ...
+
+    def close_unused(self) -> None:
+        """Closes connections that no call has needed for a while."""
+        ...
+
+
+class _Watch:
+    """One thread for all that is watched."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watched: WeakSet[Watched] = WeakSet()
+        self._is_running = False
+
+    def add(self, watched: Watched) -> None:
+        """Watches as long as the object lives."""
+        limit_s = task_timeout_s()
+        with self._lock:
+            self._watched.add(watched)
+            if self._is_running:
+                return
+            self._is_running = True
+        threading.Thread(
+            target=self._run, args=(limit_s,), name="tensorloom-liveness", daemon=True
+        ).start()
+
+    def _run(self, limit_s: float) -> None:
+        asks = _Asks(limit_s) if limit_s > 0 else None
+        period_s = min(limit_s / 4, _PERIOD_S) if limit_s > 0 else _PERIOD_S
+        while True:
+            time.sleep(period_s)
+            with self._lock:
+                watched = list(self._watched)
+                if not watched:
+                    self._is_running = False
+                    return
+            for one in watched:
+                one.close_unused()
+            if asks is not None:
+                asks.look(watched)
+            del watched, one
+
+
+class _Asks:
+    """Asks the tasks that somebody has waited for since the last look."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._seen: dict[int, set[Hashable]] = {}
+        self._asked: set[int] = set()
+
+    def look(self, watched: Sequence[Watched]) -> None:
+        """Looks at the calls under way."""
+        now = {id(one): one.under_way() for one in watched}
+        for one in watched:
+            waits = not now[id(one)].isdisjoint(self._seen.get(id(one), ()))
+            if waits and id(one) not in self._asked:
+                self._asked.add(id(one))
+                threads.start(lambda w=one: self._ask(w))  # type: ignore[misc]
+        self._seen = now
+
+    def _ask(self, watched: Watched) -> None:
+        suspects = watched.under_way()
+        try:
+            if not watched.gives_sign_of_life(self._limit_s / 2) and (
+                not suspects.isdisjoint(watched.under_way())
+            ):
+                watched.lose(f"it has not answered for {self._limit_s:g} s")
+        finally:
+            self._asked.discard(id(watched))
+
+
+watch: Final = _Watch()

@@ -1,0 +1,1 @@
+"""Calls on connected sockets, between tensorloom's own tasks."""

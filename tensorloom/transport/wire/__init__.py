@@ -1,0 +1,1 @@
+"""Calls, frames and tensors as bytes."""

@@ -1,0 +1,1 @@
+"""From the nodes of a piece to Python source."""

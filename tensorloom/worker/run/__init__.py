@@ -1,0 +1,1 @@
+"""Steps of compiled pieces: rendezvous, resources, peers, errors."""
