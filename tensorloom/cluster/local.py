@@ -90,9 +90,9 @@ def load_host_kernels() -> None:
 def load_torch_kernels() -> None:
     """Imports torch and the kernels over its tensors."""
     load_host_kernels()
-    import tensorloom.kernels as kernels
+    from tensorloom.kernels import torch
 
-    import_all(kernels)
+    import_all(torch)
 
 
 def install() -> None:

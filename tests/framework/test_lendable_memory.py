@@ -172,7 +172,7 @@ def test_a_block_that_a_lost_peer_holds_is_never_used_again(lender: Lender) -> N
 
 FORKED = """
 import os, numpy
-from tensorloom.framework import lendable_memory
+from tensorloom.framework.runtime import lendable_memory
 class Lender: pass
 lender = Lender()
 lendable_memory.add_lender(lender)

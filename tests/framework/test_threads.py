@@ -10,7 +10,7 @@ import pytest
 
 _FORK = """
 import os, threading, time
-from tensorloom.framework import threads
+from tensorloom.framework.runtime import threads
 
 def run(seconds):
     done = threading.Event()

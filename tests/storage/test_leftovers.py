@@ -19,7 +19,7 @@ from tensorloom.storage.files import filesystem, leftovers
 
 _STAGE = """
 import sys, time
-from tensorloom.storage import filesystem
+from tensorloom.storage.files import filesystem
 staged = filesystem.stage_file(sys.argv[1])
 staged.append(b"x" * 10)
 print("staged", flush=True)

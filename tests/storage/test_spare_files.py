@@ -185,7 +185,7 @@ def test_a_forked_process_has_none(old: Path) -> None:
 
 _RETIRE = """
 import sys
-from tensorloom.storage import spare_files
+from tensorloom.storage.files import spare_files
 spare_files._LEAST = 1
 spare_files.retire(sys.argv[1])
 print("retired", flush=True)

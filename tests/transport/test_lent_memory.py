@@ -193,7 +193,8 @@ def test_what_is_lent_outlives_the_connection() -> None:
 
 READER = """
 import socket, sys, time
-from tensorloom.transport import frames, packing
+from tensorloom.transport.wire import frames
+from tensorloom.transport.wire import packing
 reader = frames.FrameReader(socket.socket(fileno=int(sys.argv[1])))
 (value,) = packing.unpack(reader.read().body)
 print(int(value.sum()), flush=True)

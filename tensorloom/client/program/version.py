@@ -36,7 +36,7 @@ export_value(VERSION, "version.VERSION")
 for _name in ("CXX11_ABI_FLAG", "MONOLITHIC_BUILD"):
     export_value(globals()[_name], _name, f"sysconfig.{_name}")
 
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
 @export("sysconfig.get_include")

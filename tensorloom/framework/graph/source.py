@@ -10,9 +10,10 @@ import linecache
 import os
 import sys
 from itertools import islice
+from pathlib import Path
 from types import CodeType, FrameType
 
-PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGE_DIR = str(Path(os.path.abspath(__file__)).parents[2]) + os.sep
 
 # Enough to see how the user's code came there; deeper frames are the runner's.
 MAX_FRAMES = 12

@@ -8,7 +8,8 @@ from types import ModuleType
 
 
 def import_all(package: ModuleType) -> None:
-    """Imports the modules of `package` (not of its subpackages), by name."""
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.ispkg:
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    """Imports the modules of `package` and of the packages in it, by name."""
+    for found in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{found.name}")
+        if found.ispkg:
+            import_all(module)

@@ -46,7 +46,7 @@ from numba.core.serialize import dumps
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Modules beside this package whose numbers become part of machine code.
-_TABLES: Final = ("host/glibc_math.py",)
+_TABLES: Final = ("host/math/glibc_math.py",)
 # What of numba's settings changes the machine code.
 _SETTINGS: Final = (
     "BOUNDSCHECK",
@@ -93,10 +93,11 @@ def _sources(folder: Path) -> str:
     Raises:
       OSError: there are no files, as in an archive.
     """
+    package = Path(__file__).parent
     tables = [Path(__file__).parents[1] / name for name in _TABLES]
     return " ".join(
         hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in [*sorted(folder.glob("*.py")), *tables]
+        for file in [*sorted({*package.rglob("*.py"), *folder.glob("*.py")}), *tables]
     )
 
 

@@ -42,7 +42,7 @@ assert "numba" not in sys.modules
 
 def test_no_module_imports_loops_at_its_top() -> None:
     for path in (ROOT / "tensorloom").rglob("*.py"):
-        if path.parent.name == "loops":
+        if "loops" in path.parts:
             continue
         for statement in ast.parse(path.read_text()).body:
             names = [alias.name for alias in getattr(statement, "names", ())]

@@ -262,7 +262,7 @@ def test_without_sources_machine_code_is_not_kept(
     assert _hits(load()) == 0
 
 
-@pytest.mark.parametrize("module", sorted(PLACE.glob("*.py")), ids=lambda m: m.stem)
+@pytest.mark.parametrize("module", sorted(PLACE.rglob("*.py")), ids=lambda m: m.stem)
 def test_what_loops_take_is_part_of_their_state(module: Path) -> None:
     """Else a change there would leave machine code with what was before."""
     tree = ast.parse(module.read_text())

@@ -18,7 +18,7 @@ from tensorloom.kernels.host.data.iterator_resource import (
     private_name,
 )
 from tensorloom.kernels.host.data.optional import Optional
-from tensorloom.kernels.host.datasets.dataset import as_dataset
+from tensorloom.kernels.host.data.pipeline.dataset import as_dataset
 from tensorloom.kernels.host.state import handle_strings
 from tensorloom.storage.checkpoints.variants import OpaqueVariant
 

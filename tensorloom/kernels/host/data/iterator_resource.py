@@ -11,13 +11,13 @@ from tensorloom.framework import errors
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
 from tensorloom.framework.types.varint import decode_varint, encode_varint
-from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
+from tensorloom.kernels.host.data.pipeline.environment import Cancellation, Environment
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelContext
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.framework.types.tensor_shape import TensorShape
-    from tensorloom.kernels.host.datasets.dataset import (
+    from tensorloom.kernels.host.data.pipeline.dataset import (
         Dataset,
         DatasetIterator,
         Element,

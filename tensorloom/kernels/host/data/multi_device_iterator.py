@@ -19,7 +19,7 @@ from tensorloom.kernels.host.data.iterator_resource import (
     check_types,
     private_name,
 )
-from tensorloom.kernels.host.datasets.dataset import as_dataset
+from tensorloom.kernels.host.data.pipeline.dataset import as_dataset
 from tensorloom.kernels.host.state import handle_strings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         OpKernelConstruction,
         OpKernelContext,
     )
-    from tensorloom.kernels.host.datasets.dataset import Element
+    from tensorloom.kernels.host.data.pipeline.dataset import Element
 
 _CPP_NAME = "N10tensorflow4data12_GLOBAL__N_119MultiDeviceIteratorE"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
-from tensorloom.kernels.host.datasets.buffering import MemoryCache
-from tensorloom.kernels.host.datasets.shuffle import FixedSeeds, SeedGenerator
+from tensorloom.kernels.host.data.pipeline.buffering import MemoryCache
+from tensorloom.kernels.host.data.pipeline.shuffle import FixedSeeds, SeedGenerator
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction

@@ -14,7 +14,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.control_flow.waiting import node_resource
-from tensorloom.kernels.host.datasets.statistics import StatsAggregator
+from tensorloom.kernels.host.data.pipeline.statistics import StatsAggregator
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction

@@ -213,7 +213,7 @@ class LMDBReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         """The pairs of a database."""
-        from tensorloom.kernels.host.datasets.databases import lmdb_records
+        from tensorloom.kernels.host.data.pipeline.databases import lmdb_records
 
         yield from lmdb_records(os.fsdecode(work))
 

@@ -23,7 +23,7 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array.allocation import check_shape
-from tensorloom.kernels.host.datasets.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords
 from tensorloom.kernels.host.nn.candidate_draws import AliasDraws
 from tensorloom.kernels.host.nn.candidate_sampling import alias_table
 from tensorloom.kernels.host.random.philox import (

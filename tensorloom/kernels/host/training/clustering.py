@@ -16,7 +16,7 @@ from tensorloom.framework.registry.op_kernel import (
     OpKernelContext,
     host_kernel,
 )
-from tensorloom.kernels.host.datasets.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords
 from tensorloom.kernels.host.random.philox import uint32_to_float
 
 _Array = NDArray[Any]

@@ -3,5 +3,5 @@
 A dataset (the value of a variant tensor) knows how to make an iterator; an iterator
 gives elements, tuples of values in host memory, by `next()`. `dataset.py` says what
 both promise; one file a family holds the datasets with the kernels that make them.
-`kernels/host/data/dataset_ops.py` imports them all.
+Importing them registers them.
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime.resource import Resource
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 # What TensorFlow counts for a string beside its characters.
 _STRING_BYTES = 8

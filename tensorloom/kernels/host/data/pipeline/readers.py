@@ -11,7 +11,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types.object_arrays import object_scalar
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -20,7 +20,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 # Returns the next records of a file, none at the end.
 _Read = Callable[[], list[bytes]]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     UNKNOWN,
     Dataset,
@@ -27,12 +27,12 @@ from tensorloom.kernels.host.datasets.dataset import (
     like,
     rows_of,
 )
-from tensorloom.kernels.host.datasets.selection import RepeatDataset
-from tensorloom.kernels.host.datasets.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.selection import RepeatDataset
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 
 class SeedGenerator:

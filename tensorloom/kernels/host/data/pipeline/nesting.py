@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets import background
-from tensorloom.kernels.host.datasets.batching import stack_elements
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline import background
+from tensorloom.kernels.host.data.pipeline.batching import stack_elements
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -22,14 +22,17 @@ from tensorloom.kernels.host.datasets.dataset import (
     numpy_type,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import (
+from tensorloom.kernels.host.data.pipeline.environment import (
     CapturedFunction,
     Environment,
     capture,
     capture_each,
 )
-from tensorloom.kernels.host.datasets.mapping import threads_of
-from tensorloom.kernels.host.datasets.sources import ElementDataset, ElementIterator
+from tensorloom.kernels.host.data.pipeline.mapping import threads_of
+from tensorloom.kernels.host.data.pipeline.sources import (
+    ElementDataset,
+    ElementIterator,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction

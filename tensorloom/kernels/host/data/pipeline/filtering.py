@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     UNKNOWN,
     Dataset,
@@ -19,7 +19,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     like,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import (
+from tensorloom.kernels.host.data.pipeline.environment import (
     CapturedFunction,
     Environment,
     capture,
@@ -27,7 +27,7 @@ from tensorloom.kernels.host.datasets.environment import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.statistics import Statistics
+    from tensorloom.kernels.host.data.pipeline.statistics import Statistics
 
 
 def _truth(results: tuple[Any, ...], what: str) -> bool:

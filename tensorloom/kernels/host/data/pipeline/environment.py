@@ -13,7 +13,7 @@ from tensorloom.framework.runtime.cancellation import CancellationManager
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelConstruction
-    from tensorloom.kernels.host.datasets.statistics import Statistics
+    from tensorloom.kernels.host.data.pipeline.statistics import Statistics
 
 
 class Cancellation(CancellationManager):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets.batching import stack_elements
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.batching import stack_elements
+from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     UNKNOWN,
     Dataset,
@@ -18,12 +18,12 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.datasets.sources import ElementDataset, row_of
+from tensorloom.kernels.host.data.pipeline.sources import ElementDataset, row_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.types.dtypes import DType
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 
 class _WindowDataset(Dataset):

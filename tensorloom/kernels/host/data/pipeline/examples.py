@@ -10,8 +10,8 @@ import numpy as np
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.registry.shape_inference import format_shape
-from tensorloom.kernels.host.datasets import background
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline import background
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -19,8 +19,8 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import Cancellation, Environment
-from tensorloom.kernels.host.datasets.mapping import threads_of
+from tensorloom.kernels.host.data.pipeline.environment import Cancellation, Environment
+from tensorloom.kernels.host.data.pipeline.mapping import threads_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import (

@@ -9,14 +9,14 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.kernels.host.datasets import background
-from tensorloom.kernels.host.datasets.batching import (
+from tensorloom.kernels.host.data.pipeline import background
+from tensorloom.kernels.host.data.pipeline.batching import (
     BatchDataset,
     cardinality_of_batches,
     stack_elements,
     text_of,
 )
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -25,7 +25,7 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import (
+from tensorloom.kernels.host.data.pipeline.environment import (
     Cancellation,
     CapturedFunction,
     Environment,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -18,13 +18,13 @@ from tensorloom.kernels.host.datasets.dataset import (
     like,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import (
+from tensorloom.kernels.host.data.pipeline.environment import (
     Cancellation,
     CapturedFunction,
     Environment,
 )
-from tensorloom.kernels.host.datasets.sources import RandomWords
-from tensorloom.kernels.host.datasets.stored import Elements
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.stored import Elements
 from tensorloom.kernels.host.random.philox import uint32_to_float
 
 if TYPE_CHECKING:

@@ -10,19 +10,19 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types.object_arrays import object_scalar
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.datasets.readers import file_names
+from tensorloom.kernels.host.data.pipeline.readers import file_names
 from tensorloom.kernels.host.parsing.decoding import csv_fields, csv_number
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 _Parse = Callable[[bytes], Element]
 

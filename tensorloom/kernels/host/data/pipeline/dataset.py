@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.framework.types.tensor_shape import TensorShape
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 Element = tuple[Any, ...]
 INFINITE = -1

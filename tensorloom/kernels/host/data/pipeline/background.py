@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.kernels.host.datasets.dataset import DatasetIterator, Element
-from tensorloom.kernels.host.datasets.environment import Cancellation
+from tensorloom.kernels.host.data.pipeline.dataset import DatasetIterator, Element
+from tensorloom.kernels.host.data.pipeline.environment import Cancellation
 
 if TYPE_CHECKING:
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 # An element that takes longer than this is worth a thread.
 SLOW_NS: Final = 200_000

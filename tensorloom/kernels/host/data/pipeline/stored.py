@@ -19,7 +19,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.types import tensor_proto
 from tensorloom.framework.types.varint import decode_varint, encode_varint
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -27,13 +27,13 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.datasets.environment import (
+from tensorloom.kernels.host.data.pipeline.environment import (
     Cancellation,
     CapturedFunction,
     Environment,
     capture,
 )
-from tensorloom.kernels.host.datasets.sources import ElementDataset
+from tensorloom.kernels.host.data.pipeline.sources import ElementDataset
 from tensorloom.storage.files.file_errors import as_file_errors
 
 if TYPE_CHECKING:

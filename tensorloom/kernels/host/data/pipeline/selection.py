@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     UNKNOWN,
     Dataset,
@@ -26,7 +26,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 
 # --- take and skip -------------------------------------------------------------

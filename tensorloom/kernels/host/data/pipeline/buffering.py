@@ -9,8 +9,8 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets import background
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline import background
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -18,12 +18,12 @@ from tensorloom.kernels.host.datasets.dataset import (
     dataset_kernel,
     like,
 )
-from tensorloom.kernels.host.datasets.sources import ElementIterator
+from tensorloom.kernels.host.data.pipeline.sources import ElementIterator
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
-    from tensorloom.kernels.host.datasets.statistics import Statistics
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.statistics import Statistics
 
 # How far ahead where TensorFlow would tune it.
 _AUTOTUNED_BUFFER = 4

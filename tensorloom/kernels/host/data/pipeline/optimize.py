@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.kernels.host.datasets.batching import BatchDataset
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.batching import BatchDataset
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     as_dataset,
     dataset_kernel,
 )
-from tensorloom.kernels.host.datasets.mapping import MapAndBatchDataset, MapDataset
-from tensorloom.kernels.host.datasets.selection import RepeatDataset
-from tensorloom.kernels.host.datasets.shuffle import ShuffleDataset
+from tensorloom.kernels.host.data.pipeline.mapping import MapAndBatchDataset, MapDataset
+from tensorloom.kernels.host.data.pipeline.selection import RepeatDataset
+from tensorloom.kernels.host.data.pipeline.shuffle import ShuffleDataset
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction

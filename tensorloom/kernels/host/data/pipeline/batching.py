@@ -12,7 +12,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.data.iterator_resource import check_shapes
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
     Element,
@@ -26,7 +26,7 @@ from tensorloom.kernels.host.datasets.dataset import (
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.types.dtypes import DType
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 
 def text_of(shape: Sequence[int]) -> str:

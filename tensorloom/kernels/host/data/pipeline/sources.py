@@ -14,7 +14,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.data.iterator_resource import check_shapes
-from tensorloom.kernels.host.datasets.dataset import (
+from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     Dataset,
     DatasetIterator,
@@ -28,7 +28,7 @@ from tensorloom.kernels.host.random.philox import Generator
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-    from tensorloom.kernels.host.datasets.environment import Environment
+    from tensorloom.kernels.host.data.pipeline.environment import Environment
 
 
 class TensorDataset(Dataset):
@@ -388,6 +388,6 @@ def _auto_shard(source: Any, workers: Any, index: Any) -> Dataset:
         raise errors.InvalidArgumentError(None, None, message)
     if int(workers) <= 1:
         return dataset
-    from tensorloom.kernels.host.datasets.selection import ShardDataset
+    from tensorloom.kernels.host.data.pipeline.selection import ShardDataset
 
     return ShardDataset(dataset, int(workers), int(index))
