@@ -33,12 +33,12 @@ KINDS = (b"", b"GZIP", b"ZLIB")
 DATA = ROOT / "tests" / "storage" / "data"
 
 
-from tensorloom.framework import errors
+from tensorloom.framework import errors  # noqa: E402
 from tensorloom.framework.types import varint  # noqa: E402
-from tensorloom.storage.checkpoints import bundle_reader, checkpoint_v1, slices
-from tensorloom.storage.files import byte_stream
-from tensorloom.storage.records import event_files, record_file, tfrecord
-from tensorloom.storage.tables import crc32c, snappy, table_reader, table_writer
+from tensorloom.storage.checkpoints import bundle_reader, checkpoint_v1, slices  # noqa: E402
+from tensorloom.storage.files import byte_stream  # noqa: E402
+from tensorloom.storage.records import event_files, record_file, tfrecord  # noqa: E402
+from tensorloom.storage.tables import crc32c, snappy, table_reader, table_writer  # noqa: E402
 
 # Readers alone are watched: to instrument all of tensorloom would take minutes.
 WATCHED = (

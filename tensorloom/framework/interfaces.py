@@ -3,7 +3,8 @@
     Session --MasterInterface--> master --WorkerInterface--> workers
 
 Each side holds the other by these protocols alone. The in-process implementations are
-`master/run/master.py` and `worker/run/worker.py`; remote ones stand behind the same calls.
+`master/run/master.py` and `worker/run/worker.py`; remote ones stand behind the same
+calls.
 
 A step goes through the interfaces once to be prepared (`prepare_step`,
 `register_graph`) and then runs by one plain call: what `prepare_step` returns is, on

@@ -14,7 +14,7 @@ from tensorloom.protos import tensor_bundle_pb2
 from tensorloom.storage.checkpoints.bundle_reader import BundleReader
 from tensorloom.storage.checkpoints.bundle_writer import BundleWriter
 from tensorloom.storage.checkpoints.later_dtypes import LaterDType
-from tests.storage.test_checkpoints import rewrite
+from tests.storage.checkpoints.test_checkpoints import rewrite
 
 FLOAT8_E4M3FN = 25  # TensorFlow 2's number of the dtype
 

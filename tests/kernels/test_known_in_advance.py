@@ -16,7 +16,7 @@ from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.array.in_place import is_maker
 from tensorloom.kernels.host.linalg import blas_threads
 from tensorloom.kernels.host.linalg.blas_threads import BlasThreads
-from tests.kernels.math_ops_calls import call_host, construction
+from tests.kernels.math.math_ops_calls import call_host, construction
 
 F = np.float32
 

@@ -1,8 +1,8 @@
 """Records what TensorFlow 1.15 makes of a graph's seed in each program of two files.
 
 `.venv-tf115/bin/python tests/peer/seed_recorder.py` writes the files that
-`tests/client/derived_seeds.py` reads anew, with the same programs. To add a program,
-add a line `program => 0` first. Python 3.7.
+`tests/client/program/derived_seeds.py` reads anew, with the same programs. To add a
+program, add a line `program => 0` first. Python 3.7.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "client"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "client" / "program"))
 import derived_seeds
 
 

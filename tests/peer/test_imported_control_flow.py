@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.client import imported_control_flow as recorded
+from tests.client.importing import imported_control_flow as recorded
 from tests.peer.peers import python_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import recorded_graphs
+from tests.client.importing import recorded_graphs
 from tests.peer.peers import python_of
 
 RECORDER = Path(__file__).with_name("graph_recorder.py")

@@ -13,7 +13,8 @@ from google.protobuf.descriptor import FieldDescriptor
 import tensorloom.protos
 from tensorloom.framework.types.tensor_proto import decode_tensor
 from tensorloom.protos.tensor_pb2 import TensorProto
-from tests.framework import recorded, test_dtypes
+from tests.framework import recorded
+from tests.framework.types import test_dtypes
 from tests.peer.peers import Peer, read_array
 
 if TYPE_CHECKING:

@@ -106,7 +106,7 @@ def _classic_nodes(
     graphs: Sequence[BranchGradient],
     results: Sequence[list[Any]],
 ) -> int:
-    """How many operations TensorFlow makes: see framework/graph/classic_node_counts.py."""
+    """How many operations TensorFlow makes: see `classic_node_counts`."""
     # A Switch for each component of a gradient that comes in, and what gates its two
     # outputs.
     given = [g for g in grads if g is not None]

@@ -51,7 +51,8 @@ class WalkOptions:
     gate: bool  # all gradients of an op are made before any is used
     aggregation_method: int
     stop_ops: Sequence[Operation]  # not differentiated
-    # TensorFlow gates the nodes of this body: see framework/graph/classic_node_counts.py.
+    # TensorFlow gates the nodes of this body: see
+    # framework/graph/classic_node_counts.py.
     counts_gates: bool = False
 
 

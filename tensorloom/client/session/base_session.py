@@ -45,11 +45,12 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
-from tensorloom.framework.runtime import session_config
 from tensorloom.framework.runtime.garbage import collection_paused
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from tensorloom.framework.runtime import session_config
 
 
 class SessionInterface:

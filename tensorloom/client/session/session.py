@@ -13,12 +13,12 @@ from tensorloom.client.session import master_factory, session_arguments
 from tensorloom.client.session.base_session import BaseSession, local_sessions
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import default_stack
-from tensorloom.framework.runtime import session_config
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tensorloom.framework.graph.graph import Graph
+    from tensorloom.framework.runtime import session_config
 
 
 @export("Session")

@@ -58,7 +58,8 @@ class Graph(GraphScopes, GraphCollections):
         self._finalized = False
         self._seed: int | None = None
         self._producer = PRODUCER_VERSION
-        # While a newer TensorFlow's nodes are added: see framework/types/constant_value.py.
+        # While a newer TensorFlow's nodes are added: see
+        # framework/types/constant_value.py.
         self._sees_single_sizes = False
         self._min_consumer = MIN_CONSUMER_VERSION
         self._bad_consumers: tuple[int, ...] = ()

@@ -1,8 +1,8 @@
 """How many operations TensorFlow 1.15 would have made in a graph so far.
 
 Where a graph has a seed, an op without one of its own takes this number
-(`framework/runtime/random_seed.py`), so programs get TensorFlow's random numbers only if it
-goes as TensorFlow's does. Every operation adds one to it. Where a builder makes
+(`framework/runtime/random_seed.py`), so programs get TensorFlow's random numbers only
+if it goes as TensorFlow's does. Every operation adds one to it. Where a builder makes
 another number of operations than TensorFlow, it says how many TensorFlow makes.
 """
 

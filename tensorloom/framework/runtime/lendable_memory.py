@@ -2,11 +2,12 @@
 
 A block is an anonymous file (memfd) that this process maps. A variable whose value
 lies in a block is not copied when it is sent: the receiver maps the same pages
-(`transport/memory/lent_memory.py`) and says in the first bytes of the file when it needs them
-no more. As long as it has not said so the block is lent, and nobody writes into it:
-who wants to change the variable moves it to another block first
-(`kernels/torch/state/variable_value.py`). What a peer that died has not given back is lent for
-ever; the variable then leaves the block with its next update, and the memory is freed.
+(`transport/memory/lent_memory.py`) and says in the first bytes of the file when it
+needs them no more. As long as it has not said so the block is lent, and nobody writes
+into it: who wants to change the variable moves it to another block first
+(`kernels/torch/state/variable_value.py`). What a peer that died has not given back is
+lent for ever; the variable then leaves the block with its next update, and the memory
+is freed.
 
     bytes 0..63: 1 for each receiver that uses the block | byte 64: 1 when its owner has
     retired it: no receiver need keep it mapped | unused up to byte 4096 | the value

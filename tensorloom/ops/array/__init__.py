@@ -1,1 +1,4 @@
-"""Tensors made, joined, reshaped and copied: signatures, shape functions, gradients, builders."""
+"""Tensors made, joined, reshaped and copied.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Sound: codecs and spectrograms: signatures, shape functions, gradients, builders."""
+"""Sound: codecs and spectrograms.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Boosted trees: signatures, shape functions, gradients, builders."""
+"""Boosted trees.
+
+Signatures, shape functions, gradients, builders.
+"""

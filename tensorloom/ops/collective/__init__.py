@@ -1,1 +1,4 @@
-"""Tensors exchanged between devices and tasks: signatures, shape functions, gradients, builders."""
+"""Tensors exchanged between devices and tasks.
+
+Signatures, shape functions, gradients, builders.
+"""

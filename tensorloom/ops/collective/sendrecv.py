@@ -1,7 +1,7 @@
 """Send and Recv: the edges between the parts of a partitioned graph.
 
-The partitioner makes these nodes (`framework/graph/graph_partition.py`), the worker runs
-them against the step's rendezvous; no builder makes one.
+The partitioner makes these nodes (`framework/graph/graph_partition.py`), the worker
+runs them against the step's rendezvous; no builder makes one.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Control flow: the classic primitives, functional branches and loops, calls: signatures, shape functions, gradients, builders."""
+"""Control flow: the classic primitives, functional branches and loops, calls.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,8 +1,8 @@
 """Further ops that run functions of the graph: For, RemoteCall, gradients, maps.
 
 As those of `functional_ops.py` they have no kernels: the worker compiles the functions
-into the piece (`worker/compile/emit_function_ops.py`). MapDefun alone calls its function from a
-kernel.
+into the piece (`worker/compile/emit_function_ops.py`). MapDefun alone calls its
+function from a kernel.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 What they do is not in a kernel: the worker compiles their functions into the piece
 around them. Gradients of `If` and `While` are made by the client, which holds the
-bodies as graphs (`client/gradients/cond_gradient.py`, `client/gradients/while_gradient.py`).
+bodies as graphs (`client/gradients/cond_gradient.py`,
+`client/gradients/while_gradient.py`).
 """
 
 from __future__ import annotations

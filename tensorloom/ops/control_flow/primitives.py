@@ -3,9 +3,9 @@
 Graphs that TensorFlow's v1 clients make have these in place of `If` and `While`. The
 master turns structured ones into functions (`master/functionalize/`); the rest runs on
 the worker's dataflow interpreter. The gradient of a loop needs the contexts of the
-client that built it (`client/control_flow/control_flow_context.py`). A MetaGraphDef brings them, a
-GraphDef does not: as in TensorFlow asking for it is then an error. That of Switch and
-Merge is made of Merge and Switch.
+client that built it (`client/control_flow/control_flow_context.py`). A MetaGraphDef
+brings them, a GraphDef does not: as in TensorFlow asking for it is then an error. That
+of Switch and Merge is made of Merge and Switch.
 """
 
 from __future__ import annotations

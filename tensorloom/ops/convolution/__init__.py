@@ -1,1 +1,4 @@
-"""Convolutions and other sliding windows with weights: signatures, shape functions, gradients, builders."""
+"""Convolutions and other sliding windows with weights.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Datasets, iterators and optionals: signatures, shape functions, gradients, builders."""
+"""Datasets, iterators and optionals.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Checks, debugging, logging and memory statistics: signatures, shape functions, gradients, builders."""
+"""Checks, debugging, logging and memory statistics.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Images: codecs, colors, crops, resizing, boxes: signatures, shape functions, gradients, builders."""
+"""Images: codecs, colors, crops, resizing, boxes.
+
+Signatures, shape functions, gradients, builders.
+"""

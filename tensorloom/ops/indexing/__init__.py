@@ -1,1 +1,4 @@
-"""Elements and rows of tensors picked, placed and sorted out by index or condition: signatures, shape functions, gradients, builders."""
+"""Elements and rows of tensors picked, placed and sorted out by index or condition.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Files, readers, and saving and restoring of checkpoints: signatures, shape functions, gradients, builders."""
+"""Files, readers, and saving and restoring of checkpoints.
+
+Signatures, shape functions, gradients, builders.
+"""

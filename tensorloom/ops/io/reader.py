@@ -1,7 +1,7 @@
 """Readers: records of the files whose names a queue gives.
 
-The classes are in `client/queues/readers.py`. Every op is there for resource handles (V2)
-and for the string references of older graphs.
+The classes are in `client/queues/readers.py`. Every op is there for resource handles
+(V2) and for the string references of older graphs.
 """
 
 from __future__ import annotations

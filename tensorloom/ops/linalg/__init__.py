@@ -1,1 +1,4 @@
-"""Products, decompositions and solutions of matrices: signatures, shape functions, gradients, builders."""
+"""Products, decompositions and solutions of matrices.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""TensorArrays, tensor lists and tensor maps: signatures, shape functions, gradients, builders."""
+"""TensorArrays, tensor lists and tensor maps.
+
+Signatures, shape functions, gradients, builders.
+"""

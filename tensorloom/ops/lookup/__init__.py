@@ -1,1 +1,4 @@
-"""Lookup tables and vocabularies: signatures, shape functions, gradients, builders."""
+"""Lookup tables and vocabularies.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Arithmetic, comparison, reductions, segments and special functions: signatures, shape functions, gradients, builders."""
+"""Arithmetic, comparison, reductions, segments and special functions.
+
+Signatures, shape functions, gradients, builders.
+"""

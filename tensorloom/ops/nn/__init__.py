@@ -1,1 +1,4 @@
-"""Activations, normalization, losses, embeddings and sampling for neural networks: signatures, shape functions, gradients, builders."""
+"""Activations, normalization, losses, embeddings and sampling for neural networks.
+
+Signatures, shape functions, gradients, builders.
+"""

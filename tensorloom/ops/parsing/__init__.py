@@ -1,1 +1,4 @@
-"""Examples, CSV, JSON and protocol messages parsed: signatures, shape functions, gradients, builders."""
+"""Examples, CSV, JSON and protocol messages parsed.
+
+Signatures, shape functions, gradients, builders.
+"""

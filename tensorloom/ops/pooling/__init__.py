@@ -1,1 +1,4 @@
-"""Pooling: maxima and means of sliding windows: signatures, shape functions, gradients, builders."""
+"""Pooling: maxima and means of sliding windows.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Quantized numbers and what computes with them: signatures, shape functions, gradients, builders."""
+"""Quantized numbers and what computes with them.
+
+Signatures, shape functions, gradients, builders.
+"""

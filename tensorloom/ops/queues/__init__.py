@@ -1,1 +1,4 @@
-"""Queues, barriers, accumulators and staging areas: signatures, shape functions, gradients, builders."""
+"""Queues, barriers, accumulators and staging areas.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,4 +1,4 @@
-"""Queues: the ops, and their shape functions. The classes are in `client/queues/queues.py`.
+"""Queues: the ops, and their shape functions. Classes: `client/queues/queues.py`.
 
 Every op is there for resource handles (V2) and for the string references of older
 graphs.

@@ -1,1 +1,4 @@
-"""Ragged tensors: signatures, shape functions, gradients, builders."""
+"""Ragged tensors.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Random numbers: signatures, shape functions, gradients, builders."""
+"""Random numbers.
+
+Signatures, shape functions, gradients, builders.
+"""

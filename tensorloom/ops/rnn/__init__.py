@@ -1,1 +1,4 @@
-"""Recurrent cells as single operations, and beam search: signatures, shape functions, gradients, builders."""
+"""Recurrent cells as single operations, and beam search.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Fourier transforms: signatures, shape functions, gradients, builders."""
+"""Fourier transforms.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Sparse tensors, sets and counts: signatures, shape functions, gradients, builders."""
+"""Sparse tensors, sets and counts.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Variables, stacks and tensors that outlive a step: signatures, shape functions, gradients, builders."""
+"""Variables, stacks and tensors that outlive a step.
+
+Signatures, shape functions, gradients, builders.
+"""

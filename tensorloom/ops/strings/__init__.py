@@ -1,1 +1,4 @@
-"""Strings: splitting, hashing, encoding, regular expressions: signatures, shape functions, gradients, builders."""
+"""Strings: splitting, hashing, encoding, regular expressions.
+
+Signatures, shape functions, gradients, builders.
+"""

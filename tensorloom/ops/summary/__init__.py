@@ -1,1 +1,4 @@
-"""Summaries for TensorBoard: signatures, shape functions, gradients, builders."""
+"""Summaries for TensorBoard.
+
+Signatures, shape functions, gradients, builders.
+"""

@@ -1,1 +1,4 @@
-"""Updates of variables by optimizers, and training algorithms as operations: signatures, shape functions, gradients, builders."""
+"""Updates of variables by optimizers, and training algorithms as operations.
+
+Signatures, shape functions, gradients, builders.
+"""

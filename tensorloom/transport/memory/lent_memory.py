@@ -1,9 +1,9 @@
 """Tensors that are not copied at all: the receiver maps the memory that they are in.
 
-What lies in a block of `framework/runtime/lendable_memory.py` is lent: the frame says which
-block, and where in it; the block's file comes along when the connection carries it for
-the first time. The receiver maps it so that what it wrote, by mistake, would be a copy
-of its own, and clears the mark in the block when the last array there is gone.
+What lies in a block of `framework/runtime/lendable_memory.py` is lent: the frame says
+which block, and where in it; the block's file comes along when the connection carries
+it for the first time. The receiver maps it so that what it wrote, by mistake, would be
+a copy of its own, and clears the mark in the block when the last array there is gone.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ after:  b = None
 
 The first iteration makes the array, so that its shape and strides are what the kernel
 gives; the others write over it. That takes kernels that can write into an `out`, and
-readers that are known to keep no view (`kernels/host/array/in_place.py`). An array that is
-the next value of a loop variable is read in the next iteration too: it alternates with
-a second one.
+readers that are known to keep no view (`kernels/host/array/in_place.py`). An array that
+is the next value of a loop variable is read in the next iteration too: it alternates
+with a second one.
 """
 
 from __future__ import annotations

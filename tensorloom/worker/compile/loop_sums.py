@@ -8,7 +8,8 @@ after:  total = fresh(start);  s = product_sum(total)
 The gradient of what all iterations share, as the weights of a recurrent network, is
 such a sum. Nobody else sees it before the loop ends, so that it may stay in one place:
 neither a product of the size of the weights is written in each iteration, nor another
-sum. Products of few rows are computed together: see `kernels/torch/linalg/product_sum.py`.
+sum. Products of few rows are computed together: see
+`kernels/torch/linalg/product_sum.py`.
 """
 
 from __future__ import annotations

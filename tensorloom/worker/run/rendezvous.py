@@ -1,8 +1,8 @@
 """The rendezvous: where a Send leaves a tensor and a Recv takes it, by key.
 
-Keys are TensorFlow's strings (see `framework/runtime/rendezvous_key.py`). One rendezvous lives
-as long as its step. A value may be received before it is sent, and each is received
-once.
+Keys are TensorFlow's strings (see `framework/runtime/rendezvous_key.py`). One
+rendezvous lives as long as its step. A value may be received before it is sent, and
+each is received once.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.registry.op_kernel import OpKernelContext
 from tensorloom.framework.runtime import threads
 from tensorloom.framework.runtime.cancellation import CancellationManager
-from tensorloom.framework.types import dtypes
 from tensorloom.transport.wire.request_ids import new_step_id
 from tensorloom.worker.run.rendezvous import Rendezvous
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Node
     from tensorloom.framework.runtime.resource import ResourceManager
+    from tensorloom.framework.types import dtypes
     from tensorloom.framework.types.tensor_shape import TensorShape
     from tensorloom.worker.compile.dataflow_piece import DataflowPiece
     from tensorloom.worker.compile.piece import Piece

@@ -1,1 +1,4 @@
-"""Tensors made, joined, reshaped and copied: kernels over NumPy values in host memory."""
+"""Tensors made, joined, reshaped and copied.
+
+Kernels over NumPy values in host memory.
+"""

@@ -2,8 +2,8 @@
 
 A new array costs NumPy a third of an elementwise operation on some hundred elements,
 and the cache lines of the old one. So where an input ends with its reader, the emitter
-of a piece (`worker/compile/emitter.py`) calls the ufunc behind the kernel with that input as
-its `out`.
+of a piece (`worker/compile/emitter.py`) calls the ufunc behind the kernel with that
+input as its `out`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Sound: codecs and spectrograms: kernels over NumPy values in host memory."""
+"""Sound: codecs and spectrograms.
+
+Kernels over NumPy values in host memory.
+"""

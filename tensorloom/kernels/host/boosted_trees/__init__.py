@@ -1,1 +1,4 @@
-"""Boosted trees: kernels over NumPy values in host memory."""
+"""Boosted trees.
+
+Kernels over NumPy values in host memory.
+"""

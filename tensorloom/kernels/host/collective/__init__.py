@@ -1,1 +1,4 @@
-"""Tensors exchanged between devices and tasks: kernels over NumPy values in host memory."""
+"""Tensors exchanged between devices and tasks.
+
+Kernels over NumPy values in host memory.
+"""

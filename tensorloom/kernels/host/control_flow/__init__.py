@@ -1,1 +1,4 @@
-"""Control flow: the classic primitives, functional branches and loops, calls: kernels over NumPy values in host memory."""
+"""Control flow: the classic primitives, functional branches and loops, calls.
+
+Kernels over NumPy values in host memory.
+"""

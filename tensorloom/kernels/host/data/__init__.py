@@ -1,1 +1,4 @@
-"""Datasets, iterators and optionals: kernels over NumPy values in host memory."""
+"""Datasets, iterators and optionals.
+
+Kernels over NumPy values in host memory.
+"""

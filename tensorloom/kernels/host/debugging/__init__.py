@@ -1,1 +1,4 @@
-"""Checks, debugging, logging and memory statistics: kernels over NumPy values in host memory."""
+"""Checks, debugging, logging and memory statistics.
+
+Kernels over NumPy values in host memory.
+"""

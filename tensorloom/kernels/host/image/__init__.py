@@ -1,1 +1,4 @@
-"""Images: codecs, colors, crops, resizing, boxes: kernels over NumPy values in host memory."""
+"""Images: codecs, colors, crops, resizing, boxes.
+
+Kernels over NumPy values in host memory.
+"""

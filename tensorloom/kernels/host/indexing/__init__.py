@@ -1,1 +1,4 @@
-"""Elements and rows of tensors picked, placed and sorted out by index or condition: kernels over NumPy values in host memory."""
+"""Elements and rows of tensors picked, placed and sorted out by index or condition.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Files, readers, and saving and restoring of checkpoints: kernels over NumPy values in host memory."""
+"""Files, readers, and saving and restoring of checkpoints.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Products, decompositions and solutions of matrices: kernels over NumPy values in host memory."""
+"""Products, decompositions and solutions of matrices.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""TensorArrays, tensor lists and tensor maps: kernels over NumPy values in host memory."""
+"""TensorArrays, tensor lists and tensor maps.
+
+Kernels over NumPy values in host memory.
+"""

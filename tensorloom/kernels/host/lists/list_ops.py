@@ -11,7 +11,6 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types import dtypes
-from tensorloom.kernels.host.array import fill as array_ops_fill
 from tensorloom.kernels.host.data.optional import Optional
 from tensorloom.kernels.host.lists.list_element import make_pop_back
 from tensorloom.kernels.host.math import sequence as math_ops_sequence  # noqa: F401

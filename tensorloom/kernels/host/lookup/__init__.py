@@ -1,1 +1,4 @@
-"""Lookup tables and vocabularies: kernels over NumPy values in host memory."""
+"""Lookup tables and vocabularies.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Arithmetic, comparison, reductions, segments and special functions: kernels over NumPy values in host memory."""
+"""Arithmetic, comparison, reductions, segments and special functions.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Activations, normalization, losses, embeddings and sampling for neural networks: kernels over NumPy values in host memory."""
+"""Activations, normalization, losses, embeddings and sampling for neural networks.
+
+Kernels over NumPy values in host memory.
+"""

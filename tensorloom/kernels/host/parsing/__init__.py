@@ -1,1 +1,4 @@
-"""Examples, CSV, JSON and protocol messages parsed: kernels over NumPy values in host memory."""
+"""Examples, CSV, JSON and protocol messages parsed.
+
+Kernels over NumPy values in host memory.
+"""

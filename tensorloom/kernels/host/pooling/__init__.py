@@ -1,1 +1,4 @@
-"""Pooling: maxima and means of sliding windows: kernels over NumPy values in host memory."""
+"""Pooling: maxima and means of sliding windows.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Queues, barriers, accumulators and staging areas: kernels over NumPy values in host memory."""
+"""Queues, barriers, accumulators and staging areas.
+
+Kernels over NumPy values in host memory.
+"""

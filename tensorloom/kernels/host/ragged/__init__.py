@@ -1,1 +1,4 @@
-"""Ragged tensors: kernels over NumPy values in host memory."""
+"""Ragged tensors.
+
+Kernels over NumPy values in host memory.
+"""

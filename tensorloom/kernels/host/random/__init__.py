@@ -1,1 +1,4 @@
-"""Random numbers: kernels over NumPy values in host memory."""
+"""Random numbers.
+
+Kernels over NumPy values in host memory.
+"""

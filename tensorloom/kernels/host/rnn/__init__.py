@@ -1,1 +1,4 @@
-"""Recurrent cells as single operations, and beam search: kernels over NumPy values in host memory."""
+"""Recurrent cells as single operations, and beam search.
+
+Kernels over NumPy values in host memory.
+"""

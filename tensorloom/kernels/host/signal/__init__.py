@@ -1,1 +1,4 @@
-"""Fourier transforms: kernels over NumPy values in host memory."""
+"""Fourier transforms.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Sparse tensors, sets and counts: kernels over NumPy values in host memory."""
+"""Sparse tensors, sets and counts.
+
+Kernels over NumPy values in host memory.
+"""

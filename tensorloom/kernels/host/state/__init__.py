@@ -1,1 +1,4 @@
-"""Variables, stacks and tensors that outlive a step: kernels over NumPy values in host memory."""
+"""Variables, stacks and tensors that outlive a step.
+
+Kernels over NumPy values in host memory.
+"""

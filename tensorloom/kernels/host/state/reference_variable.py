@@ -1,7 +1,8 @@
 """Variables in host memory: creating, assigning, reading and counting.
 
 These kernels take values as they are. A variable of more than a few elements holds a
-torch tensor; then the work is passed on to `kernels/torch/state/reference_variable.py`, which loads torch.
+torch tensor; then the work is passed on to `kernels/torch/state/reference_variable.py`,
+which loads torch.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Strings: splitting, hashing, encoding, regular expressions: kernels over NumPy values in host memory."""
+"""Strings: splitting, hashing, encoding, regular expressions.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Summaries for TensorBoard: kernels over NumPy values in host memory."""
+"""Summaries for TensorBoard.
+
+Kernels over NumPy values in host memory.
+"""

@@ -1,1 +1,4 @@
-"""Updates of variables by optimizers, and training algorithms as operations: kernels over NumPy values in host memory."""
+"""Updates of variables by optimizers, and training algorithms as operations.
+
+Kernels over NumPy values in host memory.
+"""

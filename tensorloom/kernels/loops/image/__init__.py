@@ -1,1 +1,4 @@
-"""Images: codecs, colors, crops, resizing, boxes: loops that numba compiles."""
+"""Images: codecs, colors, crops, resizing, boxes.
+
+Loops that numba compiles.
+"""

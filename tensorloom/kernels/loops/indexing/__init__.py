@@ -1,1 +1,4 @@
-"""Elements and rows of tensors picked, placed and sorted out by index or condition: loops that numba compiles."""
+"""Elements and rows of tensors picked, placed and sorted out by index or condition.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Lookup tables and vocabularies: loops that numba compiles."""
+"""Lookup tables and vocabularies.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Arithmetic, comparison, reductions, segments and special functions: loops that numba compiles."""
+"""Arithmetic, comparison, reductions, segments and special functions.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Activations, normalization, losses, embeddings and sampling for neural networks: loops that numba compiles."""
+"""Activations, normalization, losses, embeddings and sampling for neural networks.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Examples, CSV, JSON and protocol messages parsed: loops that numba compiles."""
+"""Examples, CSV, JSON and protocol messages parsed.
+
+Loops that numba compiles.
+"""

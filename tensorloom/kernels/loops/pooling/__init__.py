@@ -1,1 +1,4 @@
-"""Pooling: maxima and means of sliding windows: loops that numba compiles."""
+"""Pooling: maxima and means of sliding windows.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Quantized numbers and what computes with them: loops that numba compiles."""
+"""Quantized numbers and what computes with them.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Random numbers: loops that numba compiles."""
+"""Random numbers.
+
+Loops that numba compiles.
+"""

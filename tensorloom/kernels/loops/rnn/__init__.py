@@ -1,1 +1,4 @@
-"""Recurrent cells as single operations, and beam search: loops that numba compiles."""
+"""Recurrent cells as single operations, and beam search.
+
+Loops that numba compiles.
+"""

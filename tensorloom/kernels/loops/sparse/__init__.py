@@ -1,1 +1,4 @@
-"""Sparse tensors, sets and counts: loops that numba compiles."""
+"""Sparse tensors, sets and counts.
+
+Loops that numba compiles.
+"""

@@ -1,1 +1,4 @@
-"""Strings: splitting, hashing, encoding, regular expressions: loops that numba compiles."""
+"""Strings: splitting, hashing, encoding, regular expressions.
+
+Loops that numba compiles.
+"""

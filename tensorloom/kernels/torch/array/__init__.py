@@ -1,1 +1,4 @@
-"""Tensors made, joined, reshaped and copied: kernels over torch tensors."""
+"""Tensors made, joined, reshaped and copied.
+
+Kernels over torch tensors.
+"""

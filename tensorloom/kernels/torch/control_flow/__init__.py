@@ -1,1 +1,4 @@
-"""Control flow: the classic primitives, functional branches and loops, calls: kernels over torch tensors."""
+"""Control flow: the classic primitives, functional branches and loops, calls.
+
+Kernels over torch tensors.
+"""

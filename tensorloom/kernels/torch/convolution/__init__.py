@@ -1,1 +1,4 @@
-"""Convolutions and other sliding windows with weights: kernels over torch tensors."""
+"""Convolutions and other sliding windows with weights.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Datasets, iterators and optionals: kernels over torch tensors."""
+"""Datasets, iterators and optionals.
+
+Kernels over torch tensors.
+"""

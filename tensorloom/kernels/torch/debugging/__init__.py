@@ -1,1 +1,4 @@
-"""Checks, debugging, logging and memory statistics: kernels over torch tensors."""
+"""Checks, debugging, logging and memory statistics.
+
+Kernels over torch tensors.
+"""

@@ -1,4 +1,4 @@
-"""Determinism of torch's kernels, by the switch of `framework/runtime/determinism.py`."""
+"""Determinism of torch's kernels, by the switch in `runtime/determinism.py`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""Images: codecs, colors, crops, resizing, boxes: kernels over torch tensors."""
+"""Images: codecs, colors, crops, resizing, boxes.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Products, decompositions and solutions of matrices: kernels over torch tensors."""
+"""Products, decompositions and solutions of matrices.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""TensorArrays, tensor lists and tensor maps: kernels over torch tensors."""
+"""TensorArrays, tensor lists and tensor maps.
+
+Kernels over torch tensors.
+"""

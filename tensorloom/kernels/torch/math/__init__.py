@@ -1,1 +1,4 @@
-"""Arithmetic, comparison, reductions, segments and special functions: kernels over torch tensors."""
+"""Arithmetic, comparison, reductions, segments and special functions.
+
+Kernels over torch tensors.
+"""

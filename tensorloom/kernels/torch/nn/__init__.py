@@ -1,1 +1,4 @@
-"""Activations, normalization, losses, embeddings and sampling for neural networks: kernels over torch tensors."""
+"""Activations, normalization, losses, embeddings and sampling for neural networks.
+
+Kernels over torch tensors.
+"""

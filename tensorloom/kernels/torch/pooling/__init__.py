@@ -1,1 +1,4 @@
-"""Pooling: maxima and means of sliding windows: kernels over torch tensors."""
+"""Pooling: maxima and means of sliding windows.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Quantized numbers and what computes with them: kernels over torch tensors."""
+"""Quantized numbers and what computes with them.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Random numbers: kernels over torch tensors."""
+"""Random numbers.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Recurrent cells as single operations, and beam search: kernels over torch tensors."""
+"""Recurrent cells as single operations, and beam search.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Fourier transforms: kernels over torch tensors."""
+"""Fourier transforms.
+
+Kernels over torch tensors.
+"""

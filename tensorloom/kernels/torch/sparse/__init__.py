@@ -1,1 +1,4 @@
-"""Sparse tensors, sets and counts: kernels over torch tensors."""
+"""Sparse tensors, sets and counts.
+
+Kernels over torch tensors.
+"""

@@ -1,1 +1,4 @@
-"""Variables, stacks and tensors that outlive a step: kernels over torch tensors."""
+"""Variables, stacks and tensors that outlive a step.
+
+Kernels over torch tensors.
+"""

@@ -1,7 +1,7 @@
 """Variables that hold torch tensors: updates in place where nobody else looks.
 
-The kernels of `kernels/host/state/reference_variable.py` take values of either kind and serve torch
-nodes as well; here are what they call for tensors, and the reads.
+The kernels of `kernels/host/state/reference_variable.py` take values of either kind and
+serve torch nodes as well; here are what they call for tensors, and the reads.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Updates of variables by optimizers, and training algorithms as operations: kernels over torch tensors."""
+"""Updates of variables by optimizers, and training algorithms as operations.
+
+Kernels over torch tensors.
+"""

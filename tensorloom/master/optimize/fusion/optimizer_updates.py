@@ -5,8 +5,8 @@ after:  u2 = _FusedApplyAdam([v1, v2], ..., lr, ..., [g1, g2])
 
 The updates of a group have the same rule, dtype, device and scalars, none of them
 depends on another, and each has variables of its own. Which rules have a fused op
-stands in `ops/training/training_ops.py`. What `summed_sparse_updates` made of sparse updates is
-such an op of one variable.
+stands in `ops/training/training_ops.py`. What `summed_sparse_updates` made of sparse
+updates is such an op of one variable.
 """
 
 from __future__ import annotations
