@@ -6,6 +6,7 @@ neither torch nor a protobuf module; the first step that needs them does.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -25,6 +26,7 @@ from tensorloom import (
     train,
 )
 from tensorloom.cluster import kubernetes, local, remote, slurm
+from tensorloom.compat.module_paths import finder
 from tensorloom.framework import export
 from tensorloom.framework.registry import proto_names
 from tensorloom.framework.registry.package_modules import import_all
@@ -50,6 +52,7 @@ remote.install()
 _this = sys.modules[__name__]
 _ = kubernetes, slurm, test  # test loads its modules, and unittest, when it is used
 export.install(_this)
+finder.install()
 
 # Programs ask for the TensorFlow version whose behaviour they get.
 __version__ = VERSION = "1.15.0"
@@ -60,5 +63,10 @@ _this.compat.v1 = sys.modules[f"{__name__}.compat.v1"] = _this
 
 
 def __getattr__(name: str) -> Any:
-    """Protobuf messages such as `tf.ConfigProto`, loaded when they are first used."""
+    """Protobuf messages such as `tf.ConfigProto`, loaded when they are first used.
+
+    So are TensorFlow's own module paths, such as `tf.python.framework.ops`.
+    """
+    if name in finder.PRIVATE:
+        return importlib.import_module(f"{__name__}.{name}")
     return proto_names.find("", name)

@@ -38,12 +38,12 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     stay, since threads and exit handlers of the script may outlive its last line.
     """
     # Here and not above: it loads the package.
-    from tensorloom.cli.import_alias import install
+    from tensorloom.compat.module_paths.finder import install_alias
 
     code = _compiled(script)
     if code is None:
         return 2
-    install()
+    install_alias()
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     main_module = ModuleType("__main__")

@@ -25,8 +25,10 @@ _RENAMED = {
 _Parameters = dict[str, tuple[str, bool]]
 
 
-def _parameters(op_def: op_registry.OpDef) -> _Parameters:
-    """The inputs, and the attrs that inputs do not tell."""
+def op_parameters(op_def: op_registry.OpDef) -> _Parameters:
+    """Of each parameter its name in the definition and whether it has to be given.
+
+    These are the inputs, and the attrs that inputs do not tell."""
     told = {
         attr
         for arg in op_def.inputs
@@ -70,7 +72,7 @@ class RawOps(ModuleType):
                 f"module 'tensorloom.raw_ops' has no attribute '{name}'"
             )
 
-        parameters = _parameters(op_def)
+        parameters = op_parameters(op_def)
         required = [called for called, (_, needed) in parameters.items() if needed]
 
         def raw_op(*, name: str | None = None, **arguments: Any) -> Any:
