@@ -5,7 +5,8 @@ Usage: python tools/generate_protos.py
 The check that protoc writes into each module, that the installed protobuf is not older
 than protoc, is taken out: the modules only hand a serialized descriptor to the runtime,
 which every protobuf from 4 on can do, and an application that also loads TensorFlow is
-bound to the older protobuf that TensorFlow asks for.
+bound to the older protobuf that TensorFlow asks for. The modules put their messages in
+the pool of `tensorloom/protos/pool.py` instead of protobuf's default one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,18 @@ _VERSION_CHECK = re.compile(
     r"|^# Protobuf Python Version: .*\n",
     re.MULTILINE,
 )
+_OWN_POOL = (
+    (
+        "from google.protobuf import descriptor_pool as _descriptor_pool\n"
+        "from google.protobuf import symbol_database as _symbol_database\n"
+        "from google.protobuf.internal import builder as _builder\n",
+        "from tensorloom.protos import pool as _pool\n",
+    ),
+    ("_sym_db = _symbol_database.Default()\n", ""),
+    ("_descriptor_pool.Default()", "_pool.POOL"),
+    ("_builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)\n", ""),
+    ("_builder.BuildTopDescriptorsAndMessages(", "_pool.build("),
+)
 
 
 def main() -> int:
@@ -44,8 +57,22 @@ def main() -> int:
     )
     if status == 0:
         for module in PROTOS.glob("*_pb2.py"):
-            module.write_text(_VERSION_CHECK.sub("", module.read_text()))
+            module.write_text(_into_own_pool(module.read_text()))
     return int(status)
+
+
+def _into_own_pool(source: str) -> str:
+    """A generated module whose messages go to our pool, for any protobuf from 4 on.
+
+    Raises:
+      SystemExit: protoc wrote something else than expected.
+    """
+    source = _VERSION_CHECK.sub("", source)
+    for theirs, ours in _OWN_POOL:
+        if theirs not in source:
+            raise SystemExit(f"protoc's output has no {theirs!r} any more")
+        source = source.replace(theirs, ours)
+    return source
 
 
 def _plugin(name: str) -> str:

@@ -131,7 +131,7 @@ def _with_constants(graph: GraphInFile, file: str) -> GraphInFile:
 def _as_graph_def(data: bytes) -> tuple[GraphInFile, ...] | None:
     from tensorloom.protos import graph_pb2
 
-    message = _parsed(data, graph_pb2.GraphDef(), lambda _: [])
+    message = _parsed(data, graph_pb2.GraphDef())
     if message is None or not message.node or not _is_graph(message):
         return None
     return (GraphInFile("", message, None),)
@@ -140,7 +140,7 @@ def _as_graph_def(data: bytes) -> tuple[GraphInFile, ...] | None:
 def _as_meta_graph(data: bytes) -> tuple[GraphInFile, ...] | None:
     from tensorloom.protos import meta_graph_pb2
 
-    message = _parsed(data, meta_graph_pb2.MetaGraphDef(), lambda one: [one])
+    message = _parsed(data, meta_graph_pb2.MetaGraphDef())
     if message is None or not message.HasField("graph_def"):
         return None
     if not _is_graph(message.graph_def):
@@ -151,9 +151,7 @@ def _as_meta_graph(data: bytes) -> tuple[GraphInFile, ...] | None:
 def _as_saved_model(data: bytes) -> tuple[GraphInFile, ...] | None:
     from tensorloom.protos import saved_model_pb2
 
-    message = _parsed(
-        data, saved_model_pb2.SavedModel(), lambda one: list(one.meta_graphs)
-    )
+    message = _parsed(data, saved_model_pb2.SavedModel())
     if message is None or not message.meta_graphs:
         return None
     if not all(_is_graph(one.graph_def) for one in message.meta_graphs):
@@ -173,7 +171,7 @@ def _of_meta_graph(message: Any) -> GraphInFile:
     return GraphInFile(label, message.graph_def, message)
 
 
-def _parsed(data: bytes, message: Any, meta_graphs: Callable[[Any], Any]) -> Any:
+def _parsed(data: bytes, message: Any) -> Any:
     """The message in binary or text form; None when it is neither."""
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
@@ -185,7 +183,7 @@ def _parsed(data: bytes, message: Any, meta_graphs: Callable[[Any], Any]) -> Any
     except DecodeError:
         message.Clear()
         try:
-            parse_text(data, message, meta_graphs)
+            parse_text(data, message)
         except (text_format.ParseError, UnicodeDecodeError):
             return None
     return message

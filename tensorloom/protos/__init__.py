@@ -1,6 +1,6 @@
-"""Messages of the wire and of files, in TensorFlow's layout under our own names.
+"""Messages of the wire and of files: TensorFlow's fields, types and full names.
 
-Field numbers and types are TensorFlow's, so bytes are interchangeable; the package is
-`tensorloom` and the files are `tensorloom/protos/*.proto`, so that one process can load
-TensorFlow and TensorBoard too. `tools/generate_protos.py` makes the modules.
+The files are `tensorloom/protos/*.proto`, and the messages live in a descriptor pool of
+their own (`pool.py`), so that one process can load TensorFlow and TensorBoard too.
+`tools/generate_protos.py` makes the modules.
 """

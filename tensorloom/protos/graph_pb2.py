@@ -4,12 +4,9 @@
 # source: tensorloom/protos/graph.proto
 """Generated protocol buffer code."""
 from google.protobuf import descriptor as _descriptor
-from google.protobuf import descriptor_pool as _descriptor_pool
-from google.protobuf import symbol_database as _symbol_database
-from google.protobuf.internal import builder as _builder
+from tensorloom.protos import pool as _pool
 # @@protoc_insertion_point(imports)
 
-_sym_db = _symbol_database.Default()
 
 
 from tensorloom.protos import function_pb2 as tensorloom_dot_protos_dot_function__pb2
@@ -18,11 +15,10 @@ from tensorloom.protos import node_def_pb2 as tensorloom_dot_protos_dot_node__de
 from tensorloom.protos import versions_pb2 as tensorloom_dot_protos_dot_versions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dtensorloom/protos/graph.proto\x12\ntensorloom\x1a tensorloom/protos/function.proto\x1a(tensorloom/protos/graph_debug_info.proto\x1a tensorloom/protos/node_def.proto\x1a tensorloom/protos/versions.proto\"\xcd\x01\n\x08GraphDef\x12!\n\x04node\x18\x01 \x03(\x0b\x32\x13.tensorloom.NodeDef\x12(\n\x08versions\x18\x04 \x01(\x0b\x32\x16.tensorloom.VersionDef\x12\x13\n\x07version\x18\x03 \x01(\x05\x42\x02\x18\x01\x12/\n\x07library\x18\x02 \x01(\x0b\x32\x1e.tensorloom.FunctionDefLibrary\x12.\n\ndebug_info\x18\x05 \x01(\x0b\x32\x1a.tensorloom.GraphDebugInfob\x06proto3')
+DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n\x1dtensorloom/protos/graph.proto\x12\ntensorflow\x1a tensorloom/protos/function.proto\x1a(tensorloom/protos/graph_debug_info.proto\x1a tensorloom/protos/node_def.proto\x1a tensorloom/protos/versions.proto\"\xcd\x01\n\x08GraphDef\x12!\n\x04node\x18\x01 \x03(\x0b\x32\x13.tensorflow.NodeDef\x12(\n\x08versions\x18\x04 \x01(\x0b\x32\x16.tensorflow.VersionDef\x12\x13\n\x07version\x18\x03 \x01(\x05\x42\x02\x18\x01\x12/\n\x07library\x18\x02 \x01(\x0b\x32\x1e.tensorflow.FunctionDefLibrary\x12.\n\ndebug_info\x18\x05 \x01(\x0b\x32\x1a.tensorflow.GraphDebugInfob\x06proto3')
 
 _globals = globals()
-_builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tensorloom.protos.graph_pb2', _globals)
+_pool.build(DESCRIPTOR, 'tensorloom.protos.graph_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GRAPHDEF'].fields_by_name['version']._loaded_options = None

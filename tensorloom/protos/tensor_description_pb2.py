@@ -4,12 +4,9 @@
 # source: tensorloom/protos/tensor_description.proto
 """Generated protocol buffer code."""
 from google.protobuf import descriptor as _descriptor
-from google.protobuf import descriptor_pool as _descriptor_pool
-from google.protobuf import symbol_database as _symbol_database
-from google.protobuf.internal import builder as _builder
+from tensorloom.protos import pool as _pool
 # @@protoc_insertion_point(imports)
 
-_sym_db = _symbol_database.Default()
 
 
 from tensorloom.protos import allocation_description_pb2 as tensorloom_dot_protos_dot_allocation__description__pb2
@@ -17,11 +14,10 @@ from tensorloom.protos import tensor_shape_pb2 as tensorloom_dot_protos_dot_tens
 from tensorloom.protos import types_pb2 as tensorloom_dot_protos_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*tensorloom/protos/tensor_description.proto\x12\ntensorloom\x1a.tensorloom/protos/allocation_description.proto\x1a$tensorloom/protos/tensor_shape.proto\x1a\x1dtensorloom/protos/types.proto\"\xa8\x01\n\x11TensorDescription\x12#\n\x05\x64type\x18\x01 \x01(\x0e\x32\x14.tensorloom.DataType\x12+\n\x05shape\x18\x02 \x01(\x0b\x32\x1c.tensorloom.TensorShapeProto\x12\x41\n\x16\x61llocation_description\x18\x04 \x01(\x0b\x32!.tensorloom.AllocationDescriptionb\x06proto3')
+DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n*tensorloom/protos/tensor_description.proto\x12\ntensorflow\x1a.tensorloom/protos/allocation_description.proto\x1a$tensorloom/protos/tensor_shape.proto\x1a\x1dtensorloom/protos/types.proto\"\xa8\x01\n\x11TensorDescription\x12#\n\x05\x64type\x18\x01 \x01(\x0e\x32\x14.tensorflow.DataType\x12+\n\x05shape\x18\x02 \x01(\x0b\x32\x1c.tensorflow.TensorShapeProto\x12\x41\n\x16\x61llocation_description\x18\x04 \x01(\x0b\x32!.tensorflow.AllocationDescriptionb\x06proto3')
 
 _globals = globals()
-_builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tensorloom.protos.tensor_description_pb2', _globals)
+_pool.build(DESCRIPTOR, 'tensorloom.protos.tensor_description_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TENSORDESCRIPTION']._serialized_start=176

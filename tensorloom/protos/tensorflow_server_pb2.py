@@ -4,12 +4,9 @@
 # source: tensorloom/protos/tensorflow_server.proto
 """Generated protocol buffer code."""
 from google.protobuf import descriptor as _descriptor
-from google.protobuf import descriptor_pool as _descriptor_pool
-from google.protobuf import symbol_database as _symbol_database
-from google.protobuf.internal import builder as _builder
+from tensorloom.protos import pool as _pool
 # @@protoc_insertion_point(imports)
 
-_sym_db = _symbol_database.Default()
 
 
 from tensorloom.protos import cluster_pb2 as tensorloom_dot_protos_dot_cluster__pb2
@@ -17,11 +14,10 @@ from tensorloom.protos import config_pb2 as tensorloom_dot_protos_dot_config__pb
 from tensorloom.protos import device_filters_pb2 as tensorloom_dot_protos_dot_device__filters__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)tensorloom/protos/tensorflow_server.proto\x12\ntensorloom\x1a\x1ftensorloom/protos/cluster.proto\x1a\x1etensorloom/protos/config.proto\x1a&tensorloom/protos/device_filters.proto\"\x86\x02\n\tServerDef\x12\'\n\x07\x63luster\x18\x01 \x01(\x0b\x32\x16.tensorloom.ClusterDef\x12\x10\n\x08job_name\x18\x02 \x01(\t\x12\x0f\n\x07replica\x18\x08 \x01(\x05\x12\x12\n\ntask_index\x18\x03 \x01(\x05\x12\x37\n\x16\x64\x65\x66\x61ult_session_config\x18\x04 \x01(\x0b\x32\x17.tensorloom.ConfigProto\x12\x10\n\x08protocol\x18\x05 \x01(\t\x12\x0c\n\x04port\x18\x06 \x01(\x05\x12@\n\x16\x63luster_device_filters\x18\x07 \x01(\x0b\x32 .tensorloom.ClusterDeviceFiltersb\x06proto3')
+DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n)tensorloom/protos/tensorflow_server.proto\x12\ntensorflow\x1a\x1ftensorloom/protos/cluster.proto\x1a\x1etensorloom/protos/config.proto\x1a&tensorloom/protos/device_filters.proto\"\x86\x02\n\tServerDef\x12\'\n\x07\x63luster\x18\x01 \x01(\x0b\x32\x16.tensorflow.ClusterDef\x12\x10\n\x08job_name\x18\x02 \x01(\t\x12\x0f\n\x07replica\x18\x08 \x01(\x05\x12\x12\n\ntask_index\x18\x03 \x01(\x05\x12\x37\n\x16\x64\x65\x66\x61ult_session_config\x18\x04 \x01(\x0b\x32\x17.tensorflow.ConfigProto\x12\x10\n\x08protocol\x18\x05 \x01(\t\x12\x0c\n\x04port\x18\x06 \x01(\x05\x12@\n\x16\x63luster_device_filters\x18\x07 \x01(\x0b\x32 .tensorflow.ClusterDeviceFiltersb\x06proto3')
 
 _globals = globals()
-_builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tensorloom.protos.tensorflow_server_pb2', _globals)
+_pool.build(DESCRIPTOR, 'tensorloom.protos.tensorflow_server_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SERVERDEF']._serialized_start=163

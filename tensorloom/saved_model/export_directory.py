@@ -71,7 +71,7 @@ def parse_saved_model(export_dir: Any) -> Any:
         if path.endswith(constants.SAVED_MODEL_FILENAME_PB):
             result.ParseFromString(data)
         else:
-            parse_text(data, result, lambda message: message.meta_graphs)
+            parse_text(data, result)
     except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
         raise OSError(f"Cannot parse file {path}: {error}.") from None
     if result.saved_model_schema_version > constants.SAVED_MODEL_SCHEMA_VERSION:

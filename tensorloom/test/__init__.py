@@ -7,6 +7,10 @@ from typing import Any
 
 _MODULES = {
     "TestCase": "test_case",
+    "Benchmark": "benchmark",
+    "benchmark_config": "benchmark",
+    "create_local_cluster": "local_cluster",
+    "StubOutForTesting": "stubs",
     "main": "environment",
     "get_temp_dir": "environment",
     "test_src_dir_path": "environment",

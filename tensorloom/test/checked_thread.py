@@ -22,6 +22,7 @@ class CheckedThread:
         self._args = args or ()
         self._kwargs = kwargs or {}
         self._error: BaseException | None = None
+        self._joined = False
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
@@ -44,8 +45,18 @@ class CheckedThread:
         Raises:
           AssertionError: the function raised.
         """
+        self._joined = True
         self._thread.join()
         if self._error is not None:
             raise AssertionError(
                 f"Error in checkedThread: {self._error}"
             ) from self._error
+
+    def check_termination(self) -> None:
+        """Checks that the test joined it: what it raised is heard of in no other way.
+
+        Raises:
+          AssertionError: nobody joined it.
+        """
+        if not self._joined:
+            raise AssertionError("A checked thread was not joined.")

@@ -7,7 +7,7 @@ import random
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from tensorloom.framework.graph.default_stack import (
 )
 from tensorloom.framework.graph.graph import device
 from tensorloom.framework.runtime.random_seed import set_random_seed
-from tensorloom.test import environment
+from tensorloom.test import environment, temporary_files
 from tensorloom.test.array_assertions import ArrayAssertions
 from tensorloom.test.checked_thread import CheckedThread
+from tensorloom.test.temporary_files import TemporaryDirectory, TemporaryFile
 
 _SEED = 87654321  # TensorFlow's for tests
 
@@ -35,33 +36,92 @@ class TestCase(ArrayAssertions):
     """`unittest.TestCase` for graphs: each test has a fresh default graph and seed."""
 
     __test__ = False  # the base class itself holds no tests
-    _cached: Session | None = None
-    _cached_arguments: tuple[Any, ...] = ()
+
+    def __init__(self, methodName: str = "runTest") -> None:
+        super().__init__(methodName)
+        self._threads: list[CheckedThread] = []
+        self._tempdir: str | None = None
+        self._cached_session: Session | None = None
+        self._cached_graph: Any = None
+        self._cached_config: Any = None
+        self._cached_force_gpu = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__test__ = True
+        if "__test__" not in vars(cls):
+            cls.__test__ = True
 
     def setUp(self) -> None:
         """Seeds the generators and empties the default graph."""
-        self._close_cached()
+        self._ClearCachedSession()
         random.seed(_SEED)
         np.random.seed(_SEED)  # the global generator: what tests use
         reset_default_graph()
         set_random_seed(_SEED)
+        self._skip_test_session()
 
     def tearDown(self) -> None:
-        """Closes the shared session."""
-        self._close_cached()
+        """Closes the shared session.
 
-    def _close_cached(self) -> None:
-        if self._cached is not None:
-            self._cached.close()
-            self._cached = None
+        Raises:
+          AssertionError: a thread of `checkedThread` was not joined.
+        """
+        for thread in self._threads:
+            thread.check_termination()
+        self._ClearCachedSession()
+
+    def _ClearCachedSession(self) -> None:
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = None
+
+    def _skip_test_session(self) -> None:
+        """unittest takes the method of that name for a test."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")
 
     def get_temp_dir(self) -> str:
-        """A folder for files of the tests."""
-        return environment.get_temp_dir()
+        """A folder of this test alone; the same at each call."""
+        if self._tempdir is None:
+            self._tempdir = tempfile.mkdtemp(dir=environment.get_temp_dir())
+        return self._tempdir
+
+    def create_tempdir(
+        self, name: str | None = None, cleanup: Any = None
+    ) -> TemporaryDirectory:
+        """A new folder below the test's; removed after the test.
+
+        Args:
+          name: how to call it; something unused when None.
+          cleanup: ignored: the folder is always removed.
+        """
+        path = os.path.join(self.get_temp_dir(), name) if name else None
+        if path is None:
+            path = tempfile.mkdtemp(dir=self.get_temp_dir())
+        os.makedirs(path, exist_ok=True)
+        self.addCleanup(temporary_files.remove, path)
+        return TemporaryDirectory(path)
+
+    def create_tempfile(
+        self,
+        file_path: str | None = None,
+        content: str | bytes | None = None,
+        mode: str = "w",
+        encoding: str = "utf8",
+        errors: str = "strict",
+        cleanup: Any = None,
+    ) -> TemporaryFile:
+        """A new file below the test's folder; removed after the test.
+
+        Args:
+          file_path: its path in the folder; something unused when None.
+          content, mode, encoding, errors: what is written into it, and how.
+          cleanup: ignored: the file is always removed.
+        """
+        name = file_path or next(tempfile._get_candidate_names())  # type: ignore[attr-defined]
+        path = os.path.join(self.get_temp_dir(), name)
+        self.addCleanup(temporary_files.remove, path)
+        return temporary_files.write_file(path, content, mode, encoding, errors)
 
     @contextmanager
     def session(
@@ -72,7 +132,10 @@ class TestCase(ArrayAssertions):
         force_gpu: bool = False,
     ) -> Iterator[Session]:
         """A session of its own, as default; on the CPU unless GPUs are asked for."""
-        with Session(graph=graph, config=config) as made, _place(use_gpu, force_gpu):
+        with (
+            self._create_session(graph, config, force_gpu) as made,
+            _as_default_on(made, use_gpu, force_gpu),
+        ):
             yield made
 
     @contextmanager
@@ -86,40 +149,67 @@ class TestCase(ArrayAssertions):
         """The session that all blocks of one test share, as default.
 
         Raises:
-          ValueError: a later block asks for another graph, config or device.
+          ValueError: a later block asks for another graph, config or `force_gpu`.
         """
-        arguments = (graph, config, use_gpu, force_gpu)
-        if self._cached is None:
-            self._cached = Session(graph=graph, config=config)
-            self._cached_arguments = arguments
-        elif arguments != self._cached_arguments:
-            raise ValueError(
-                "The session was made by this test before, with another graph, config "
-                "or device; use self.session() for one of its own."
-            )
-        cached = self._cached
-        with cached.graph.as_default(), cached.as_default(), _place(use_gpu, force_gpu):
-            yield cached
+        made = self._get_cached_session(graph, config, force_gpu)
+        with _as_default_on(made, use_gpu, force_gpu):
+            yield made
 
+    @contextmanager
     def test_session(
         self,
         graph: Any = None,
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> AbstractContextManager[Session]:
-        """`cached_session` without a graph, else `session`."""
-        if self.id().endswith(".test_session"):
-            self.skipTest("Not a test.")  # the name makes unittest take it for one
-        enter = self.cached_session if graph is None else self.session
-        return enter(graph, config, use_gpu, force_gpu)
+    ) -> Iterator[Session]:
+        """`session` for a graph, else the shared session with the config it has."""
+        self._skip_test_session()
+        if graph is not None:
+            with self.session(graph, config, use_gpu, force_gpu) as made:
+                yield made
+            return
+        made = self._get_cached_session(
+            graph, config, force_gpu, crash_if_inconsistent_args=False
+        )
+        with _as_default_on(made, use_gpu, force_gpu):
+            yield made
+
+    def _create_session(self, graph: Any, config: Any, force_gpu: bool) -> Session:
+        return Session(graph=graph, config=_test_config(config, force_gpu))
+
+    def _get_cached_session(
+        self,
+        graph: Any = None,
+        config: Any = None,
+        force_gpu: bool = False,
+        crash_if_inconsistent_args: bool = True,
+    ) -> Session:
+        if self._cached_session is None:
+            self._cached_session = self._create_session(graph, config, force_gpu)
+            self._cached_graph = graph
+            self._cached_config = config
+            self._cached_force_gpu = force_gpu
+        elif crash_if_inconsistent_args:
+            for what, same in (
+                ("graph", self._cached_graph is graph),
+                ("config", self._cached_config is config),
+                ("force_gpu value", self._cached_force_gpu is force_gpu),
+            ):
+                if not same:
+                    raise ValueError(
+                        f"The {what} used to get the cached session is different than "
+                        f"the one that was used to create the session. Maybe create a "
+                        f"new session with self.session()"
+                    )
+        return self._cached_session
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of a structure of tensors in the default or the shared session."""
-        session = get_default_session() or self._cached
+        session = get_default_session()
         if session is not None:
             return session.run(tensors)
-        with self.cached_session() as made:
+        with self.test_session() as made:
             return made.run(tensors)
 
     @contextmanager
@@ -136,8 +226,8 @@ class TestCase(ArrayAssertions):
         fits = _predicate(expected_err_re_or_predicate)
         try:
             yield
-        except exception_type as error:
-            if not fits(error):
+        except Exception as error:
+            if not isinstance(error, exception_type) or not fits(error):
                 raise AssertionError(
                     f"Exception of type {type(error)}: {error}"
                 ) from error
@@ -154,11 +244,17 @@ class TestCase(ArrayAssertions):
         """Two iterables hold equal items, in any order: `assertCountEqual`."""
         self.assertCountEqual(first, second, msg)
 
+    def assertRaisesRegexp(self, *args: Any, **kwargs: Any) -> Any:
+        """`assertRaisesRegex`, by its earlier name."""
+        return self.assertRaisesRegex(*args, **kwargs)
+
     def checkedThread(
         self, target: Callable[..., Any], args: Any = None, kwargs: Any = None
     ) -> CheckedThread:
         """A thread whose exception its `join` raises."""
-        return CheckedThread(target, args, kwargs)
+        thread = CheckedThread(target, args, kwargs)
+        self._threads.append(thread)
+        return thread
 
     @contextmanager
     def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:
@@ -175,13 +271,6 @@ class TestCase(ArrayAssertions):
                 os.dup2(kept, descriptor)
                 os.close(kept)
 
-    def assertStartsWith(
-        self, actual: str, expected_start: str, msg: Any = None
-    ) -> None:
-        """A text starts so."""
-        if not actual.startswith(expected_start):
-            self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
-
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
         """Two device names mean the same device."""
         from tensorloom.framework.devices.device_spec import DeviceSpec
@@ -195,13 +284,27 @@ class TestCase(ArrayAssertions):
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None
     ) -> None:
-        """A proto equals another, or the text form of one."""
+        """A message equals another, or the text form of one.
+
+        Raises:
+          AssertionError: they differ, or they are messages of different types.
+        """
+        from google.protobuf import text_format
+
+        from tensorloom.protos.pool import ANY_TYPES
+
         expected = expected_message_maybe_ascii
         if isinstance(expected, str | bytes):
-            from google.protobuf import text_format
-
-            expected = text_format.Parse(expected, type(message)())
-        self.assertEqual(str(expected), str(message), msg)
+            expected = text_format.Merge(
+                expected, type(message)(), descriptor_pool=ANY_TYPES
+            )
+        if _full_name(expected) != _full_name(message):
+            raise AssertionError(
+                f"Can't compare protos of type {type(expected)} and {type(message)}. "
+                f"{msg or ''}"
+            )
+        if expected != message:
+            self.assertMultiLineEqual(str(expected), str(message), msg)
 
     def assertProtoEqualsVersion(
         self,
@@ -229,10 +332,37 @@ class CapturedWrites:
         return os.pread(self._file.fileno(), size, 0).decode()
 
 
-def _place(use_gpu: bool, force_gpu: bool) -> Any:
+@contextmanager
+def _as_default_on(session: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
+    """Session and graph are the default ones; new nodes are placed as asked for."""
     if force_gpu:
-        return device(environment.gpu_device_name() or "/device:GPU:0")
-    return device(None if use_gpu else "/device:CPU:0")
+        place = device(environment.gpu_device_name() or "/device:GPU:0")
+    else:
+        place = device(None if use_gpu else "/device:CPU:0")
+    with session.graph.as_default(), session.as_default(), place:
+        yield
+
+
+def _test_config(config: Any, force_gpu: bool) -> Any:
+    """The config of a test's session: what is computed is what the test wrote."""
+    from tensorloom.protos import config_pb2, rewriter_config_pb2
+
+    result = config_pb2.ConfigProto()
+    if config is None:
+        result.allow_soft_placement = not force_gpu
+    else:
+        result.CopyFrom(config)
+        if force_gpu:
+            result.allow_soft_placement = False
+    result.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
+    rewrites = result.graph_options.rewrite_options
+    rewrites.constant_folding = rewriter_config_pb2.RewriterConfig.OFF
+    rewrites.pin_to_host_optimization = rewriter_config_pb2.RewriterConfig.OFF
+    return result
+
+
+def _full_name(message: Any) -> Any:
+    return getattr(getattr(message, "DESCRIPTOR", None), "full_name", type(message))
 
 
 def _predicate(pattern: Any) -> Callable[[BaseException], bool]:
@@ -241,6 +371,10 @@ def _predicate(pattern: Any) -> Callable[[BaseException], bool]:
 
     def found(error: BaseException) -> bool:
         text = error.message if isinstance(error, errors.OpError) else str(error)
+        op = error.op if isinstance(error, errors.OpError) else None
+        while op is not None:  # a gradient's op says of which op it is the gradient
+            text = f"{text}\nCaused by: {op.name}"
+            op = getattr(op, "_original_op", None)
         return re.search(pattern, str(text)) is not None
 
     return found

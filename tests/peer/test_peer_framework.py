@@ -147,7 +147,7 @@ def _filled() -> dict[str, Message]:
     for cls in _messages():
         message = cls()
         _fill(message, 3, [0])
-        messages[cls.DESCRIPTOR.full_name.removeprefix("tensorloom.")] = message
+        messages[cls.DESCRIPTOR.full_name.removeprefix("tensorflow.")] = message
     return messages
 
 

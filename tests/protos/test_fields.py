@@ -14,6 +14,7 @@ import pytest
 from google.protobuf import descriptor_pb2, text_format
 
 import tensorloom.protos
+from tensorloom.protos.pool import POOL
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
@@ -35,7 +36,7 @@ def _module(name: str) -> Any:
 
 
 def _short(full_name: str) -> str:
-    return full_name.removeprefix("tensorloom.")
+    return full_name.removeprefix("tensorflow.")
 
 
 def _type(field: FieldDescriptor) -> str:
@@ -97,11 +98,12 @@ def test_messages_are_as_recorded() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_names_are_our_own(name: str) -> None:
-    # TensorFlow registers its own in the same pool when both are in one process.
+def test_names_are_in_our_own_pool(name: str) -> None:
+    # TensorFlow registers the same names in the default pool.
     file = _module(name).DESCRIPTOR
     assert file.name == f"tensorloom/protos/{name}.proto"
-    assert file.package.split(".")[0] == "tensorloom"
+    assert file.package.split(".")[0] == "tensorflow"
+    assert file.pool is POOL
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -33,8 +33,12 @@ class TestTestCase(tf.test.TestCase):
             self.assertAllGreater(tf.constant([1, 2]), 0)
         with self.cached_session() as again:
             assert again is sess
-            with self.assertRaises(ValueError), self.cached_session(use_gpu=True):
+            with self.cached_session(use_gpu=True) as third:
+                assert third is sess
+            with self.assertRaises(ValueError), self.cached_session(force_gpu=True):
                 pass
+            with self.test_session(config=tf.ConfigProto(), force_gpu=True) as other:
+                assert other is sess
 
     def test_graphs_are_fresh(self) -> None:
         assert not tf.get_default_graph().get_operations()

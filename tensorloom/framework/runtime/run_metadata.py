@@ -118,6 +118,13 @@ def _fill_node_stats(proto: Any, node: NodeStats) -> None:
         for dim in shape:
             description.shape.dim.add().size = -1 if dim is None else dim
         description.allocation_description.requested_bytes = size
+        description.allocation_description.allocator_name = _allocator(node.device)
+
+
+def _allocator(device: str) -> str:
+    """What TensorFlow calls the allocator of a device."""
+    kind, _, number = device.rpartition("/device:")[2].partition(":")
+    return f"{kind}_{number}_bfc" if kind == "GPU" else "cpu"
 
 
 def _fill_cost_graph(cost_graph: Any, nodes: Iterable[NodeStats]) -> None:

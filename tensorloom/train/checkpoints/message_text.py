@@ -1,38 +1,30 @@
-"""Messages as files, and MetaGraphs and SavedModels in text format.
-
-TensorFlow's text format writes a message in an `Any` out, by its name
-`tensorflow.NAME`. Our messages of the same fields have names of their own, so that both
-packages fit into one process: the names are exchanged on the way in.
-"""
+"""Messages as files, in binary and in text format."""
 
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.storage.files import filesystem
 
 _PREFIX: Final = "type.googleapis.com/"
-# At the beginning of a line: a string in text format has no line break.
-_WRITTEN_OUT: Final = re.compile(
-    rf"^(\s*\[{re.escape(_PREFIX)})tensorflow\.", re.MULTILINE
-)
 
 
 def type_url(message_class: Any) -> str:
-    """The name in an `Any` of one of our messages: TensorFlow's."""
-    return f"{_PREFIX}tensorflow.{message_class.DESCRIPTOR.name}"
+    """The name of a message in an `Any`."""
+    return f"{_PREFIX}{message_class.DESCRIPTOR.full_name}"
 
 
 def write_message(message: Any, filename: str, as_text: bool) -> None:
     """Writes a message; the file appears whole, and its directory is made."""
     from google.protobuf import text_format
 
+    from tensorloom.protos.pool import ANY_TYPES
+
     data = (
-        text_format.MessageToString(message).encode()
+        text_format.MessageToString(message, descriptor_pool=ANY_TYPES).encode()
         if as_text
         else message.SerializeToString()
     )
@@ -65,11 +57,8 @@ def errors_name_the_file(what: str) -> Iterator[None]:
         raise type(error)(f"{what}: {error}") from error
 
 
-def parse_text(data: bytes, message: Any, meta_graphs: Any) -> None:
+def parse_text(data: bytes, message: Any) -> None:
     """Fills a message from text.
-
-    Args:
-      meta_graphs: the MetaGraphs of a message that was filled.
 
     Raises:
       text_format.ParseError: it is not the text of such a message.
@@ -77,20 +66,10 @@ def parse_text(data: bytes, message: Any, meta_graphs: Any) -> None:
     """
     from google.protobuf import text_format
 
-    text = _WRITTEN_OUT.sub(r"\1tensorloom.", data.decode("utf-8"))
+    from tensorloom.protos.pool import ANY_TYPES
+
+    text = data.decode("utf-8")
     try:
-        text_format.Merge(text, message)
+        text_format.Merge(text, message, descriptor_pool=ANY_TYPES)
     except RecursionError:
         raise text_format.ParseError("Message too deep.") from None
-    _rename(meta_graphs(message))
-
-
-def _rename(meta_graphs: Iterable[Any]) -> None:
-    ours, theirs = f"{_PREFIX}tensorloom.", f"{_PREFIX}tensorflow."
-    for meta_graph in meta_graphs:
-        anys = [meta_graph.meta_info_def.any_info]
-        for collection in meta_graph.collection_def.values():
-            anys.extend(collection.any_list.value)
-        for item in anys:
-            if item.type_url.startswith(ours):
-                item.type_url = theirs + item.type_url[len(ours) :]

@@ -237,5 +237,8 @@ def _fill(collection: Any, key: Any, items: list[Any], export_scope: Any) -> Non
         )
     elif kind == "bytes_list":
         values.extend(x.encode() if isinstance(x, str) else x for x in items)
+    elif kind == "any_list":
+        for item in items:  # `extend` takes messages of our own pool only
+            values.add().CopyFrom(item)
     else:
         values.extend(items)

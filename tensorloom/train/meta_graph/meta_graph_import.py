@@ -121,7 +121,7 @@ def read_meta_graph_file(filename: Any) -> Any:
     except DecodeError:
         result.Clear()
         try:
-            parse_text(data, result, lambda message: [message])
+            parse_text(data, result)
         except (text_format.ParseError, UnicodeDecodeError) as error:
             raise OSError(f"Cannot parse file {path}: {error}.") from None
     return result

@@ -99,8 +99,14 @@ class TracingContext(OpKernelContext):
                 time.perf_counter_ns() + self._epoch,
                 threading.get_ident() & 0xFFFFFFFF,
                 outputs,  # type: ignore[arg-type]
+                f"{node.name} = {node.op}({', '.join(_inputs(node))})",
             )
         )
+
+
+def _inputs(node: Node) -> list[str]:
+    """The data inputs of a node; `x` for `x:0`."""
+    return [f"{name}:{slot}" if slot else name for name, slot in node.inputs]
 
 
 def _bytes(dtype: dtypes.DType, shape: TensorShape) -> int:
