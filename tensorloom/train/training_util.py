@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.variables.variable_scope import get_variable
 from tensorloom.client.variables.variables import Variable, VariableAggregation
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import GraphKeys, Tensor, get_default_graph
+from tensorloom.framework.graph.graph import (
+    GraphKeys,
+    Tensor,
+    control_dependencies,
+    get_default_graph,
+)
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.state import initializers as init_ops
+from tensorloom.ops.state import reference_variable as state_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Graph
@@ -97,3 +103,67 @@ def assert_global_step(global_step_tensor: Any) -> None:
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+_GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
+
+
+def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
+    """A tensor that reads the graph's global step, made once; None without a step."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(_GLOBAL_STEP_READ_KEY)
+    if len(found) > 1:
+        raise RuntimeError(
+            "There are multiple items in collection "
+            f"{_GLOBAL_STEP_READ_KEY}. There should be only one."
+        )
+    if found:
+        return found[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with (
+        graph.as_default() as default,
+        default.name_scope(None),
+        default.name_scope(f"{step.op.name}/"),
+    ):
+        # What is read while the model is initialized depends on the variable.
+        value = step.initialized_value() if isinstance(step, Variable) else step
+        read = value + 0
+        graph.add_to_collection(_GLOBAL_STEP_READ_KEY, read)
+    return read
+
+
+def _global_step_read_for(user: str) -> Any:
+    """The same for a class that cannot do without.
+
+    Raises:
+      RuntimeError: the default graph has no global step.
+    """
+    read = _get_or_create_global_step_read()
+    if read is None:
+        raise RuntimeError(f"Global step should be created to use {user}.")
+    return read
+
+
+def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
+    """Adds to the global step, after it was read.
+
+    Raises:
+      ValueError: the graph has no global step.
+    """
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError(
+            "Global step tensor should be created by "
+            "tf.train.get_or_create_global_step before calling increment."
+        )
+    read = _get_or_create_global_step_read(graph)
+    with (
+        graph.as_default() as default,
+        default.name_scope(None),
+        default.name_scope(f"{step.op.name}/"),
+        control_dependencies([read]),
+    ):
+        return state_ops.assign_add(step, increment)

@@ -27,7 +27,10 @@ from tensorloom.train.checkpoints import checkpoint_management
 from tensorloom.train.checkpoints.checkpoint_reader import NewCheckpointReader
 from tensorloom.train.checkpoints.object_graph import OBJECT_GRAPH_KEY, ObjectGraphView
 from tensorloom.train.checkpoints.object_restore import CheckpointRestore, NamedRestore
-from tensorloom.train.checkpoints.object_saveables import NoRestoreSaveable
+from tensorloom.train.checkpoints.object_saveables import (
+    NoRestoreSaveable,
+    PythonStateSaveable,
+)
 from tensorloom.train.checkpoints.object_sharding import save_by_device
 from tensorloom.train.checkpoints.object_status import (
     CheckpointLoadStatus,
@@ -221,6 +224,23 @@ class Checkpoint(AutoTrackable):
         status = self._saver.restore(path)
         _ = self.save_counter  # so that it is restored
         return status
+
+
+def frozen_saveables(root: Trackable) -> list[Any]:
+    """What a `tf.train.Saver` saves to write checkpoints of objects.
+
+    The objects and their Python state are those of now.
+    """
+    saveables, graph, _ = ObjectGraphView(root).serialize()
+    with device("/cpu:0"):
+        text = constant_op.constant(graph.SerializeToString(), dtype=dtypes.string)
+    frozen = [
+        NoRestoreSaveable(saveable.frozen_state(), saveable.name)
+        if isinstance(saveable, PythonStateSaveable)
+        else saveable
+        for saveable in saveables
+    ]
+    return [*frozen, NoRestoreSaveable(text, OBJECT_GRAPH_KEY)]
 
 
 def name_newest(

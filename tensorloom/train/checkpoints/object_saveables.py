@@ -61,6 +61,11 @@ class PythonStateSaveable(SaveableObject):
         """What is fed when the checkpoint is written."""
         return {self._tensor: self._state_callback()}
 
+    def frozen_state(self) -> Any:
+        """A constant of the string of now."""
+        with device("/cpu:0"):
+            return constant_op.constant(self._state_callback(), dtype=dtypes.string)
+
     def python_restore(self, restored: list[Any]) -> None:
         """Hands the string over."""
         if self._restore_callback is not None:
