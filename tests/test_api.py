@@ -45,7 +45,7 @@ _AT_LEAST = {
     "tf.random": 50,
     "tf.sysconfig": 100,
     "tf.test": 75,
-    "tf.train": 25,
+    "tf.train": 99,
 }
 
 

@@ -8,7 +8,12 @@ from types import ModuleType
 
 
 def import_all(package: ModuleType) -> None:
-    """Imports the modules of `package` and of the packages in it, by name."""
+    """Imports the modules of `package` and of the packages in it, by name.
+
+    A package that says `LOADED_WHEN_USED = True` keeps its modules for later.
+    """
+    if getattr(package, "LOADED_WHEN_USED", False):
+        return
     for found in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{found.name}")
         if found.ispkg:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variables import variable_scope
+from tensorloom.client.variables.variable_scope import get_variable, variable_scope
+from tensorloom.client.variables.variable_store import AUTO_REUSE
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.state import initializers as init_ops
@@ -89,8 +90,8 @@ def get_or_create_steps_per_run_variable() -> Any:
         raise RuntimeError("Multiple steps_per_run_var in collection.")
     if found:
         return found[0]
-    with variable_scope.variable_scope(_HOOKS, reuse=variable_scope.AUTO_REUSE):
-        return variable_scope.get_variable(
+    with variable_scope(_HOOKS, reuse=AUTO_REUSE):
+        return get_variable(
             _STEPS_PER_RUN_VAR,
             initializer=init_ops.Ones(),
             shape=[],

@@ -8,28 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_lists import (
-    global_variables,
     global_variables_initializer,
-    local_variables_initializer,
-    report_uninitialized_variables,
-    tables_initializer,
 )
 from tensorloom.framework.graph.graph import (
     GraphKeys,
-    add_to_collection,
-    get_collection,
     get_default_graph,
 )
-from tensorloom.framework.types import dtypes
-from tensorloom.ops.control_flow import builders as control_flow_ops
 from tensorloom.storage.files import filesystem
 from tensorloom.summary.summary import merge_all
 from tensorloom.summary.writer import FileWriter
 from tensorloom.train import training_util
-from tensorloom.train.checkpoints.saver import Saver
 from tensorloom.train.inputs.coordinator import Coordinator, LooperThread
 from tensorloom.train.meta_graph import graph_io, meta_graph
+from tensorloom.train.sessions import supervisor_defaults as defaults
 from tensorloom.train.sessions.session_manager import SessionManager
+from tensorloom.train.sessions.supervisor_defaults import given_or
 from tensorloom.train.sessions.supervisor_services import (
     SVStepCounterThread,
     SVSummaryThread,
@@ -70,8 +63,7 @@ class Supervisor:
       ValueError: a variable of a worker has no device.
     """
 
-    # Stands for an argument that is to be found in the graph, or made.
-    USE_DEFAULT: Any = 0
+    USE_DEFAULT: Any = defaults.USE_DEFAULT
 
     def __init__(
         self,
@@ -98,20 +90,22 @@ class Supervisor:
     ) -> None:
         self._graph = graph = get_default_graph() if graph is None else graph
         with graph.as_default():
-            self._ready_op = _given_or(ready_op, GraphKeys.READY_OP, _ready_op)
-            self._ready_for_local_init_op = _given_or(
-                ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, _nothing
+            self._ready_op = given_or(ready_op, GraphKeys.READY_OP, defaults.ready_op)
+            self._ready_for_local_init_op = given_or(
+                ready_for_local_init_op,
+                GraphKeys.READY_FOR_LOCAL_INIT_OP,
+                defaults.nothing,
             )
-            self._init_op = _given_or(
+            self._init_op = given_or(
                 init_op, GraphKeys.INIT_OP, global_variables_initializer
             )
-            self._local_init_op = _given_or(
-                local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init_op
+            self._local_init_op = given_or(
+                local_init_op, GraphKeys.LOCAL_INIT_OP, defaults.local_init_op
             )
-            self._saver = _given_or(saver, GraphKeys.SAVERS, _saver)
-            self._summary_op = _given_or(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self._global_step = _given_or(
-                global_step, GraphKeys.GLOBAL_STEP, _default_global_step_tensor
+            self._saver = given_or(saver, GraphKeys.SAVERS, defaults.saver)
+            self._summary_op = given_or(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+            self._global_step = given_or(
+                global_step, GraphKeys.GLOBAL_STEP, defaults.global_step
             )
         self._init_feed_dict = init_feed_dict
         self._init_fn = init_fn
@@ -475,47 +469,3 @@ class Supervisor:
     StopOnException = stop_on_exception
     WaitForStop = wait_for_stop
     SummaryComputed = summary_computed
-
-
-def _given_or(given: Any, key: str, make: Callable[[], Any]) -> Any:
-    """What is given; by default what a collection has first, or what is made for it."""
-    if given is not Supervisor.USE_DEFAULT:
-        return given
-    found = get_collection(key)
-    if len(found) > 1:
-        program_log.info(
-            "Found %d %s operations. Returning the first one.", len(found), key
-        )
-    if found:
-        return found[0]
-    made = make()
-    if made is not None:
-        add_to_collection(key, made)
-    return made
-
-
-def _nothing() -> None:
-    """What is not made."""
-
-
-def _ready_op() -> Any:
-    return report_uninitialized_variables()
-
-
-def _local_init_op() -> Any:
-    return control_flow_ops.group(local_variables_initializer(), tables_initializer())
-
-
-def _saver() -> Any:
-    return Saver() if global_variables() else None
-
-
-def _default_global_step_tensor() -> Any:
-    try:
-        step = get_default_graph().get_tensor_by_name("global_step:0")
-    except KeyError:
-        return None
-    if step.dtype.base_dtype in (dtypes.int32, dtypes.int64):
-        return step
-    program_log.warning("Found 'global_step' is not an int type: %s", step.dtype)
-    return None

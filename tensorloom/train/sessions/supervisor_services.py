@@ -81,6 +81,7 @@ class SVTimerCheckpointThread(LooperThread):
         if sv.summary_writer and sv.global_step is not None:
             from tensorloom.protos.event_pb2 import SessionLog
 
+            assert sv.save_path is not None
             sv.summary_writer.add_session_log(
                 SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=sv.save_path),
                 training_util.global_step(self._sess, sv.global_step),
