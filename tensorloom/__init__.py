@@ -14,6 +14,7 @@ from tensorloom import (
     client,
     data,
     image,
+    keras,
     layers,
     linalg,
     nn,
@@ -39,7 +40,6 @@ for _package in (
     data,
     linalg,
     nn,
-    layers,
     summary,
     train,
     saved_model,
@@ -50,7 +50,8 @@ for _package in (
 local.install()
 remote.install()
 _this = sys.modules[__name__]
-_ = kubernetes, slurm, test  # test loads its modules, and unittest, when it is used
+# These load their modules when they are used.
+_ = kubernetes, slurm, test, keras, layers
 export.install(_this)
 finder.install()
 

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _EXPORTS: dict[str, Any] = {}
+# The module that `install` was called for; what is declared later is set there at once.
+_root: ModuleType | None = None
 
 
 def export(*names: str) -> Callable[[T], T]:
@@ -40,6 +42,8 @@ def export_value(value: Any, *names: str) -> None:
     for name in names:
         if _EXPORTS.setdefault(name, value) is not value:
             raise ValueError(f"public name 'tf.{name}' is declared twice")
+        if _root is not None:
+            _place(_root, name, value)
 
 
 def wrap(name: str, wrapper: Callable[[Any], Any]) -> Any:
@@ -66,14 +70,21 @@ def install(root: ModuleType) -> None:
 
     A package of ours that exists under the same name (`tensorloom.train`) is used;
     where none exists, a module is made, so that both `tf.nn.relu` and
-    `from tensorloom import nn` work.
+    `from tensorloom import nn` work. Packages that load when they are used declare their
+    names later; those are set then.
     """
+    global _root
     for name, value in _EXPORTS.items():
-        *path, last = name.split(".")
-        module = root
-        for part in path:
-            module = _submodule(module, part)
-        setattr(module, last, value)
+        _place(root, name, value)
+    _root = root
+
+
+def _place(root: ModuleType, name: str, value: Any) -> None:
+    *path, last = name.split(".")
+    module = root
+    for part in path:
+        module = _submodule(module, part)
+    setattr(module, last, value)
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType:

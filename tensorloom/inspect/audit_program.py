@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tensorloom.framework.export import exports
+from tensorloom.framework.registry.package_modules import load_lazy_packages
 from tensorloom.inspect.findings import ERROR, WARNING, Finding
 from tensorloom.inspect.program_names import (
     MISSING,
@@ -150,6 +151,7 @@ def replacement(name: str) -> str:
         known = _REPLACEMENTS.get(".".join(parts[:i]))
         if known:
             return f"nearest: {known}"
+    load_lazy_packages()
     public = exports()
     last = parts[-1]
     same = [one for one in public if one.rpartition(".")[2] == last]

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from tensorloom.framework.export import exports
+from tensorloom.framework.registry.package_modules import load_lazy_packages
 
 MISSING: Final = object()
 # What stands for the package itself.
@@ -137,6 +138,7 @@ def _attribute(value: Any, name: str) -> Any:
 def _public_names(module: ModuleType) -> frozenset[str]:
     """The public names of a module, by the table of exports."""
     if not _PUBLIC:
+        load_lazy_packages()
         for name in exports():
             parts = name.split(".")
             for i, part in enumerate(parts):

@@ -1,1 +1,7 @@
-"""`tf.layers`: layers that own their variables."""
+"""`tf.layers`: layers that share variables by variable scopes. Loads when it is used."""
+
+from __future__ import annotations
+
+from tensorloom.framework.registry.package_modules import lazy_package
+
+__getattr__, __dir__ = lazy_package(__name__)

@@ -1,20 +1,13 @@
-"""The base of layers: variables made under a variable scope when first called."""
+"""The base of `tf.layers`: a Keras layer whose variables live in a variable scope."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from tensorloom.client.variables.module import Module
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
-from tensorloom.client.variables.variable_lists import (
-    global_variables,
-    trainable_variables,
-)
 from tensorloom.client.variables.variable_scope import get_variable, variable_scope
 from tensorloom.client.variables.variable_scope_state import VariableScope
 from tensorloom.client.variables.variables import (
@@ -22,33 +15,51 @@ from tensorloom.client.variables.variables import (
     VariableSynchronization,
 )
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Graph, GraphKeys, Tensor, name_scope
-from tensorloom.framework.types import dtypes, nest
-from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
-from tensorloom.framework.types.trackable import Trackable
-from tensorloom.layers.connections import Connections
-from tensorloom.layers.input_spec import check_inputs
-from tensorloom.layers.layer_names import snake_case, unique_layer_name
-from tensorloom.layers.losses import LossesAndUpdates, add_new
-from tensorloom.ops.array import array_ops
-from tensorloom.ops.math import math_ops
-from tensorloom.ops.state import initializers as init_ops
+from tensorloom.framework.graph.graph import (
+    GraphKeys,
+    Tensor,
+    get_collection_ref,
+    init_scope,
+    name_scope,
+)
+from tensorloom.framework.types import dtypes
+from tensorloom.keras.engine import base_layer
+from tensorloom.keras.engine.base_layer import call_arguments
+from tensorloom.keras.engine.layer_names import snake_case, unique_layer_name
+from tensorloom.keras.engine.layer_weights import is_trainable
 
-_KNOWN_OPTIONS = {
-    "activity_regularizer",
-    "autocast",
-    "batch_input_shape",
-    "batch_size",
-    "dynamic",
-    "input_shape",
-    "weights",
-}
+_SHALLOW = frozenset(["_scope", "_always_reuse_scope"])
+_keras_style = False
+
+
+@export("layers.experimental.keras_style_scope")
+@contextmanager
+def keras_style_scope() -> Iterator[None]:
+    """Layers and cells made inside keep their variables as Keras layers do.
+
+    They take no scope and reuse no variables of others; each has its own.
+    """
+    global _keras_style
+    before = _keras_style
+    _keras_style = True
+    try:
+        yield
+    finally:
+        _keras_style = before
+
+
+@export("layers.experimental.set_keras_style")
+def set_keras_style() -> None:
+    """From now on all layers and cells keep their variables as Keras layers do."""
+    global _keras_style
+    _keras_style = True
 
 
 @export("layers.Layer")
-class Layer(Connections, LossesAndUpdates, Module):
-    """Base of layers. Subclasses make variables in `build` and compute in `call`.
+class Layer(base_layer.Layer):
+    """Base of layers that share variables by variable scopes.
+
+    Subclasses make variables in `build` and compute in `call`.
 
     Args:
       trainable: whether its variables are.
@@ -57,10 +68,12 @@ class Layer(Connections, LossesAndUpdates, Module):
 
     Raises:
       TypeError: an unknown option.
+      ValueError: a scope or reuse inside `keras_style_scope`.
     """
 
-    # Of its attributes only its variables are dependencies.
+    # What is assigned is an attribute and nothing more.
     _self_setattr_tracking = False
+    __setattr__ = object.__setattr__
 
     def __init__(
         self,
@@ -69,23 +82,14 @@ class Layer(Connections, LossesAndUpdates, Module):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        LossesAndUpdates.__init__(self)
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
-        for option in kwargs:
-            if option not in _KNOWN_OPTIONS:
-                raise TypeError("Keyword argument not understood:", option)
-        self._trainable = trainable
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
-        self.built = False
-        self.input_spec: Any = None
-        self.stateful = False
-        self.supports_masking = False
-        self.activity_regularizer = kwargs.get("activity_regularizer")
-        self._initial_weights = kwargs.get("weights")
-        self._trainable_weights: list[Any] = []
-        self._non_trainable_weights: list[Any] = []
-        self._name, self._base_name = self._names(name)
+        self._use_resource_variables = False
+        super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        self._keras_style = _keras_style
+        if _keras_style:
+            _check_keras_style("scope", scope)
+            _check_keras_style("reuse", self._reuse)
         self._current_scope: VariableScope | None = None
         self._always_reuse_scope: Any = None
         self._scope: VariableScope | None = None
@@ -93,35 +97,19 @@ class Layer(Connections, LossesAndUpdates, Module):
             with variable_scope(scope) as captured:
                 self._scope = captured
 
-    def _names(self, name: Any) -> tuple[str, str]:
+    def _init_set_name(self, name: Any) -> None:
         base = snake_case(type(self).__name__)
         if isinstance(name, VariableScope):
-            return unique_layer_name(base), name.name
-        if not name:
-            return unique_layer_name(base), base
-        return name, name
-
-    # --- what it is ---------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """The layer's name, unique in its graph unless it was given."""
-        return self._name
-
-    @property
-    def dtype(self) -> str | None:
-        """Name of the dtype of its variables, None as long as it is open."""
-        return self._dtype
+            self._name, self._base_name = unique_layer_name(base), name.name
+        elif not name:
+            self._name, self._base_name = unique_layer_name(base), base
+        else:
+            self._name = self._base_name = name
 
     @property
     def graph(self) -> None:
         """Layers no longer have a graph."""
         return None
-
-    @property
-    def dynamic(self) -> bool:
-        """Whether it can only run eagerly: never."""
-        return False
 
     @property
     def scope_name(self) -> str:
@@ -139,89 +127,23 @@ class Layer(Connections, LossesAndUpdates, Module):
             )
         return self._scope.name
 
-    @property
-    def name_scope(self) -> Any:
-        """A context manager for the name scope of its operations."""
-        return name_scope(self._name_scope())
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Adds losses of this layer, and to `REGULARIZATION_LOSSES`.
 
-    @property
-    def trainable(self) -> bool:
-        """Whether its variables are trained."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value: bool) -> None:
-        self._trainable = value
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        """Variables that are trained."""
-        return _unique(self._trainable_weights) if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        """Variables that are not trained."""
-        if self.trainable:
-            return _unique(self._non_trainable_weights)
-        return _unique([*self._trainable_weights, *self._non_trainable_weights])
-
-    @property
-    def weights(self) -> list[Any]:
-        """All variables, the trainable ones first."""
-        return [*self.trainable_weights, *self.non_trainable_weights]
-
-    @property
-    def trainable_variables(self) -> list[Any]:
-        """Variables that are trained."""
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self) -> list[Any]:
-        """Variables that are not trained."""
-        return self.non_trainable_weights
-
-    @property
-    def variables(self) -> list[Any]:
-        """All variables, the trainable ones first."""
-        return self.weights
-
-    @property
-    def submodules(self) -> tuple[Any, ...]:
-        """Layers inside this one: none."""
-        return ()
-
-    @property
-    def metrics(self) -> list[Any]:
-        """Metrics of this layer: none."""
-        return []
-
-    def count_params(self) -> int:
-        """Number of elements of all variables.
-
-        Raises:
-          ValueError: it was not built yet.
+        Args:
+          losses: a tensor, a function without arguments that gives one, or several.
+          inputs: what the losses depend on; None for losses of the weights.
         """
-        if not self.built:
-            raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't "
-                "built. You can build it manually via: "
-                f"`{self.name}.build(batch_input_shape)`."
-            )
-        sizes = (np.prod(w.shape.as_list(), dtype=np.int64) for w in self.weights)
-        return int(sum(sizes))
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal layer."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """The reverse of `get_config`."""
-        return cls(**config)
-
-    # --- variables ----------------------------------------------------------------
+        known, known_callables = len(self._losses), len(self._callable_losses)
+        super().add_loss(losses, inputs=inputs)
+        added = self._losses[known:]
+        made = [loss() for loss in self._callable_losses[known_callables:]]
+        added += [loss for loss in made if loss is not None]
+        _add_new(added, GraphKeys.REGULARIZATION_LOSSES)
 
     def _name_scope(self) -> str:
+        if self._keras_style:
+            return super()._name_scope()
         assert self._current_scope is not None
         return self._current_scope.original_name_scope  # type: ignore[no-any-return]
 
@@ -235,11 +157,7 @@ class Layer(Connections, LossesAndUpdates, Module):
             with variable_scope(scope, default_name=self._base_name) as found:
                 self._scope = found
 
-    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
-        """Old name of `add_weight`."""
-        return self.add_weight(*args, **kwargs)
-
-    def add_weight(
+    def add_weight(  # type: ignore[override]
         self,
         name: str,
         shape: Any,
@@ -259,128 +177,85 @@ class Layer(Connections, LossesAndUpdates, Module):
         Args are those of `tf.get_variable`.
 
         Raises:
-          ValueError: it should be trained although it is synchronized on reading.
+          ValueError: it should be trained although it is synchronized on reading, or
+            the scope does not allow it.
           TypeError: an unknown option.
         """
         for option in kwargs:
             if option != "experimental_autocast":
                 raise TypeError("Unknown keyword argument:", option)
-        trainable = _is_trainable(trainable, synchronization)
-        known = {id(v) for v in global_variables()}
+        if self._keras_style:
+            return super().add_weight(
+                name,
+                shape,
+                dtype=dtype,
+                initializer=initializer,
+                regularizer=regularizer,
+                trainable=trainable and self.trainable,
+                constraint=constraint,
+                partitioner=partitioner,
+                use_resource=use_resource,
+                **kwargs,
+            )
+        trainable = is_trainable(trainable, synchronization) and self.trainable
+        known = _global_variables() if regularizer else frozenset()
         self._set_scope(None)
         with variable_scope(
             self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False
         ) as scope:
             self._current_scope = scope
             with name_scope(self._name_scope()):
-                variable = get_variable(
+                variable = super().add_weight(
                     name,
-                    shape=shape,
+                    shape,
                     dtype=dtypes.as_dtype(dtype or self.dtype or dtypes.float32),
-                    initializer=_initializer(initializer, scope, dtype or self.dtype),
-                    trainable=trainable and self.trainable,
+                    initializer=(
+                        scope.initializer if initializer is None else initializer
+                    ),
+                    trainable=trainable,
                     constraint=constraint,
                     partitioner=partitioner,
-                    use_resource=bool(use_resource or scope.use_resource) or None,
+                    use_resource=bool(
+                        use_resource
+                        or self._use_resource_variables
+                        or scope.use_resource
+                    )
+                    or None,
                     synchronization=synchronization,
                     aggregation=aggregation,
+                    getter=get_variable,
+                    **kwargs,
                 )
-                if isinstance(variable, Trackable):
-                    self._track_trackable(variable, name=name, overwrite=True)
-                self._keep(variable, trainable and self.trainable)
                 if regularizer and not _is_among(variable, known):
-                    self._add_regularization(name, variable, regularizer)
-        return variable
-
-    def _keep(self, variable: Any, trainable: bool) -> None:
-        """Lists the variable; a scope may have made it not trainable."""
-        if trainable and _is_among(variable, {id(v) for v in trainable_variables()}):
-            self._trainable_weights.append(variable)
-        else:
+                    self._handle_weight_regularization(name, variable, regularizer)
+        if trainable and not _is_trained(variable):
+            # A custom getter, or the scope, decided otherwise.
+            self._trainable_weights.pop()
             self._non_trainable_weights.append(variable)
-
-    def _add_regularization(self, name: str, variable: Any, regularizer: Any) -> None:
-        def loss(part: Any) -> Any:
-            with name_scope(f"{name}/Regularizer"):
-                return regularizer(part)
-
-        parts = variable if isinstance(variable, PartitionedVariable) else [variable]
-        for part in parts:
-            self.add_loss(functools.partial(loss, part))
-
-    def get_weights(self) -> list[Any]:
-        """The variables' values in the default session."""
-        return [weight.eval() for weight in self.weights]
-
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Loads values into the variables, in the default session.
-
-        Raises:
-          ValueError: their number or shapes differ.
-        """
-        own = self.weights
-        if len(own) != len(weights):
-            raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  '
-                f"weight list of length {len(weights)}, but the layer was expecting "
-                f"{len(own)} weights."
-            )
-        for variable, value in zip(own, weights, strict=True):
-            if variable.shape.as_list() != list(np.shape(value)):
-                raise ValueError(
-                    f"Layer weight shape {variable.shape} not compatible with provided "
-                    f"weight shape {np.shape(value)}"
-                )
-            variable.load(value)
-
-    # --- calling ------------------------------------------------------------------
-
-    def build(self, input_shape: Any) -> None:
-        """Makes the variables. Called once, before the first `call`."""
-        self.built = True
-
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
-        """Computes the outputs."""
-        return inputs
-
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """The same as calling the layer."""
-        return self.__call__(inputs, *args, **kwargs)
-
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The mask of the outputs: that of the inputs."""
-        return mask
-
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        """Static shape of the output for a shape of the input."""
-        graph = Graph()
-        with graph.as_default():
-            dtype = self.dtype or dtypes.float32
-            outputs = self(_placeholder(dtype, as_shape(input_shape)))
-        return outputs.shape  # type: ignore[no-any-return]
+        return variable
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Builds the layer if need be and computes its outputs.
 
+        Args:
+          inputs: tensors, or a structure of them; numbers and arrays are converted.
+          args, kwargs: go to `call`; `scope` is the variable scope to use.
+
         Raises:
           ValueError: the inputs do not fit, or `call` returns None.
         """
-        self._set_scope(kwargs.pop("scope", None))
-        with self._scope_to_enter() as scope:
-            self._current_scope = scope
-            if "scope" in inspect.signature(self.call).parameters:
-                kwargs["scope"] = scope
-            inputs = nest.map_structure(_as_tensor, inputs)
-            with name_scope(self._name_scope()):
-                self._build_once(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
-                if outputs is None:
-                    raise ValueError(
-                        "A layer's `call` method should return a Tensor or a list of "
-                        f"Tensors, not None (layer: {self.name})."
-                    )
-                self._regularize_activity(outputs)
-        add_new(self.updates, GraphKeys.UPDATE_OPS)
+        scope = kwargs.pop("scope", None)
+        if self._keras_style:
+            _check_keras_style("scope", scope)
+            return super().__call__(inputs, *args, **kwargs)
+        self._set_scope(scope)
+        with self._scope_to_enter() as entered:
+            self._current_scope = entered
+            if call_arguments(getattr(self.call, "__func__", self.call)).scope:
+                kwargs["scope"] = entered
+            outputs = super().__call__(inputs, *args, **kwargs)
+        if self._updates:
+            _add_new(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
     def _scope_to_enter(self) -> Any:
@@ -388,76 +263,62 @@ class Layer(Connections, LossesAndUpdates, Module):
             return variable_scope(
                 self._scope, reuse=self._reuse, auxiliary_name_scope=False
             )
-        if self._always_reuse_scope is None:
+        # From now on it only finds what it made.
+        if self.__dict__.get("_always_reuse_scope") is None:
             self._always_reuse_scope = variable_scope(
                 self._scope, reuse=True, auxiliary_name_scope=False
             )
         return self._always_reuse_scope
 
-    def _build_once(self, inputs: Any) -> None:
-        check_inputs(self.input_spec, inputs, self.name)
-        if self.built:
-            return
-        leaves = nest.flatten(inputs)
-        if self._dtype is None and leaves:
-            self._dtype = leaves[0].dtype.base_dtype.name
-        self.build(nest.map_structure(lambda value: value.shape, inputs))
-        self.built = True
-        if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
-
-    def _regularize_activity(self, outputs: Any) -> None:
-        if self.activity_regularizer is None:
-            return
-        with name_scope("ActivityRegularizer"):
-            for output in nest.flatten(outputs):
-                loss = self.activity_regularizer(output)
-                batch = math_ops.cast(array_ops.shape(output)[0], loss.dtype)
-                self.add_loss(loss / batch)
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        for key, value in self.__dict__.items():
+            if key in _SHALLOW:
+                made.__dict__[key] = copy.copy(value)
+            elif _holds_tensors(value):
+                made.__dict__[key] = value
+            else:
+                made.__dict__[key] = copy.deepcopy(value, memo)
+        return made
 
 
-def _placeholder(dtype: Any, shape: TensorShape) -> Tensor:
-    from tensorloom.ops.array.placeholder import placeholder
-
-    return placeholder(dtype, shape)
-
-
-def _as_tensor(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, float, int)):
-        return convert_to_tensor(value)
-    return value
+def _check_keras_style(what: str, value: Any) -> None:
+    if value is not None:
+        raise ValueError(
+            f"{what} argument not allowed when keras style layers are enabled, but "
+            f"saw: {value}"
+        )
 
 
-def _is_trainable(trainable: bool | None, synchronization: Any) -> bool:
-    if synchronization == VariableSynchronization.ON_READ:
-        if trainable:
-            raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ "
-                "only for non-trainable variables. You have specified trainable=True "
-                "and synchronization=VariableSynchronization.ON_READ."
-            )
-        return False
-    return True if trainable is None else trainable
+def _holds_tensors(value: Any) -> bool:
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    return isinstance(first, Tensor)
 
 
-def _initializer(initializer: Any, scope: VariableScope, dtype: Any) -> Any:
-    """The given one, the scope's, or Glorot's (zeros for integers)."""
-    if initializer is not None:
-        return initializer
-    if scope.initializer is not None:
-        return scope.initializer
-    kind = dtypes.as_dtype(dtype or dtypes.float32)
-    if kind.is_floating:
-        return init_ops.GlorotUniform()
-    if kind.is_integer or kind.is_unsigned or kind.is_bool:
-        return init_ops.Zeros()
-    raise ValueError(f"An initializer for a variable of type {kind} is required")
+def _global_variables() -> frozenset[int]:
+    with init_scope():
+        return frozenset(map(id, get_collection_ref(GraphKeys.GLOBAL_VARIABLES)))
 
 
-def _is_among(variable: Any, ids: set[int]) -> bool:
+def _is_among(variable: Any, ids: frozenset[int]) -> bool:
     parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
     return any(id(part) in ids for part in parts)
 
 
-def _unique(variables: Sequence[Any]) -> list[Any]:
-    return list({id(v): v for v in variables}.values())
+def _is_trained(variable: Any) -> bool:
+    with init_scope():
+        trained = get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+    if trained and trained[-1] is variable:
+        return True
+    return any(known is variable for known in trained)
+
+
+def _add_new(elements: Iterable[Any], key: str) -> None:
+    """Adds to a collection of the graph those that are not in it yet."""
+    collection = get_collection_ref(key)
+    present = set(map(id, collection))
+    for element in elements:
+        if id(element) not in present:
+            present.add(id(element))
+            collection.append(element)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes, nest
-from tensorloom.layers import lookup
-from tensorloom.layers.input_spec import InputSpec
+from tensorloom.keras import activations, initializers
+from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.nn.rnn_cell import LayerRNNCell, check_cell_dtype
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.constant import constant
@@ -56,9 +56,7 @@ class UnitsCell(LayerRNNCell):
         check_cell_dtype(self.dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
-        self._activation = (
-            lookup.activation(activation) if activation else math_ops.tanh
-        )
+        self._activation = activations.get(activation) if activation else math_ops.tanh
 
     @property
     def state_size(self) -> Any:
@@ -141,8 +139,8 @@ class GRUCell(UnitsCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
-        self._kernel_initializer = lookup.initializer(kernel_initializer)
-        self._bias_initializer = lookup.initializer(bias_initializer)
+        self._kernel_initializer = initializers.get(kernel_initializer)
+        self._bias_initializer = initializers.get(bias_initializer)
 
     def build(self, input_shape: Any) -> None:
         """Makes kernels and biases of the gates and the candidate."""

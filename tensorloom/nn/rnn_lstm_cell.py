@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorloom.client.variables.partitioned_variables import fixed_size_partitioner
 from tensorloom.framework.export import export
-from tensorloom.layers import lookup
+from tensorloom.keras import activations, initializers
 from tensorloom.nn.rnn_cell import check_cell_dtype
 from tensorloom.nn.rnn_cells import (
     BIAS,
@@ -62,7 +62,7 @@ class LSTMCell(UnitsCell):
         super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
-        self._initializer = lookup.initializer(initializer)
+        self._initializer = initializers.get(initializer)
         self._num_proj = num_proj
         self._proj_clip = proj_clip
         self._num_unit_shards = num_unit_shards

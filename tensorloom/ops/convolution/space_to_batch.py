@@ -49,8 +49,8 @@ def with_space_to_batch(
         if np.all(constant_rate == 1):
             return op(input, count, padding)
     known_rate = rate if constant_rate is None else constant_rate
-    base_paddings = _base_paddings(padding, filter_shape, count, known_rate)
-    return _in_batch(input, rate, base_paddings, dims, lambda v: op(v, count, "VALID"))
+    base_paddings = window_paddings(padding, filter_shape, count, known_rate)
+    return in_batch(input, rate, base_paddings, dims, lambda v: op(v, count, "VALID"))
 
 
 def _rate_length(rate: Tensor) -> int:
@@ -87,7 +87,7 @@ def _checked_spatial_dims(
     return ordered
 
 
-def _base_paddings(padding: str, filter_shape: Any, count: int, rate: Any) -> Any:
+def window_paddings(padding: str, filter_shape: Any, count: int, rate: Any) -> Any:
     """What to pad before the move, [count, 2], so that VALID windows follow."""
     if padding == "VALID":
         return np.zeros([count, 2], np.int32)
@@ -104,7 +104,7 @@ def _base_paddings(padding: str, filter_shape: Any, count: int, rate: Any) -> An
     return array_ops.stack([[before[i], after[i]] for i in range(count)])
 
 
-def _in_batch(
+def in_batch(
     input: Tensor,
     rate: Tensor,
     base_paddings: Any,

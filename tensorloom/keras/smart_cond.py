@@ -1,0 +1,57 @@
+"""`cond` that builds one branch alone where the predicate is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorloom.client.control_flow.cond import cond
+from tensorloom.client.variables.variables import Variable
+from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph import Tensor
+from tensorloom.framework.types.constant_value import constant_value as tensor_value
+
+
+@export("contrib.framework.smart_constant_value")
+def smart_constant_value(pred: Any) -> bool | None:
+    """The predicate's value if it is known before the graph runs, else None.
+
+    Raises:
+      TypeError: `pred` is neither a tensor, a bool, 0 nor 1.
+    """
+    if isinstance(pred, Tensor):
+        value = tensor_value(pred)
+        return None if value is None else bool(value)
+    if isinstance(pred, bool) or (isinstance(pred, int) and pred in (0, 1)):
+        return bool(pred)
+    raise TypeError(
+        "`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: "
+        f"{type(pred)}"
+    )
+
+
+@export("contrib.framework.smart_cond")
+def smart_cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` or `false_fn()` where the predicate is known, else their `cond`.
+
+    Raises:
+      TypeError: a branch cannot be called, or `pred` is no predicate.
+    """
+    if not callable(true_fn):
+        raise TypeError("`true_fn` must be callable.")
+    if not callable(false_fn):
+        raise TypeError("`false_fn` must be callable.")
+    known = None if isinstance(pred, Variable) else smart_constant_value(pred)
+    if known is None:
+        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+def known_value(pred: Any) -> bool | None:
+    """The value of a predicate, None for a variable or a tensor that is not known."""
+    return None if isinstance(pred, Variable) else smart_constant_value(pred)
