@@ -17,6 +17,8 @@ from tensorloom import (
     keras,
     layers,
     linalg,
+    losses,
+    metrics,
     nn,
     ops,
     saved_model,
@@ -51,7 +53,7 @@ local.install()
 remote.install()
 _this = sys.modules[__name__]
 # These load their modules when they are used.
-_ = kubernetes, slurm, test, keras, layers
+_ = kubernetes, slurm, test, keras, layers, losses, metrics
 export.install(_this)
 finder.install()
 

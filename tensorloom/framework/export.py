@@ -70,8 +70,8 @@ def install(root: ModuleType) -> None:
 
     A package of ours that exists under the same name (`tensorloom.train`) is used;
     where none exists, a module is made, so that both `tf.nn.relu` and
-    `from tensorloom import nn` work. Packages that load when they are used declare their
-    names later; those are set then.
+    `from tensorloom import nn` work. Packages that load when they are used declare
+    their names later; those are set then.
     """
     global _root
     for name, value in _EXPORTS.items():

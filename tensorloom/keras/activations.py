@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types import dtypes
 from tensorloom.keras.named_objects import (
     deserialize_keras_object,
@@ -16,6 +15,9 @@ from tensorloom.ops.array.constant import constant
 from tensorloom.ops.math import clip as clip_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 # Klambauer et al. 2017, arXiv:1706.02515.
 _SELU_ALPHA = 1.6732632423543772
@@ -120,7 +122,7 @@ def hard_sigmoid(x: Any) -> Tensor:
     kind = x.dtype.base_dtype
     slope, middle = constant(0.2, dtype=kind), constant(0.5, dtype=kind)
     line = math_ops.add(math_ops.multiply(x, slope), middle)
-    return clip_ops.clip_by_value(line, 0.0, 1.0)
+    return clip_ops.clip_by_value(line, 0.0, 1.0)  # type: ignore[no-any-return]
 
 
 @export("keras.activations.linear")

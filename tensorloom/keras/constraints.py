@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.control_flow.map_fn import map_fn
 from tensorloom.client.control_flow.while_loop import while_loop
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.keras.named_objects import (
@@ -19,6 +18,9 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.math import clip as clip_ops
 from tensorloom.ops.math import math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 # Added to norms that divide.
 _EPSILON = 1e-07
@@ -52,7 +54,7 @@ def _clip(x: Tensor, low: Any, high: Any) -> Tensor:
     """Clipped to the bounds; the lower one wins where they cross."""
     high = max(low, high) if high is not None else float("inf")
     kind = x.dtype.base_dtype
-    return clip_ops.clip_by_value(
+    return clip_ops.clip_by_value(  # type: ignore[no-any-return]
         x, constant(low, dtype=kind), constant(high, dtype=kind)
     )
 

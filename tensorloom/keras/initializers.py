@@ -1,4 +1,4 @@
-"""`tf.keras.initializers`: those of `tf.initializers`, with Keras's defaults, by name."""
+"""`tf.keras.initializers`: those of `tf.initializers`, with defaults of Keras."""
 
 from __future__ import annotations
 

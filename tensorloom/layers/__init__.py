@@ -1,4 +1,4 @@
-"""`tf.layers`: layers that share variables by variable scopes. Loads when it is used."""
+"""`tf.layers`: layers that share variables by variable scopes."""
 
 from __future__ import annotations
 

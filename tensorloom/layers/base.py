@@ -73,7 +73,7 @@ class Layer(base_layer.Layer):
 
     # What is assigned is an attribute and nothing more.
     _self_setattr_tracking = False
-    __setattr__ = object.__setattr__
+    __setattr__ = object.__setattr__  # type: ignore[assignment]
 
     def __init__(
         self,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.keras.layers import conv_transpose as keras_conv_transpose
 from tensorloom.layers.base import Layer
 from tensorloom.ops.state import initializers as init_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 # Shared by all layers, as TensorFlow does.
 _ZEROS = init_ops.Zeros()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.keras.layers import core as keras_core
 from tensorloom.keras.layers import dense as keras_dense
 from tensorloom.layers.base import Layer
 from tensorloom.ops.state import initializers as init_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 # Shared by all layers, as TensorFlow does.
 _ZEROS = init_ops.Zeros()
@@ -111,7 +113,7 @@ class Dropout(keras_core.Dropout, Layer):
             rate=rate, noise_shape=noise_shape, seed=seed, name=name, **kwargs
         )
 
-    def call(self, inputs: Any, training: Any = False) -> Tensor:
+    def call(self, inputs: Any, training: Any = False) -> Tensor:  # type: ignore[override]
         """The outputs; `training` is a bool or a bool tensor."""
         return super().call(inputs, training=training)
 

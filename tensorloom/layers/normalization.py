@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.keras.layers import batch_normalization as keras_batch_normalization
 from tensorloom.layers.base import Layer
 from tensorloom.ops.state import initializers as init_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 # Shared by all layers, as TensorFlow does.
 _ZEROS = init_ops.Zeros()
@@ -72,7 +74,7 @@ class BatchNormalization(keras_batch_normalization.BatchNormalization, Layer):
             **kwargs,
         )
 
-    def call(self, inputs: Any, training: Any = False) -> Tensor:
+    def call(self, inputs: Any, training: Any = False) -> Tensor:  # type: ignore[override]
         """The outputs; `training` is a bool or a bool tensor."""
         return super().call(inputs, training=training)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.keras.layers import pooling as keras_pooling
 from tensorloom.layers.base import Layer
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 def check_strides(strides: Any) -> None:

@@ -386,7 +386,7 @@ class MultiRNNCell(RNNCell):
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
-    def _layers(self) -> list[Layer]:
+    def _cells_with_weights(self) -> list[Layer]:
         return [cell for cell in self._cells if isinstance(cell, Layer)]
 
     @property
@@ -394,15 +394,21 @@ class MultiRNNCell(RNNCell):
         """Trained variables of the cells."""
         if not self.trainable:
             return []
-        return [w for cell in self._layers() for w in cell.trainable_weights]
+        return [
+            w for cell in self._cells_with_weights() for w in cell.trainable_weights
+        ]
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         """Other variables of the cells."""
-        fixed = [w for cell in self._layers() for w in cell.non_trainable_weights]
+        fixed = [
+            w for cell in self._cells_with_weights() for w in cell.non_trainable_weights
+        ]
         if self.trainable:
             return fixed
-        return [w for cell in self._layers() for w in cell.trainable_weights] + fixed
+        return [
+            w for cell in self._cells_with_weights() for w in cell.trainable_weights
+        ] + fixed
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
         """One step through all cells: (output of the top cell, new state)."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorloom.client.variables.partitioned_variables import fixed_size_partitioner
 from tensorloom.framework.export import export
-from tensorloom.keras import activations, initializers
+from tensorloom.keras import initializers
 from tensorloom.nn.rnn_cell import check_cell_dtype
 from tensorloom.nn.rnn_cells import (
     BIAS,

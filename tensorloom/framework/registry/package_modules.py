@@ -33,8 +33,8 @@ def lazy_package(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that loads at the first use of a name.
 
-    Its `__init__` says `__getattr__, __dir__ = lazy_package(__name__)`. The public names
-    are those that its modules export.
+    Its `__init__` says `__getattr__, __dir__ = lazy_package(__name__)`. The public
+    names are those that its modules export.
     """
     _waiting[name] = None
 

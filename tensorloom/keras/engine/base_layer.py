@@ -88,7 +88,16 @@ class Layer(InnerLayers, Connections, LossesAndUpdates, LayerWeights, Module):
     _TF_MODULE_IGNORED_PROPERTIES = frozenset(
         ["_tracked", "_awaited", "_losses", "_callable_losses", "_updates", "_metrics"]
     )
-    _always_name_scoped = True
+    supports_masking: bool
+    stateful: bool
+    _activity_regularizer: Any
+    _autocast: bool
+    _batch_input_shape: Any
+    _dtype: str | None
+    _dynamic: bool
+    _initial_weights: Any
+    _input_spec: Any
+    _trainable: bool
 
     def __init__(
         self,
@@ -153,7 +162,7 @@ class Layer(InnerLayers, Connections, LossesAndUpdates, LayerWeights, Module):
         return name_scope(self._name_scope())
 
     @property
-    def trainable(self) -> bool:  # type: ignore[override]
+    def trainable(self) -> bool:
         """Whether its variables are trained."""
         return self._trainable
 
@@ -188,7 +197,8 @@ class Layer(InnerLayers, Connections, LossesAndUpdates, LayerWeights, Module):
             for spec in nest.flatten(value):
                 if spec is not None and not isinstance(spec, InputSpec):
                     raise TypeError(
-                        f"Layer input_spec must be an instance of InputSpec. Got: {spec}"
+                        "Layer input_spec must be an instance of InputSpec. Got: "
+                        f"{spec}"
                     )
         self.__dict__["_input_spec"] = value
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.types.dtypes import DType
 from tensorloom.ops.state import initializers as init_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.types.dtypes import DType
 
 
 def default_initializer(name: Any, dtype: DType, layer: str) -> Any:

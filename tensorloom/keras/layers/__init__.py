@@ -1,4 +1,4 @@
-"""`tf.keras.layers`. Loads when it is used."""
+"""`tf.keras.layers`."""
 
 from __future__ import annotations
 

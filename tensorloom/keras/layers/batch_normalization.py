@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.variables.variables import (
     VariableAggregation,
     VariableSynchronization,
 )
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.keras import initializers
@@ -21,6 +20,9 @@ from tensorloom.keras.learning_phase import learning_phase
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.math import math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 _CLIPPINGS = frozenset(["rmax", "rmin", "dmax"])
 
@@ -225,7 +227,7 @@ class BatchNormalization(BatchStatistics):
 
     def _add_averages(self, shape: Any) -> None:
         # Averages are never partitioned, whatever the scope says.
-        scope = getattr(self, "_scope", None)
+        scope: Any = getattr(self, "_scope", None)
         partitioner = scope.partitioner if scope else None
         if scope:
             scope.set_partitioner(None)

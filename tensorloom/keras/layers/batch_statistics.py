@@ -145,7 +145,7 @@ class BatchStatistics(Layer):
                 scale, offset = self._adjusted(inputs, training, scale, offset)
             mean, variance, new = self._moments(inputs, training, axes)
             if self.renorm:
-                r, d, *new = self._renormalized(*new, training)
+                r, d, *new = self._renormalized(new[0], new[1], training)
                 r = broadcast(array_ops.stop_gradient(r, name="renorm_r"))
                 d = broadcast(array_ops.stop_gradient(d, name="renorm_d"))
                 scale, offset = _composed(r, d, scale, offset)
@@ -179,6 +179,8 @@ class BatchStatistics(Layer):
         self, inputs: Any, training: Any, scale: Any, offset: Any
     ) -> tuple[Any, Any]:
         assert self.adjustment is not None
+        factor: Any
+        bias: Any
         factor, bias = self.adjustment(array_ops.shape(inputs))
         factor = smart_cond(
             training, lambda: factor, lambda: array_ops.ones_like(factor)
@@ -276,7 +278,9 @@ class BatchStatistics(Layer):
         )
 
 
-def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any:
+def _composed(
+    scale: Any, offset: Any, then_scale: Any, then_offset: Any
+) -> tuple[Any, Any]:
     """Scale and offset that do what both pairs do one after the other."""
     if then_scale is not None:
         scale *= then_scale

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.keras.layers.convolutional import Conv, Conv2D, Conv3D
@@ -21,9 +20,12 @@ from tensorloom.ops.convolution.builders import conv2d_transpose
 from tensorloom.ops.convolution.conv3d import conv3d_transpose
 from tensorloom.ops.nn import nn_ops
 
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
+
 
 class ConvTranspose(Conv):
-    """What transposed convolutions share; kernels are [*kernel_size, filters, channels].
+    """What they share; kernels are [*kernel_size, filters, channels].
 
     Raises:
       ValueError: an output padding that is not below the stride.
@@ -54,7 +56,8 @@ class ConvTranspose(Conv):
         shape = as_shape(input_shape)
         if shape.rank != self.rank + 2:
             raise ValueError(
-                f"Inputs should have rank {self.rank + 2}. Received input shape: {shape}"
+                f"Inputs should have rank {self.rank + 2}. Received input shape: "
+                f"{shape}"
             )
         axis, channels = self.channels_of(shape)
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: channels})
@@ -175,6 +178,8 @@ class Conv2DTranspose(ConvTranspose, Conv2D):
         value = array_ops.transpose(inputs, (0, 2, 3, 1)) if first else inputs
         if first:
             sizes = array_ops.stack([sizes[0], sizes[2], sizes[3], sizes[1]])
+        else:
+            _ = sizes[0]  # a node that TensorFlow's graphs have, and no one reads
         if tuple(self.dilation_rate) == (1, 1):
             outputs = conv2d_transpose(
                 value, self.kernel, sizes, (1, *self.strides, 1), padding=padding

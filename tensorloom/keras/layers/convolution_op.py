@@ -7,19 +7,21 @@ layer make only the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.convolution.builders import conv1d
 from tensorloom.ops.convolution.space_to_batch import (
     in_batch,
     strides_and_rate,
     window_paddings,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 class Convolution:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras import activations, regularizers
 from tensorloom.keras.engine.base_layer import Layer
@@ -25,6 +24,9 @@ from tensorloom.keras.layers.window_sizes import (
 )
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.nn import nn_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 class Conv(Layer):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras import activations, regularizers
@@ -21,6 +18,9 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn.dropout import dropout
 
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
+
 
 class SameShape(Layer):
     """A layer whose outputs have the shape of its inputs."""
@@ -32,7 +32,7 @@ class SameShape(Layer):
 
 @export("keras.layers.Masking")
 class Masking(SameShape):
-    """Masks steps of sequences [batch, steps, ...] where all values are `mask_value`."""
+    """Masks steps of [batch, steps, ...] where all values are `mask_value`."""
 
     def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -207,7 +207,7 @@ class Reshape(Layer):
             return as_shape([sizes[0], *target])
         return as_shape([sizes[0], *self._completed(sizes[1:])])
 
-    def _completed(self, sizes: list[int]) -> list[int]:
+    def _completed(self, sizes: list[Any]) -> list[int]:
         target = list(self.target_shape)
         total = math.prod(sizes)
         known = math.prod(size for size in target if size >= 0)
@@ -294,7 +294,7 @@ class Flatten(Layer):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """[batch, product of the others]."""
         sizes = as_shape(input_shape).as_list()
-        rest = int(np.prod(sizes[1:])) if all(sizes[1:]) else None
+        rest = math.prod(sizes[1:]) if all(sizes[1:]) else None  # type: ignore[arg-type]
         return as_shape([sizes[0], rest])
 
     def get_config(self) -> dict[str, Any]:

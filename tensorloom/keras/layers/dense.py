@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
@@ -21,7 +20,10 @@ from tensorloom.keras.layers.weight_options import (
 )
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
-from tensorloom.ops.sparse.dense import sparse_tensor_dense_matmul
+from tensorloom.ops.sparse.sparse_builders import sparse_tensor_dense_matmul
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("keras.layers.Dense")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras.engine.base_layer import Layer
@@ -13,6 +12,9 @@ from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.keras.layers.window_sizes import normalize_data_format
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 class GlobalPooling(Layer):
@@ -76,7 +78,7 @@ class GlobalAveragePooling1D(_Mean):
         kept = math_ops.cast(mask, dtypes.float32)
         kept = array_ops.reshape(kept, [-1, steps, 1])
         total = math_ops.reduce_sum(inputs * kept, self._axes, False)
-        return total / math_ops.reduce_sum(kept, axis=self._axes)  # type: ignore[no-any-return]
+        return total / math_ops.reduce_sum(kept, axis=self._axes)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> None:
         """No mask: there are no steps left."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.keras.layers.core import SameShape
 from tensorloom.keras.layers.weight_options import (
@@ -15,6 +14,9 @@ from tensorloom.keras.layers.weight_options import (
 )
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.nn.norm import batch_normalization, moments
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 @export("keras.layers.LayerNormalization")

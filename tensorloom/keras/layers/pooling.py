@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras.engine.base_layer import Layer
 from tensorloom.keras.engine.input_spec import InputSpec
@@ -20,6 +19,9 @@ from tensorloom.keras.layers.window_sizes import (
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.pooling.pool import avg_pool, max_pool
 from tensorloom.ops.pooling.pool3d import avg_pool3d, max_pool3d
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 class Pooling(Layer):

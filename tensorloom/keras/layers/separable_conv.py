@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
 from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.keras.layers.convolutional import Conv, Conv2D
@@ -14,6 +13,9 @@ from tensorloom.keras.layers.window_sizes import conv_output_length, op_data_for
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.convolution.builders import depthwise_conv2d, separable_conv2d
 from tensorloom.ops.nn import nn_ops
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 class SeparableConv(Conv):
@@ -279,6 +281,9 @@ class DepthwiseConv2D(Conv2D):
     """
 
     _described_weights = ("depthwise", "bias")
+    depthwise_initializer: Any
+    depthwise_regularizer: Any
+    depthwise_constraint: Any
 
     def __init__(
         self,
@@ -362,7 +367,7 @@ class DepthwiseConv2D(Conv2D):
         if first:
             outputs = array_ops.transpose(outputs, (0, 3, 1, 2))
         if self.use_bias and first:
-            channels = self.bias.shape.as_list()[0]
+            channels = self.bias.shape.as_list()[0]  # type: ignore[union-attr]
             outputs = outputs + array_ops.reshape(self.bias, (1, channels, 1, 1))
         elif self.use_bias:
             outputs = nn_ops.bias_add(outputs, self.bias, data_format="NHWC")
