@@ -17,8 +17,20 @@ _temp_dir: list[str] = []
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Runs the test cases of the program."""
-    unittest.main(argv=argv or sys.argv, module="__main__")
+    """Runs the test cases of the program, or with `--benchmarks=` its benchmarks."""
+    argv = list(argv or sys.argv)
+    for argument in argv:
+        option, _, pattern = argument.partition("=")
+        if option == "--benchmarks":
+            from tensorloom.test import benchmark
+
+            benchmark.run_benchmarks(".*" if pattern in ("", "all") else pattern)
+            return
+    # Tests that use absl read flags of it, which it wants parsed before.
+    absl_flags = sys.modules.get("absl.flags")
+    if absl_flags is not None and not absl_flags.FLAGS.is_parsed():
+        argv = absl_flags.FLAGS(argv, known_only=True)
+    unittest.main(argv=argv, module="__main__")
 
 
 def get_temp_dir() -> str:

@@ -52,13 +52,13 @@ def op_function(op: str) -> Callable[..., Any] | None:
     parameters = [*required, *optional, "name=None"]
     if last:
         parameters += ["*", *last]
-    function = function_name(op)
     called = ", ".join([repr(op), "name", *given])
-    source = f"def {function}({', '.join(parameters)}):\n    return _apply({called})\n"
+    source = f"def made({', '.join(parameters)}):\n    return _apply({called})\n"
     # Like namedtuple: generated source is the way to a function with real parameters.
     namespace = {"_apply": op_def_library.apply_op, **defaults}
     exec(compile(source, f"<op {op}>", "exec"), namespace)
-    made: Callable[..., Any] = namespace[function]
+    made: Callable[..., Any] = namespace["made"]
+    made.__name__ = made.__qualname__ = function_name(op)
     made.__doc__ = op_def.doc
     made.__module__ = __name__
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.client.program import program_log
+from tensorloom.client.session.timeline import Timeline
 from tensorloom.storage.files import filesystem
 from tensorloom.summary.writer_cache import FileWriterCache
 from tensorloom.train import training_util
@@ -14,7 +15,6 @@ from tensorloom.train.hooks.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
-from tensorloom.train.hooks.timeline import Timeline
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 

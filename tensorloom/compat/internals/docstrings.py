@@ -1,0 +1,90 @@
+"""Docstrings with notices, and which names of a module its documentation says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_HIDDEN: dict[str, dict[str, Any]] = {}
+_MENTIONED = re.compile(r"@@([A-Za-z_]\w*)")
+
+
+def get_qualified_name(function: Any) -> str:
+    """`Class.method` of a function."""
+    name: str = getattr(function, "__qualname__", function.__name__)
+    return name
+
+
+def validate_callable(func: Any, decorator_name: str) -> None:
+    """Raises ValueError if a decorator is put on what cannot be called."""
+    if not callable(func):
+        raise ValueError(
+            f"{func} is not a function. If this is a property, apply @{decorator_name} "
+            "after @property."
+        )
+
+
+def add_notice_to_docstring(
+    doc: str | None,
+    instructions: str,
+    no_doc_str: str,
+    suffix_str: str,
+    notice: list[str],
+) -> str:
+    """A docstring with a suffix to its first line and a notice below it."""
+    text = "\n".join([*notice, instructions])
+    if not doc:
+        return f"{no_doc_str}\n\n{text}"
+    first, _, rest = doc.partition("\n")
+    rest = rest.strip("\n")
+    return f"{first} {suffix_str}\n\n{text}" + (f"\n\n{rest}" if rest else "")
+
+
+class classproperty:
+    """A property of a class: a method without arguments, read as an attribute."""
+
+    def __init__(self, func: Callable[[Any], Any]) -> None:
+        self._func = func
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self._func(owner)
+
+
+def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
+    """The names of a module that docstrings mention as `@@name`."""
+    module = sys.modules[module_name]
+    modules = [module] if doc_string_modules is None else doc_string_modules
+    return [
+        name
+        for known in modules
+        for name in _MENTIONED.findall(known.__doc__ or "")
+        if hasattr(module, name)
+    ]
+
+
+def remove_undocumented(
+    module_name: str,
+    allowed_exception_list: list[str] | None = None,
+    doc_string_modules: Any = None,
+) -> None:
+    """Takes the names away that no docstring mentions."""
+    module = sys.modules[module_name]
+    kept = {*make_all(module_name, doc_string_modules), *(allowed_exception_list or [])}
+    for name in list(vars(module)):
+        if name not in kept and not name.startswith("_"):
+            _HIDDEN.setdefault(module_name, {})[name] = vars(module)[name]
+            delattr(module, name)
+
+
+def reveal_undocumented(symbol_name: str, target_module: Any = None) -> None:
+    """Gives one of the names back that were taken away.
+
+    Raises:
+      LookupError: none of that name was.
+    """
+    module_name, _, name = symbol_name.rpartition(".")
+    if name not in _HIDDEN.get(module_name, {}):
+        raise LookupError(f"{symbol_name} is not a hidden symbol")
+    setattr(target_module or sys.modules[module_name], name, _HIDDEN[module_name][name])
