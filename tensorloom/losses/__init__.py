@@ -1,4 +1,4 @@
-"""`tf.losses`."""
+"""`tf.losses`: losses with weights, and the collection that keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.metrics`."""
+"""`tf.metrics`: metrics whose state grows batch by batch in local variables."""
 
 from __future__ import annotations
 
