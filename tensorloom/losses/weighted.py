@@ -66,7 +66,8 @@ def safe_mean(losses: Tensor, count: Tensor) -> Tensor:
 def num_elements(losses: Tensor) -> Tensor:
     """The number of elements, in the losses' dtype."""
     with name_scope(None, "num_elements", values=[losses]) as scope:
-        return math_ops.cast(array_ops.size(losses, name=scope), dtype=losses.dtype)
+        size = array_ops.size(losses, name=scope)
+        return math_ops.cast(size, dtype=losses.dtype)  # type: ignore[no-any-return]
 
 
 def num_present(losses: Tensor, weights: Any, per_batch: bool = False) -> Tensor:
@@ -120,7 +121,9 @@ def compute_weighted_loss(
             losses = math_ops.cast(losses, dtype=dtypes.float32)
             weights = math_ops.cast(weights, dtype=dtypes.float32)
             weighted = math_ops.multiply(losses, weights)
-            loss = math_ops.cast(_reduced(weighted, losses, weights, reduction), kind)
+            loss: Tensor = math_ops.cast(
+                _reduced(weighted, losses, weights, reduction), kind
+            )
             add_loss(loss, loss_collection)
             return loss
 

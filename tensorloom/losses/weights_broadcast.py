@@ -43,7 +43,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             lambda: _is_valid(weights_rank, weights_shape, values_rank, values_shape),
             name="is_valid_shape",
         )
-        return Assert(valid, data, name=scope)  # type: ignore[no-any-return]
+        return Assert(valid, data, name=scope)
 
 
 def _described(value: Any, name: str) -> tuple[Tensor, Tensor, Tensor]:
@@ -120,4 +120,6 @@ def broadcast_weights(weights: Any, values: Any) -> Tensor:
             return weights
         with control_dependencies([assert_broadcastable(weights, values)]):
             ones = array_ops.ones_like(values)
-            return math_ops.multiply(weights, ones, name=scope)
+            return math_ops.multiply(  # type: ignore[no-any-return]
+                weights, ones, name=scope
+            )
