@@ -114,3 +114,25 @@ def test_local_clusters() -> None:
         with tf.Session(workers[0].target) as session:
             session.run(variable.initializer)
             assert session.run(doubled) == 4.0
+
+
+def test_ops_of_tests() -> None:
+    from tensorloom.test import test_ops
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert test_ops.int_output(name="x").name == "x:0"
+        assert test_ops.list_output([tf.int32, tf.float32])[1].dtype == tf.float32
+        assert test_ops.default_attrs().get_attr("shape_val").dim[0].size == 2
+        handle = test_ops.stub_resource_handle_op()
+        made = test_ops.resource_initialized_op(handle)
+        assert not session.run(made)
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(test_ops.resource_using_op(handle))
+        session.run(test_ops.resource_create_op(handle))
+        assert session.run(made)
+        assert session.run(test_ops.kernel_label()) == b"My label is: default"
+        assert session.run(test_ops.test_attr(tf.float64)) == 100
+        with pytest.raises(NotImplementedError, match="For reasons"):
+            test_ops.old()
+        with pytest.raises(AttributeError):
+            _ = test_ops.no_such_op

@@ -215,6 +215,9 @@ class _Importer:
             self.graph.add_function(function)
         count = len(self.graph._operations)
         self.graph._sees_single_sizes = imported.producer > PRODUCER_VERSION
+        # Shape functions ask for the version of the graph that their node is from.
+        own_producer = self.graph._producer
+        self.graph._producer = imported.producer
         try:
             with self.graph.name_scope(None):
                 ordered = _in_graph_def_order(nodes, order)
@@ -228,7 +231,8 @@ class _Importer:
             raise
         finally:
             self.graph._sees_single_sizes = False
-        self.graph._producer = min(self.graph._producer, imported.producer)
+            self.graph._producer = own_producer
+        self.graph._producer = min(own_producer, imported.producer)
         self.graph._min_consumer = max(self.graph._min_consumer, imported.min_consumer)
         bad = {*self.graph._bad_consumers, *imported.bad_consumers}
         self.graph._bad_consumers = tuple(sorted(bad))

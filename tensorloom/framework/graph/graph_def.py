@@ -164,22 +164,27 @@ def from_proto(
     )
 
 
+# The version whose graphs these are, for messages that programs look for.
+_TENSORFLOW = "TensorFlow 1.15.0"
+
+
 def check_versions(proto: graph_pb2.GraphDef) -> None:
     """Raises InvalidArgumentError if the graph says that we cannot read it."""
     versions = proto.versions
     if versions.producer < 0:
         raise invalid_argument(
             f"GraphDef producer version {versions.producer} below min producer 0 "
-            "supported. Please regenerate your graph."
+            f"supported by {_TENSORFLOW}.  Please regenerate your graph."
         )
     if versions.min_consumer > PRODUCER_VERSION:
         raise invalid_argument(
             f"GraphDef min consumer version {versions.min_consumer} above current "
-            f"version {PRODUCER_VERSION}."
+            f"version {PRODUCER_VERSION} for {_TENSORFLOW}.  Please upgrade TensorFlow."
         )
     if PRODUCER_VERSION in versions.bad_consumers:
         raise invalid_argument(
-            f"GraphDef disallows consumer version {PRODUCER_VERSION}."
+            f"GraphDef disallows consumer version {PRODUCER_VERSION}.  Please upgrade "
+            "TensorFlow: this version is likely buggy."
         )
 
 

@@ -394,7 +394,7 @@ def _parse_default(kind: str, text: str) -> Any:
     if kind.startswith("list("):
         inner = kind[5:-1]
         body = text.strip()[1:-1].strip()
-        if inner in ("type",):
+        if inner in ("type", "tensor"):
             return [_parse_default(inner, w) for w in body.split(",") if w.strip()]
         values = ast.literal_eval(f"[{_pythonic(body)}]")
         return [_decode_literal(inner, v) for v in values]
@@ -403,8 +403,8 @@ def _parse_default(kind: str, text: str) -> Any:
         return dtypes.as_dtype(word[3:].lower() if word.startswith("DT_") else word)
     if kind == "shape" and text.strip() == "unknown":
         return TensorShape.of(None)
-    if kind == "tensor":  # such as uint8[255, 0]
-        word, bracket, body = text.strip().partition("[")
+    if kind == "tensor":  # such as uint8[255, 0], or int32(1), a scalar
+        word, bracket, body = re.split(r"([\[(])", text.strip(), maxsplit=1)
         numpy_type = dtypes.as_dtype(word).as_numpy_dtype
         return np.array(ast.literal_eval(bracket + body), numpy_type)
     return _decode_literal(kind, ast.literal_eval(_pythonic(text)))

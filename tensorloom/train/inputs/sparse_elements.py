@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.graph.graph import Operation, Tensor, colocate_with
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
@@ -15,7 +17,18 @@ from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.control_flow import builders as control_flow_ops
 from tensorloom.ops.sparse import sparse_builders
 
-_STORING = ("AddSparseToTensorsMap", "AddManySparseToTensorsMap")
+if TYPE_CHECKING:
+    from tensorloom.framework.types.dtypes import DType
+
+
+@dataclass(frozen=True)
+class _Map:
+    """Where the tensors of one component are kept until their batch is taken."""
+
+    op: Operation  # that gives the handles
+    name: str
+    dtype: DType
+    rank: int | None  # of an element
 
 
 class SparseElements:
@@ -29,8 +42,8 @@ class SparseElements:
     def __init__(self, enqueue_many: bool, keep: Tensor) -> None:
         self._enqueue_many = enqueue_many
         self._keep = keep
-        # For each component: the operation that stores it, and its rank; or None.
-        self._stored: list[tuple[Operation, int | None] | None] = []
+        # For each component: where it is kept; or None for a dense one.
+        self._stored: list[_Map | None] = []
 
     def store_all(self, lists: list[list[Any]]) -> list[list[Tensor]]:
         """The lists with a vector or column of handles for each sparse tensor.
@@ -57,9 +70,10 @@ class SparseElements:
                     self._stored.append(None)
                 continue
             earlier = None if first else self._stored[i]
-            handle = self._store(tensor, earlier[0] if earlier else None)
+            name = earlier.name if earlier else self._map_name()
+            handle = self._store(tensor, name)
             if first:
-                self._stored.append((_storing_op(handle), self._rank(tensor)))
+                self._stored.append(self._map(tensor, handle, name))
             handles.append(handle)
         return [
             array_ops.expand_dims(handle, [-1])
@@ -73,8 +87,23 @@ class SparseElements:
         rank: int | None = dims[0]
         return rank - 1 if rank is not None and self._enqueue_many else rank
 
-    def _store(self, tensor: SparseTensor, shared: Operation | None) -> Tensor:
-        name = shared.name if shared is not None else None
+    def _map_name(self) -> str | None:
+        """The name of a new map; None: the name of the operation that stores.
+
+        That operation may be in a function, where nobody can name it: then the map has
+        a name of its own.
+        """
+        if self._enqueue_many and self._keep.shape.rank == 1:
+            return None
+        if constant_value(self._keep) is not None:
+            return None
+        return get_default_graph().unique_name("sparse_map")
+
+    def _map(self, tensor: SparseTensor, handle: Tensor, name: str | None) -> _Map:
+        rank = self._rank(tensor)
+        return _Map(handle.op, name or handle.op.name, tensor.dtype, rank)
+
+    def _store(self, tensor: SparseTensor, name: str | None) -> Tensor:
         if self._keep.shape.rank == 1:
             rows = tensor.indices[:, 0]
             kept = sparse_builders.sparse_retain(
@@ -107,7 +136,7 @@ class SparseElements:
             return dequeued
         is_list = isinstance(dequeued, list | tuple)
         tensors = [
-            value if stored is None else _take(stored[0], value, stored[1])
+            value if stored is None else _take(stored, value)
             for value, stored in zip(
                 dequeued if is_list else [dequeued], self._stored, strict=True
             )
@@ -130,23 +159,15 @@ def _add(tensor: SparseTensor, shared_name: str | None, many: bool) -> Tensor:
     return handle
 
 
-def _storing_op(handle: Tensor) -> Operation:
-    """The operation that stores, also where it is a branch of a cond."""
-    for source in handle.op.inputs:
-        if source.op.type in _STORING:
-            return source.op
-    return handle.op
-
-
-def _take(store: Operation, handles: Tensor, rank: int | None) -> SparseTensor:
-    with colocate_with(store):
+def _take(stored: _Map, handles: Tensor) -> SparseTensor:
+    with colocate_with(stored.op):
         indices, values, shape = apply_op(
             "TakeManySparseFromTensorsMap",
             sparse_handles=array_ops.squeeze(handles, [1]),
-            dtype=store.get_attr("T"),
-            container=store.get_attr("container"),
-            shared_name=store.get_attr("shared_name") or store.name,
+            dtype=stored.dtype,
+            shared_name=stored.name,
         )
+    rank = stored.rank
     # The batch dimension comes before those of an element.
     known = None if rank is None else rank + 1
     indices.set_shape([None, known])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from tensorloom.client.gradients import gradients as gradients_lib
+from tensorloom.client.gradients.gradient_tape import GradientTape
 from tensorloom.client.variables.base_resource_variable import (
     BaseResourceVariable,
     is_resource_variable,
@@ -130,7 +131,9 @@ class Optimizer(Trackable):
         """Pairs (gradient or None, variable).
 
         Args:
-          loss: a tensor of floating point.
+          loss: a tensor of floating point, or a function that builds one. Of a
+            function only what it builds is differentiated, by the trainable variables
+            that it reads if `var_list` is None.
           var_list: variables; the trainable ones when None.
           gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
           aggregation_method: how gradients of several uses are added.
@@ -138,14 +141,10 @@ class Optimizer(Trackable):
           grad_loss: the gradient of the loss, ones when None.
 
         Raises:
-          RuntimeError: `loss` is a function (that needs eager execution).
           ValueError: a bad argument, or there are no variables.
         """
         if callable(loss):
-            raise RuntimeError(
-                "`loss` passed to Optimizer.compute_gradients should be a tensor: "
-                "functions are for eager execution."
-            )
+            return _gradients_of_function(loss, var_list, grad_loss)
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, "
@@ -440,6 +439,21 @@ def _check_supported(variable: Any) -> None:
         # What has no operation is no part of a graph at all: an AttributeError.
         _ = variable.op
         raise NotImplementedError("Trying to optimize unsupported type ", variable)
+
+
+def _gradients_of_function(
+    loss: Callable[[], Any], var_list: Any, grad_loss: Any
+) -> list[GradAndVar]:
+    """Pairs (gradient or None, variable) of the loss that a function builds."""
+    with GradientTape() as tape:
+        if var_list is not None:
+            tape.watch(var_list)
+        value = loss()
+    variables = tape.watched_variables() if var_list is None else nest.flatten(var_list)
+    # Updates read what the loss was computed from.
+    with control_dependencies([value]):
+        grads = tape.gradient(value, list(variables), grad_loss)
+    return list(zip(grads, variables, strict=True))
 
 
 def _gradient_target(variable: Any) -> Any:
