@@ -13,6 +13,7 @@ from typing import Any
 from tensorloom import (
     client,
     data,
+    feature_column,
     image,
     keras,
     layers,
@@ -53,7 +54,7 @@ local.install()
 remote.install()
 _this = sys.modules[__name__]
 # These load their modules when they are used.
-_ = kubernetes, slurm, test, keras, layers, losses, metrics
+_ = kubernetes, slurm, test, feature_column, keras, layers, losses, metrics
 export.install(_this)
 finder.install()
 
