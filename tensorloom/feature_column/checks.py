@@ -44,19 +44,18 @@ def check_shape(shape: Any, key: str) -> tuple[int, ...]:
       TypeError: a dimension is not an int.
       ValueError: a dimension is below 1.
     """
-    if not nest.is_sequence(shape):
-        shape = [shape]
-    shape = tuple(shape)
-    for dimension in shape:
+    dimensions: tuple[Any, ...] = tuple(shape if nest.is_sequence(shape) else [shape])
+    for dimension in dimensions:
         if not isinstance(dimension, int):
             raise TypeError(
-                f"shape dimensions must be integer. shape: {shape}, key: {key}"
+                f"shape dimensions must be integer. shape: {dimensions}, key: {key}"
             )
         if dimension < 1:
             raise ValueError(
-                f"shape dimensions must be greater than 0. shape: {shape}, key: {key}"
+                "shape dimensions must be greater than 0. "
+                f"shape: {dimensions}, key: {key}"
             )
-    return shape
+    return dimensions
 
 
 def check_default_value(shape: Any, default_value: Any, dtype: Any, key: str) -> Any:

@@ -49,7 +49,7 @@ class WeightedLogic(CategoricalLogic):
         return [self.categorical_column, self.weight_feature_key]
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """Both features, of any length."""
         spec = spec_of(self.categorical_column)
         if self.weight_feature_key in spec:
@@ -61,7 +61,7 @@ class WeightedLogic(CategoricalLogic):
         return spec
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """Those of the column of ids."""
         return buckets_of(self.categorical_column)
 
@@ -82,14 +82,14 @@ class WeightedLogic(CategoricalLogic):
             weights = to_sparse_input(weights, ignore_value=0.0)
         if not weights.dtype.is_floating:
             weights = math_ops.cast(weights, dtypes.float32)
-        return weights
+        return weights  # type: ignore[no-any-return]
 
     def _id_weight_pair(self, source: Source) -> IdWeightPair:
         ids, weights = source.get(self)
         return IdWeightPair(ids, weights)
 
 
-class WeightedCategoricalColumn(  # type: ignore[misc]
+class WeightedCategoricalColumn(
     WeightedLogic, CategoricalColumn, _CategoricalColumn, WeightedFields
 ):
     """See `weighted_categorical_column`."""
@@ -153,7 +153,7 @@ class CrossedLogic(CategoricalLogic):
         return list(self.keys)
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """Features of any length of strings, and what the columns need."""
         spec: dict[str, Any] = {}
         for key in self.keys:
@@ -164,7 +164,7 @@ class CrossedLogic(CategoricalLogic):
         return spec
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """The number of hashes."""
         return self.hash_bucket_size
 
@@ -190,7 +190,7 @@ def _crossed_input(key: Any, source: Source) -> Any:
     return pair.id_tensor
 
 
-class CrossedColumn(CrossedLogic, CategoricalColumn, _CategoricalColumn, CrossedFields):  # type: ignore[misc]
+class CrossedColumn(CrossedLogic, CategoricalColumn, _CategoricalColumn, CrossedFields):
     """See `crossed_column`."""
 
 

@@ -81,7 +81,7 @@ class TableLogic(ColumnLogic):
         return [self.categorical_column]
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """That of the column of ids."""
         return spec_of(self.categorical_column)
 
@@ -152,7 +152,7 @@ class EmbeddingLogic(TableLogic):
         return self._with_lengths(self._rows(table, pair), pair)
 
 
-class EmbeddingColumn(  # type: ignore[misc]
+class EmbeddingColumn(
     EmbeddingLogic,
     DenseColumn,
     SequenceDenseColumn,
@@ -213,8 +213,8 @@ def checked_initializer(
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError(
-            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of "
-            f"them. Given: {ckpt_to_load_from!r} and {tensor_name_in_ckpt!r}."
+            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none "
+            f"of them. Given: {ckpt_to_load_from!r} and {tensor_name_in_ckpt!r}."
         )
     if initializer is None:
         return init_ops.TruncatedNormal(mean=0.0, stddev=1 / math.sqrt(dimension))
@@ -243,8 +243,8 @@ def embedding_column(
         sum).
       initializer: of the table; truncated normal with deviation 1/sqrt(dimension) when
         None.
-      ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint and the name of a tensor in it
-        that the table starts with.
+      ckpt_to_load_from, tensor_name_in_ckpt: a checkpoint, and the name of a tensor in
+        it, that the table starts with.
       max_norm: longer rows are scaled down to this norm before they are combined.
       trainable: whether the table is trained.
 

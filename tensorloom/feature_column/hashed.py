@@ -42,7 +42,7 @@ class KeyedLogic(CategoricalLogic):
         return self.key
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """A feature of any length."""
         return {self.key: VarLenFeature(self.dtype)}
 
@@ -67,7 +67,7 @@ class HashedLogic(KeyedLogic):
     hash_bucket_size: int
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """The number of hashes."""
         return self.hash_bucket_size
 
@@ -82,7 +82,7 @@ class HashedLogic(KeyedLogic):
         return SparseTensor(values.indices, ids, values.dense_shape)
 
 
-class HashedCategoricalColumn(  # type: ignore[misc]
+class HashedCategoricalColumn(
     HashedLogic, CategoricalColumn, _CategoricalColumn, HashedFields
 ):
     """See `categorical_column_with_hash_bucket`."""

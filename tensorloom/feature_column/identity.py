@@ -79,7 +79,7 @@ class IdentityLogic(KeyedLogic):
         return self._select(is_outside, default, ids)
 
 
-class IdentityCategoricalColumn(  # type: ignore[misc]
+class IdentityCategoricalColumn(
     IdentityLogic, CategoricalColumn, _CategoricalColumn, IdentityFields
 ):
     """See `categorical_column_with_identity`."""

@@ -50,12 +50,12 @@ class IndicatorLogic(DenseLogic):
         return [self.categorical_column]
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """That of the column of ids."""
         return spec_of(self.categorical_column)
 
     @property
-    def variable_shape(self) -> TensorShape:  # type: ignore[override]
+    def variable_shape(self) -> TensorShape:
         """One element for each id."""
         return TensorShape([1, buckets_of(self.categorical_column)])
 
@@ -93,7 +93,7 @@ class IndicatorLogic(DenseLogic):
         return self._sequence(BuilderSource(inputs), True)
 
 
-class IndicatorColumn(  # type: ignore[misc]
+class IndicatorColumn(
     IndicatorLogic,
     DenseColumn,
     SequenceDenseColumn,

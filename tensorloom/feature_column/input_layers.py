@@ -121,7 +121,7 @@ class _Parts:
     def side_by_side(self, columns: list[Any]) -> Tensor:
         tensors = [self._part(column) for column in columns]
         checks.check_batch_sizes(tensors, columns)
-        return array_ops.concat(tensors, 1)  # type: ignore[no-any-return]
+        return array_ops.concat(tensors, 1)
 
     def _part(self, column: Any) -> Tensor:
         with variable_scope(None, default_name=column._var_scope_name):

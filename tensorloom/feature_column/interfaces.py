@@ -73,7 +73,7 @@ class FeatureColumn(abc.ABC):
     def _get_config(self) -> dict[str, Any]:
         """The arguments that make an equal column, as plain values."""
 
-    @classmethod
+    @classmethod  # noqa: B027  (need not)
     def _from_config(
         cls,
         config: dict[str, Any],

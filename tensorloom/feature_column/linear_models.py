@@ -53,8 +53,8 @@ def linear_model(
       features: tensors and SparseTensors by name.
       feature_columns: dense and categorical columns.
       units: number of outputs.
-      sparse_combiner: how the weights of an example's ids are combined: "sum", "mean" or
-        "sqrtn".
+      sparse_combiner: how the weights of an example's ids are combined: "sum", "mean"
+        or "sqrtn".
       weight_collections: names of further collections for the variables.
       trainable: whether the variables are.
       cols_to_vars: gets a list of variables for each column, and for "bias".
@@ -225,7 +225,7 @@ class _LinearModel:
         return [variable for layer in layers for variable in layer.variables]
 
     def __call__(self, features: Mapping[Any, Any]) -> Tensor:
-        """The prediction [batch, units]. Raises ValueError: an unknown kind of column."""
+        """The prediction [batch, units]. Raises ValueError: a kind of column."""
         features = nest.map_structure(_as_tensor, features)
         with name_scope(self.name), variable_scope(self.name):
             return self._call(features)

@@ -58,7 +58,7 @@ class NumericLogic(DenseLogic):
         return self.key
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """A feature of fixed length."""
         feature = FixedLenFeature(self.shape, self.dtype, self.default_value)
         return {self.key: feature}
@@ -75,12 +75,12 @@ class NumericLogic(DenseLogic):
         return math_ops.cast(tensor, dtypes.float32)
 
     @property
-    def variable_shape(self) -> TensorShape:  # type: ignore[override]
+    def variable_shape(self) -> TensorShape:
         """The shape of one example's numbers."""
         return TensorShape(self.shape)
 
 
-class NumericColumn(NumericLogic, DenseColumn, _DenseColumn, NumericFields):  # type: ignore[misc]
+class NumericColumn(NumericLogic, DenseColumn, _DenseColumn, NumericFields):
     """See `numeric_column`."""
 
 
@@ -135,7 +135,7 @@ class BucketizedLogic(CategoricalLogic, DenseLogic):
         return f"{self.source_column.name}_bucketized"
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """That of the numeric column."""
         return spec_of(self.source_column)
 
@@ -149,7 +149,7 @@ class BucketizedLogic(CategoricalLogic, DenseLogic):
         return bucketize(numbers, boundaries=self.boundaries)
 
     @property
-    def variable_shape(self) -> TensorShape:  # type: ignore[override]
+    def variable_shape(self) -> TensorShape:
         """One element for each bucket of each number."""
         return TensorShape((*self.source_column.shape, len(self.boundaries) + 1))
 
@@ -162,7 +162,7 @@ class BucketizedLogic(CategoricalLogic, DenseLogic):
         )
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """Each of a feature's numbers has buckets of its own."""
         return (len(self.boundaries) + 1) * self.source_column.shape[0]  # type: ignore[no-any-return]
 
@@ -181,7 +181,7 @@ class BucketizedLogic(CategoricalLogic, DenseLogic):
         return IdWeightPair(SparseTensor(indices, ids, shape), None)
 
 
-class BucketizedColumn(  # type: ignore[misc]
+class BucketizedColumn(
     BucketizedLogic,
     DenseColumn,
     CategoricalColumn,

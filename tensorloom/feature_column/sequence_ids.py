@@ -45,12 +45,12 @@ class SequenceLogic(CategoricalLogic):
         return [self.categorical_column]
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:  # type: ignore[override]
+    def parse_example_spec(self) -> dict[str, Any]:
         """That of the column of ids."""
         return spec_of(self.categorical_column)
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """Those of the column of ids."""
         return buckets_of(self.categorical_column)
 
@@ -69,11 +69,11 @@ class SequenceLogic(CategoricalLogic):
         return IdWeightPair(ids, weights)
 
 
-class _SequenceCategoricalColumn(SequenceLogic, _CategoricalColumn, SequenceFields):  # type: ignore[misc]
+class _SequenceCategoricalColumn(SequenceLogic, _CategoricalColumn, SequenceFields):
     """A column of sequences of the earlier interface."""
 
 
-class SequenceCategoricalColumn(_SequenceCategoricalColumn, CategoricalColumn):  # type: ignore[misc]
+class SequenceCategoricalColumn(_SequenceCategoricalColumn, CategoricalColumn):
     """See `sequence_categorical_column_with_identity` and its relatives."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from tensorloom.feature_column import checks, serialization
@@ -69,10 +70,8 @@ class SequenceNumericColumn(SequenceDenseColumn, SequenceNumericFields):
         shape = [array_ops.shape(dense)[:1], [-1], self.variable_shape]
         dense = array_ops.reshape(dense, shape=array_ops.concat(shape, axis=0))
         # In a matrix the numbers of the steps follow one another.
-        is_flat = sparse.shape.ndims == 2
-        lengths = sequence_length_from_sparse_tensor(
-            sparse, self.variable_shape.num_elements() if is_flat else 1
-        )
+        step = math.prod(self.shape) if sparse.shape.ndims == 2 else 1
+        lengths = sequence_length_from_sparse_tensor(sparse, step)
         return TensorSequenceLengthPair(dense, lengths)
 
     def _get_config(self) -> dict[str, Any]:

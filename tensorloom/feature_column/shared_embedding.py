@@ -108,7 +108,7 @@ class SharedEmbeddingFields(NamedTuple):
     max_norm: float | None
 
 
-class SharedEmbeddingColumn(  # type: ignore[misc]
+class SharedEmbeddingColumn(
     TableLogic,
     DenseColumn,
     SequenceDenseColumn,
@@ -201,7 +201,7 @@ def _ids_of(column: Any) -> Any:
 
 
 def _check_alike(columns: Sequence[Any], kind: type) -> int:
-    """The number of ids of all columns. Raises ValueError: they cannot share a table."""
+    """The number of ids of each. Raises ValueError: they cannot share a table."""
     first = columns[0]
     if not isinstance(first, kind):
         raise ValueError(
@@ -222,8 +222,9 @@ def _check_alike(columns: Sequence[Any], kind: type) -> int:
         if buckets_of(ids) != buckets:
             raise ValueError(
                 "To use shared_embedding_column, all categorical_columns must have the "
-                f"same number of buckets. Given column: {first} with buckets: {buckets} "
-                f"does  not match column: {ids} with buckets: {buckets_of(ids)}"
+                f"same number of buckets. Given column: {first} with buckets: "
+                f"{buckets} does  not match column: {ids} with buckets: "
+                f"{buckets_of(ids)}"
             )
     return buckets
 
@@ -231,7 +232,8 @@ def _check_alike(columns: Sequence[Any], kind: type) -> int:
 def _check_not_eager() -> None:
     if executing_eagerly():
         raise RuntimeError(
-            "shared_embedding_columns are not supported when eager execution is enabled."
+            "shared_embedding_columns are not supported when eager execution is "
+            "enabled."
         )
 
 
@@ -256,9 +258,10 @@ def shared_embedding_columns(
     Args:
       categorical_columns: of one kind, with the same number of ids; some or all may be
         weighted.
-      shared_embedding_collection_name: a collection that holds the table, and its scope.
-      dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
-        trainable: see `embedding_column`.
+      shared_embedding_collection_name: a collection that holds the table, and
+        its scope.
+      dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt,
+        max_norm, trainable: see `embedding_column`.
 
     Raises:
       ValueError: as `embedding_column`; columns that cannot share a table.

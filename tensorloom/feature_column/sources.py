@@ -1,4 +1,4 @@
-"""Where columns get features, and each other's results, from: made once, then shared."""
+"""Where columns get features, and each other's results, from: each made once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FeatureTransformationCache:
         """The feature of a name, at least of rank 2, or the result of a column.
 
         Raises:
-          ValueError: no such feature, a feature of rank 0, or a column without a result.
+          ValueError: no such feature, one of rank 0, or a column without a result.
           TypeError: the key is neither a name nor a column.
         """
         known = self._raw(key)

@@ -64,4 +64,4 @@ def sequence_length_from_sparse_tensor(
         # Rows at the end that have no element are in no segment.
         missing = array_ops.shape(sp_tensor)[:1] - array_ops.shape(lengths)[:1]
         padding = array_ops.zeros(missing, dtype=lengths.dtype)
-        return array_ops.concat([lengths, padding], axis=0, name=scope)  # type: ignore[no-any-return]
+        return array_ops.concat([lengths, padding], axis=0, name=scope)

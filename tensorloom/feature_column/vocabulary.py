@@ -67,7 +67,7 @@ class VocabularyFileLogic(VocabularyLogic):
     vocabulary_size: int
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """Words, and buckets for unknown ones."""
         return self.vocabulary_size + self.num_oov_buckets
 
@@ -82,7 +82,7 @@ class VocabularyFileLogic(VocabularyLogic):
         )
 
 
-class VocabularyFileCategoricalColumn(  # type: ignore[misc]
+class VocabularyFileCategoricalColumn(
     VocabularyFileLogic, CategoricalColumn, _CategoricalColumn, VocabularyFileFields
 ):
     """See `categorical_column_with_vocabulary_file`."""
@@ -169,8 +169,8 @@ def categorical_column_with_vocabulary_file(
       dtype: of the feature.
 
     Raises:
-      ValueError: no file, no words, buckets below 0, both buckets and a default, another
-        dtype, or a key that is not a string.
+      ValueError: no file, no words, buckets below 0, both buckets and a default,
+        another dtype, or a key that is not a string.
     """
     fields = vocabulary_file_fields(
         key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
@@ -194,7 +194,7 @@ class VocabularyListLogic(VocabularyLogic):
     vocabulary_list: tuple[Any, ...]
 
     @property
-    def num_buckets(self) -> int:  # type: ignore[override]
+    def num_buckets(self) -> int:
         """Words, and buckets for unknown ones."""
         return len(self.vocabulary_list) + self.num_oov_buckets
 
@@ -208,7 +208,7 @@ class VocabularyListLogic(VocabularyLogic):
         )
 
 
-class VocabularyListCategoricalColumn(  # type: ignore[misc]
+class VocabularyListCategoricalColumn(
     VocabularyListLogic, CategoricalColumn, _CategoricalColumn, VocabularyListFields
 ):
     """See `categorical_column_with_vocabulary_list`."""

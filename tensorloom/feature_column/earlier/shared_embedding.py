@@ -51,7 +51,7 @@ class _SharedEmbeddingFields(NamedTuple):
     trainable: bool
 
 
-class _SharedEmbeddingColumn(  # type: ignore[misc]
+class _SharedEmbeddingColumn(
     TableLogic, _DenseColumn, _SequenceDenseColumn, _SharedEmbeddingFields
 ):
     """See `shared_embedding_columns`."""
