@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-import numpy as np
-
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_scope import (
     get_variable_scope,
@@ -27,10 +25,8 @@ from tensorloom.framework.graph.graph import (
     Tensor,
     add_to_collection,
     get_collection,
-    name_scope,
 )
-from tensorloom.framework.types import nest
-from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.keras.engine.base_layer import Layer as KerasLayer
 from tensorloom.layers.base import Layer
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
@@ -76,7 +72,7 @@ def linear_model(
         trainable=trainable,
         name=name,
     )
-    prediction = model(features)
+    prediction: Tensor = model(features)
     if cols_to_vars is not None:
         cols_to_vars.update(model.cols_to_vars())
     return prediction
@@ -100,18 +96,12 @@ class _WeightLayer(Layer):
         super().__init__(trainable=trainable, name=name)
         self._weight_collections = weight_collections
 
-    def _build_once(self, inputs: Any) -> None:
-        # The input is a builder of features, which has neither dtype nor shape.
-        if not self.built:
-            self.build(None)
-
     def _zeros(self, name: str, shape: list[int]) -> Any:
         variable = self.add_variable(
             name,
             shape=shape,
             initializer=init_ops.Zeros(),
             trainable=self.trainable,
-            use_resource=True,
         )
         for collection in self._weight_collections:
             if collection != GraphKeys.GLOBAL_VARIABLES:
@@ -184,8 +174,11 @@ class _BiasLayer(_WeightLayer):
         return self._bias_variable
 
 
-class _LinearModel:
+class _LinearModel(KerasLayer):
     """The layers of a `linear_model`; it can be called again with the same weights."""
+
+    _column_layers: list[_ColumnLayer]
+    _cols_to_vars: dict[Any, Any]
 
     def __init__(
         self,
@@ -195,19 +188,24 @@ class _LinearModel:
         weight_collections: Any = None,
         trainable: bool = True,
         name: str | None = None,
+        **kwargs: Any,
     ) -> None:
-        self.name = name or "linear_model"
+        super().__init__(name=name, **kwargs)
         columns = checks.normalize_feature_columns(feature_columns, _FeatureColumn)
         collections = all_collections(weight_collections)
-        self._column_layers: dict[str, _ColumnLayer] = {}
+        layers = []
         for column in columns:
             with variable_scope(None, default_name=column._var_scope_name) as scope:
                 part = _last_part(scope.name)
-            self._column_layers[part] = _ColumnLayer(
+            layer = _ColumnLayer(
                 column, units, sparse_combiner, collections, trainable, part
             )
+            # As an attribute it is a part of the model, and gets resource variables.
+            setattr(self, f"layer-{part}", layer)
+            layers.append(layer)
         self._bias_layer = _BiasLayer(units, trainable, collections, "bias_layer")
-        self._cols_to_vars: dict[Any, Any] = {}
+        # Past `__setattr__`, which would wrap them.
+        self.__dict__.update(_column_layers=layers, _cols_to_vars={})
 
     def cols_to_vars(self) -> dict[Any, Any]:
         """Lists of variables by column, and that of "bias"."""
@@ -218,20 +216,13 @@ class _LinearModel:
         """The bias [units]; there is one after the first call."""
         return self._bias_layer.variables[0]
 
-    @property
-    def variables(self) -> list[Any]:
-        """All variables."""
-        layers = [*self._column_layers.values(), self._bias_layer]
-        return [variable for layer in layers for variable in layer.variables]
-
-    def __call__(self, features: Mapping[Any, Any]) -> Tensor:
+    def call(self, features: Mapping[Any, Any]) -> Tensor:  # type: ignore[override]
         """The prediction [batch, units]. Raises ValueError: a kind of column."""
-        features = nest.map_structure(_as_tensor, features)
-        with name_scope(self.name), variable_scope(self.name):
+        with variable_scope(self.name):
             return self._call(features)
 
     def _call(self, features: Mapping[Any, Any]) -> Tensor:
-        layers = sorted(self._column_layers.values(), key=lambda layer: layer.name)
+        layers = sorted(self._column_layers, key=lambda layer: layer.name)
         columns = [layer._feature_column for layer in layers]
         for column in columns:
             if not isinstance(column, _DenseColumn | _CategoricalColumn):
@@ -252,10 +243,3 @@ class _LinearModel:
         prediction = nn_ops.bias_add(total, bias, name="weighted_sum")
         self._cols_to_vars["bias"] = _parts_of(self.bias)
         return prediction
-
-
-def _as_tensor(value: Any) -> Any:
-    # As keras.Model does with its inputs.
-    if isinstance(value, np.ndarray | float | int):
-        return convert_to_tensor(value)
-    return value

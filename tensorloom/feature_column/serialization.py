@@ -156,7 +156,7 @@ def _restored(field: str, value: Any, custom_objects: Any, known: Any) -> Any:
 
         return deserialize_keras_object(value, custom_objects=custom_objects)
     if field == "initializer":
-        from tensorloom.keras import initializers
+        from tensorloom.keras.initializers import deserialize
 
-        return initializers.deserialize(value, custom_objects=custom_objects)
+        return deserialize(value, custom_objects=custom_objects)
     return tuple(value) if isinstance(value, list) else value

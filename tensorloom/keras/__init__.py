@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tensorloom.keras import layers
+from tensorloom.keras import experimental, layers
 
-__all__ = ["layers"]
+__all__ = ["experimental", "layers"]

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 # Packages that load their modules when they are first used, by name.
-_waiting: dict[str, None] = {}
+_waiting: dict[str, tuple[str, ...]] = {}
 _lock = threading.RLock()
 
 
@@ -29,14 +29,14 @@ def import_all(package: ModuleType) -> None:
 
 
 def lazy_package(
-    name: str,
+    name: str, *further: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that loads at the first use of a name.
 
     Its `__init__` says `__getattr__, __dir__ = lazy_package(__name__)`. The public
-    names are those that its modules export.
+    names are those that its modules export, and `further` modules of other packages.
     """
-    _waiting[name] = None
+    _waiting[name] = further
 
     def get(attribute: str) -> Any:
         if not attribute.startswith("__"):
@@ -55,9 +55,11 @@ def lazy_package(
 
 def _load(name: str) -> None:
     with _lock:
-        if name in _waiting:
-            del _waiting[name]
+        further = _waiting.pop(name, None)
+        if further is not None:
             import_all(sys.modules[name])
+            for module in further:
+                importlib.import_module(module)
 
 
 def load_lazy_packages() -> None:

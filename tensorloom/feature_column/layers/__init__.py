@@ -1,0 +1,1 @@
+"""Layers of columns, and who keeps their variables."""
