@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_scope import get_variable
 from tensorloom.client.variables.variables import Variable, VariableAggregation
 from tensorloom.framework.export import export
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @export("train.global_step")
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of the global step in a session."""
-    return int(sess.run(global_step_tensor))
+    value = sess.run(global_step_tensor)
+    return int(getattr(value, "item", lambda: value)())  # may be of shape [1]
 
 
 @export("train.get_global_step", "contrib.framework.get_global_step")
@@ -40,9 +41,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
-        logging.getLogger("tensorloom").error(
-            "Multiple tensors in global_step collection."
-        )
+        program_log.error("Multiple tensors in global_step collection.")
         return None
     if found:
         step = found[0]

@@ -53,6 +53,10 @@ def warning(msg: str, *args: Any, **kwargs: Any) -> None:
     log(WARN, msg, *args, **kwargs)
 
 
+# As a module this stands for TensorFlow's `tf_logging` as well.
+warn = warning
+
+
 @export("logging.error")
 def error(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at level ERROR."""
@@ -111,7 +115,7 @@ def flush() -> None:
 
 
 @export("logging.TaskLevelStatusMessage")
-def task_level_status_message(msg: str) -> None:
+def TaskLevelStatusMessage(msg: str) -> None:
     """Logs a status of the task at level ERROR."""
     error(msg)
 

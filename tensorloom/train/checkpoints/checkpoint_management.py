@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.storage.checkpoints import bundle_files
@@ -14,8 +14,6 @@ from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train.checkpoints.large_graph import constants_prefix
 
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
-
-_logger = logging.getLogger("tensorloom")
 
 
 def state_filename(save_dir: Any, latest_filename: str | None) -> str:
@@ -46,6 +44,10 @@ def generate_checkpoint_state_proto(
     directory = filesystem.path_text(save_dir)
     paths = list(all_model_checkpoint_paths or ())
     if not paths or paths[-1] != model_checkpoint_path:
+        program_log.info(
+            "%s is not in all_model_checkpoint_paths. Manually adding it.",
+            model_checkpoint_path,
+        )
         paths.append(model_checkpoint_path)
     times = all_model_checkpoint_timestamps
     if times and len(times) != len(paths):
@@ -175,8 +177,8 @@ def _read_state(directory: str, latest_filename: str | None) -> Any:
             return None
         text_format.Merge(filesystem.read_file(path).decode("utf-8"), state)
     except (errors.OpError, text_format.ParseError, UnicodeDecodeError) as error:
-        _logger.warning("%s: %s", type(error).__name__, error)
-        _logger.warning("%s: Checkpoint ignored", path)
+        program_log.warning("%s: %s", type(error).__name__, error)
+        program_log.warning("%s: Checkpoint ignored", path)
         return None
     if not state.model_checkpoint_path:
         raise ValueError(f"Invalid checkpoint state loaded from {directory}")
@@ -223,7 +225,7 @@ def _latest(directory: str, latest_filename: str | None) -> str | None:
             return path
     except errors.NotFoundError:
         pass
-    _logger.error("Couldn't match files for checkpoint %s", path)
+    program_log.error("Couldn't match files for checkpoint %s", path)
     return None
 
 
@@ -250,7 +252,7 @@ def checkpoint_exists(checkpoint_prefix: Any) -> bool:
             if _there(place):
                 return True
         except errors.OpError as error:
-            _logger.warning("%s", error.message)
+            program_log.warning("%s", error.message)
     return False
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_scope import variable_creator_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_session
@@ -14,8 +14,6 @@ from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train import training_util
 from tensorloom.train.checkpoints import checkpoint_management
 from tensorloom.train.checkpoints.object_checkpoint import name_newest
-
-_logger = logging.getLogger("tensorflow")
 
 
 @export("train.CheckpointManager")
@@ -67,7 +65,7 @@ class CheckpointManager:
         self._latest_checkpoint = state.model_checkpoint_path
         self._last_preserved = state.last_preserved_timestamp
         if now < self._last_preserved:
-            _logger.warning(
+            program_log.warning(
                 "time.time() returned a value %f seconds behind the last preserved "
                 "checkpoint timestamp.",
                 self._last_preserved - now,

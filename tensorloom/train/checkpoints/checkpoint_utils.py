@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_scope_state import default_store
 from tensorloom.client.variables.variables import Variable
@@ -70,10 +71,12 @@ def wait_for_new_checkpoint(
     timeout: float | None = None,
 ) -> str | None:
     """The newest checkpoint once it is another than the last, None after a timeout."""
+    program_log.info("Waiting for new checkpoint at %s", checkpoint_dir)
     stop = None if timeout is None else time.time() + timeout
     while True:
         path = checkpoint_management.latest_checkpoint(checkpoint_dir)
         if path is not None and path != last_checkpoint:
+            program_log.info("Found new checkpoint at %s", path)
             return path
         if stop is not None and time.time() + seconds_to_sleep > stop:
             return None
@@ -98,7 +101,10 @@ def checkpoints_iterator(
     while True:
         new = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
         if new is None:
-            if timeout_fn is None or timeout_fn():
+            if timeout_fn is None:
+                program_log.info("Timed-out waiting for a checkpoint.")
+                return
+            if timeout_fn():
                 return
             continue
         start = time.time()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tensorloom.client.program import program_log
 from tensorloom.framework.graph.graph import init_scope
 from tensorloom.framework.types.trackable import next_restore_uid
 from tensorloom.ops.io.saveable_object import SaveableObject
@@ -16,8 +16,6 @@ from tensorloom.train.checkpoints.checkpoint_reader import NewCheckpointReader
 from tensorloom.train.checkpoints.object_graph import ObjectGraphView, node_names
 from tensorloom.train.checkpoints.object_saveables import PythonStateSaveable
 from tensorloom.train.checkpoints.object_sharding import restore_by_device
-
-_logger = logging.getLogger("tensorflow")
 
 
 class _Slot(NamedTuple):
@@ -100,7 +98,7 @@ class CheckpointRestore:
         known = self.bound.get(number)
         if known is not None:
             if known is not trackable:
-                _logger.warning(
+                program_log.warning(
                     "Inconsistent references when loading the checkpoint into this "
                     "object graph. Either the Trackable object references in the "
                     "Python program have changed in an incompatible way, or the "
@@ -267,12 +265,12 @@ def _warn(graph: Any, matched: set[int], unused: dict[int, list[str]]) -> None:
         return
     names = node_names(graph)
     for number in missing:
-        _logger.warning("Unresolved object in checkpoint: %s", names.get(number))
+        program_log.warning("Unresolved object in checkpoint: %s", names.get(number))
     for number, attributes in unused.items():
-        _logger.warning(
+        program_log.warning(
             "Unused attribute in object %s: %s", names.get(number), attributes
         )
-    _logger.warning(
+    program_log.warning(
         "A checkpoint was restored (tf.train.Checkpoint.restore) but not all "
         "checkpointed values were used. See above for specific issues. Use "
         "expect_partial() on the load status object to silence these warnings, or use "

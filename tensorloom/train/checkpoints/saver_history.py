@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import checkpoint_management
-
-_logger = logging.getLogger("tensorloom")
 
 
 class SaverHistory:
@@ -74,4 +72,4 @@ class SaverHistory:
             )
         except (errors.OpError, OSError) as error:
             # The checkpoint that was saved is worth more than the space.
-            _logger.warning("Ignoring: %s", error)
+            program_log.warning("Ignoring: %s", error)

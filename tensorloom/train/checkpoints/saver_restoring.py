@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import checkpoint_management, saver_object_graph
-
-_logger = logging.getLogger("tensorloom")
 
 
 class SaverRestoring:
@@ -45,7 +43,7 @@ class SaverRestoring:
             raise ValueError(
                 f"The passed save_path is not a valid checkpoint: {prefix}"
             )
-        _logger.info("Restoring parameters from %s", prefix)
+        program_log.info("Restoring parameters from %s", prefix)
         try:
             sess.run(
                 self.saver_def.restore_op_name,
@@ -67,6 +65,11 @@ class SaverRestoring:
             raise _with_advice(
                 error, "a Variable name or other graph key that is missing"
             ) from None
+        program_log.warning(
+            "Restoring an object-based checkpoint using a name-based saver. This may "
+            "be somewhat fragile, and will re-build the Saver. Instead, consider "
+            "loading object-based checkpoints using tf.train.Checkpoint()."
+        )
         self._object_restore_saver = (
             saver_object_graph.saver_from_object_based_checkpoint(
                 checkpoint_path=prefix,

@@ -42,8 +42,8 @@ class FinalOpsHook(SessionRunHook):
         except (errors.OutOfRangeError, StopIteration):
             program_log.warning(
                 "An OutOfRangeError or StopIteration exception is raised by the code "
-                "in FinalOpsHook: the operations that it runs depend on an input that "
-                "is used up. For tf.estimator.Estimator, a metric has a `value_op` "
+                "in FinalOpsHook. The operations that it runs have a dependency back "
+                "to some input source, which is used up. For tf.estimator.Estimator, a metric has a `value_op` "
                 "and an `update_op`: `update_op` is run for each batch, `value_op` at "
                 "the end, by FinalOpsHook. A `value_op` should only read variables, "
                 "not another batch. Please fix that."

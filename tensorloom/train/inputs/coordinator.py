@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-
-_logger = logging.getLogger("tensorloom")
 
 
 @export("train.Coordinator")
@@ -61,7 +59,14 @@ class Coordinator:
             if self._stop_event.is_set():
                 return
             if error is not None and self._error is None:
-                _logger.info("Error reported to Coordinator: %s", error)
+                if isinstance(ex, tuple):
+                    program_log.info(
+                        "Error reported to Coordinator: %s", error, exc_info=ex
+                    )
+                else:
+                    program_log.info(
+                        "Error reported to Coordinator: %s, %s", type(error), error
+                    )
                 self._error = error
             self._stop_event.set()
 
@@ -126,7 +131,7 @@ class Coordinator:
             text = f"Coordinator stopped with threads still running: {names}"
             if not ignore_live_threads:
                 raise RuntimeError(text)
-            _logger.info(text)
+            program_log.info(text)
 
     @property
     def joined(self) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
@@ -20,8 +20,6 @@ from tensorloom.framework.graph.graph import (
 
 if TYPE_CHECKING:
     from tensorloom.train.inputs.coordinator import Coordinator
-
-_logger = logging.getLogger("tensorloom")
 
 
 @export("train.queue_runner.QueueRunner", "train.QueueRunner")
@@ -148,7 +146,7 @@ class QueueRunner:
             if coord:
                 coord.request_stop(error)
                 return
-            _logger.error("Exception in QueueRunner: %s", error)
+            program_log.error("Exception in QueueRunner: %s", error)
             with self._lock:
                 self._exceptions_raised.append(error)
             raise
@@ -166,7 +164,7 @@ class QueueRunner:
                 sess.run(self._close_op)
             except errors.OpError as error:
                 # The queue may be closed already; that is what was wanted.
-                _logger.debug("Ignored exception: %s", error)
+                program_log.debug("Ignored exception: %s", error)
 
     def _close_on_stop(self, sess: Any, cancel_op: Any, coord: Coordinator) -> None:
         coord.wait_for_stop()
@@ -174,7 +172,7 @@ class QueueRunner:
             sess.run(cancel_op)
         except (errors.OpError, RuntimeError) as error:
             # The queue or the session may be closed already.
-            _logger.debug("Ignored exception: %s", error)
+            program_log.debug("Ignored exception: %s", error)
 
     def create_threads(
         self,
@@ -289,8 +287,15 @@ def start_queue_runners(
                 "tf.start_queue_runners(sess=sess)"
             )
     if not hasattr(sess, "make_callable"):
+        if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+            return []  # has started them
         raise TypeError(
             f"sess must be a `tf.Session` object. Given class: {type(sess)}"
+        )
+    if not get_collection(collection):
+        program_log.warning(
+            "`tf.train.start_queue_runners()` was called when no queue runners were "
+            "defined. You can safely remove the call to this deprecated function."
         )
     with sess.graph.as_default():
         threads = []

@@ -6,17 +6,15 @@ own. Others hold operations and tensors, which go by name, or plain values.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.base_resource_variable import BaseResourceVariable
 from tensorloom.client.variables.ref_variable import RefVariable
 from tensorloom.client.variables.variable_def import strip_scope
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
-
-_logger = logging.getLogger("tensorloom")
 
 UNBOUND_INPUT_PREFIX = "$unbound_inputs_"
 
@@ -190,7 +188,7 @@ def add_collection_def(
       override_contents: items in place of those of the graph.
     """
     if not isinstance(key, str | bytes):
-        _logger.warning(
+        program_log.warning(
             "Only collections with string type keys will be serialized. This key has "
             "%s",
             type(key),
@@ -209,7 +207,7 @@ def add_collection_def(
         _fill(collection, key, items, export_scope)
     except Exception as error:
         # Programs keep objects of all kinds in collections.
-        _logger.warning(
+        program_log.warning(
             "Issue encountered when serializing %s.\nType is unsupported, or the types "
             "of the items don't match field type in CollectionDef. Note this is a "
             "warning and probably safe to ignore.\n%s",

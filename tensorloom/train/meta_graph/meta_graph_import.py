@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
@@ -16,8 +16,6 @@ from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import large_graph
 from tensorloom.train.checkpoints.message_text import errors_name_the_file, parse_text
 from tensorloom.train.meta_graph import meta_graph_collections
-
-_logger = logging.getLogger("tensorloom")
 
 
 @export("train.import_meta_graph")
@@ -96,7 +94,9 @@ def _make_saver(
         return Saver(saver_def=saver_def, name=scope)
     if _all_saveable_objects(scope=import_scope):
         return Saver()
-    _logger.info("Saver not created because there are no variables in the graph")
+    program_log.info(
+        "Saver not created because there are no variables in the graph to restore"
+    )
     return None
 
 
@@ -253,7 +253,7 @@ class _Collection:
     def restore(self, collection: Any) -> None:
         kind = collection.WhichOneof("kind")
         if kind is None:
-            _logger.error(
+            program_log.error(
                 "Cannot identify data type for collection %s. Skipping.", self._key
             )
             return

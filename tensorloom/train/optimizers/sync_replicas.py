@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.queues.accumulators import (
     ConditionalAccumulator,
     SparseConditionalAccumulator,
@@ -62,6 +63,11 @@ class SyncReplicasOptimizer(Optimizer):
         super().__init__(use_locking, name)
         if total_num_replicas is None:
             total_num_replicas = replicas_to_aggregate
+        program_log.info(
+            "SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s",
+            replicas_to_aggregate,
+            total_num_replicas,
+        )
         self._opt = opt
         self._replicas_to_aggregate = replicas_to_aggregate
         self._total_num_replicas = total_num_replicas
