@@ -46,6 +46,7 @@ _AT_LEAST = {
     "tf.sysconfig": 100,
     "tf.test": 75,
     "tf.train": 99,
+    "tf.train.experimental": 100,
 }
 
 

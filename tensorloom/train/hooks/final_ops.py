@@ -43,9 +43,9 @@ class FinalOpsHook(SessionRunHook):
             program_log.warning(
                 "An OutOfRangeError or StopIteration exception is raised by the code "
                 "in FinalOpsHook. The operations that it runs have a dependency back "
-                "to some input source, which is used up. For tf.estimator.Estimator, a metric has a `value_op` "
-                "and an `update_op`: `update_op` is run for each batch, `value_op` at "
-                "the end, by FinalOpsHook. A `value_op` should only read variables, "
-                "not another batch. Please fix that."
+                "to some input source, which is used up. For tf.estimator.Estimator, "
+                "a metric has a `value_op` and an `update_op`: `update_op` is run for "
+                "each batch, `value_op` at the end, by FinalOpsHook. A `value_op` "
+                "should only read variables, not another batch. Please fix that."
             )
             raise

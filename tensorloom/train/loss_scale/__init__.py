@@ -1,0 +1,1 @@
+"""Loss scales: gradients in float16 that do not vanish (`tf.train.experimental`)."""
