@@ -2,75 +2,41 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tensorloom.data import specs
+from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value_as_shape
-from tensorloom.framework.types.indexed_slices import IndexedSlices
+from tensorloom.framework.types.indexed_slices import (
+    IndexedSlices,
+    IndexedSlicesValue,
+)
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.lists.tensor_array import TensorArray
 from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
+from tensorloom.ops.ragged.ragged_value import RaggedTensorValue
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
 
 
-class _CompositeSpec(specs.TypeSpec):
-    """A spec that is known by its arguments."""
-
-    @property
-    @abc.abstractmethod
-    def _arguments(self) -> tuple[Any, ...]:
-        """What the class makes an equal spec of."""
+class _CompositeSpec(TypeSpec):
+    """A spec that no value of another kind fits."""
 
     def _accepts(self, other: Any) -> bool:
-        if not isinstance(other, specs.TypeSpec):
-            try:
-                other = specs.spec_of_value(other)
-            except TypeError:
-                return False
-        return type(self) is type(other) and all(
-            _fit(a, b) for a, b in zip(self._arguments, other._arguments, strict=True)
-        )
-
-    def most_specific_compatible_type(self, other: specs.TypeSpec) -> Any:
-        """The narrowest spec that both fit. Raises ValueError where there is none."""
-        if not isinstance(other, type(self)):
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        pairs = zip(self._arguments, other._arguments, strict=True)
-        return type(self)(*(_common(a, b) for a, b in pairs))
-
-    def batch(self, size: int | None) -> specs.TypeSpec:
-        raise NotImplementedError(f"{type(self).__name__} has no batches")
-
-    def unbatch(self) -> specs.TypeSpec:
-        raise NotImplementedError(f"{type(self).__name__} has no batches")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}{self._arguments!r}"
-
-
-def _fit(a: Any, b: Any) -> bool:
-    if isinstance(a, TensorShape):
-        return bool(a.is_compatible_with(b))
-    return bool(a == b)
-
-
-def _common(a: Any, b: Any) -> Any:
-    if isinstance(a, TensorShape):
-        return a.most_specific_compatible_shape(b)
-    if a != b:
-        raise ValueError(f"Types are not compatible: {a!r} vs {b!r}")
-    return a
+        try:
+            return super()._accepts(other)
+        except TypeError:  # no value that has a spec
+            return False
 
 
 @export("IndexedSlicesSpec")
@@ -115,8 +81,7 @@ class IndexedSlicesSpec(_CompositeSpec):
             value.indices.shape.merge_with(value.values.shape[:1]),
         )
 
-    @property
-    def _arguments(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return (
             self._shape,
             self._dtype,
@@ -134,19 +99,26 @@ class IndexedSlicesSpec(_CompositeSpec):
         raise NotImplementedError("IndexedSlicesSpec._to_legacy_output_shapes()")
 
     @property
-    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
+    def _component_specs(self) -> Any:
         slices = self._indices_shape.concatenate(self._shape[1:])
-        found = [(self._dtype, slices), (self._indices_dtype, self._indices_shape)]
+        found = [
+            specs.TensorSpec(slices, self._dtype),
+            specs.TensorSpec(self._indices_shape, self._indices_dtype),
+        ]
         if self._dense_shape_dtype is not None:
-            found.append((self._dense_shape_dtype, TensorShape([self._shape.ndims])))
-        return found
+            whole = specs.TensorSpec([self._shape.ndims], self._dense_shape_dtype)
+            found.append(whole)
+        return tuple(found)
 
-    def to_tensors(self, value: Any) -> list[Any]:
-        parts = [value.values, value.indices]
-        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+    def _to_components(self, value: Any) -> Any:
+        parts = (value.values, value.indices)
+        return parts if value.dense_shape is None else (*parts, value.dense_shape)
 
-    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        return IndexedSlices(*tensors)
+    def _from_components(self, components: Any) -> Any:
+        if all(isinstance(part, np.ndarray) for part in components):
+            whole = components[2] if len(components) > 2 else None
+            return IndexedSlicesValue(components[0], components[1], whole)
+        return IndexedSlices(*components)
 
 
 @export("RaggedTensorSpec")
@@ -196,9 +168,35 @@ class RaggedTensorSpec(_CompositeSpec):
             value.shape, value.values.dtype, value.ragged_rank, value.row_splits.dtype
         )
 
-    @property
-    def _arguments(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
+
+    @property
+    def _component_specs(self) -> Any:
+        if self._ragged_rank == 0:
+            return [specs.TensorSpec(self._shape, self._dtype)]
+        inner = self._shape[self._ragged_rank + 1 :]
+        dims = self._shape.dims_tuple
+        rows = dims[0] if dims else None
+        outer = [None if rows is None else rows + 1]
+        splits = [outer, *([[None]] * (self._ragged_rank - 1))]
+        values = specs.TensorSpec(TensorShape([None]).concatenate(inner), self._dtype)
+        return [values, *(specs.TensorSpec(x, self._row_splits_dtype) for x in splits)]
+
+    def _to_components(self, value: Any) -> Any:
+        if isinstance(value, RaggedTensor | RaggedTensorValue):
+            return [value.flat_values, *value.nested_row_splits]
+        return [value]
+
+    def _from_components(self, components: Any) -> Any:
+        result, splits = components[0], components[1:]
+        if all(isinstance(part, np.ndarray) for part in components):
+            for rows in reversed(splits):
+                result = RaggedTensorValue(result, rows)
+            return result
+        if not splits:
+            return convert_to_tensor(result)
+        return RaggedTensor.from_nested_row_splits(result, splits, validate=False)
 
     @property
     def value_type(self) -> Any:
@@ -239,12 +237,12 @@ class RaggedTensorSpec(_CompositeSpec):
             result.flat_values.set_shape(TensorShape([None]).concatenate(inner))
         return result
 
-    def batch(self, size: int | None) -> specs.TypeSpec:
-        shape = TensorShape([size]).concatenate(self._shape)
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        shape = TensorShape([batch_size]).concatenate(self._shape)
         rank = self._ragged_rank + 1
         return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
 
-    def unbatch(self) -> specs.TypeSpec:
+    def _unbatch(self) -> TypeSpec:
         # A rank below 0 is for those who batch again.
         rank = self._ragged_rank - 1
         return RaggedTensorSpec(
@@ -286,21 +284,42 @@ class TensorArraySpec(_CompositeSpec):
             value.element_shape, value.dtype, value.dynamic_size, value._infer_shape
         )
 
-    @property
-    def _arguments(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._element_shape, self._dtype, self._dynamic_size, self._infer_shape)
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether an array (or the arrays of a spec) fits."""
-        return self._accepts(other)
+        """Whether an array (or the arrays of a spec) fits, its inference apart."""
+        spec = other if isinstance(other, TypeSpec) else None
+        if isinstance(other, TensorArray):
+            spec = TensorArraySpec.from_value(other)
+        return (
+            isinstance(spec, TensorArraySpec)
+            and self._dtype.is_compatible_with(spec._dtype)
+            and self._element_shape.is_compatible_with(spec._element_shape)
+            and self._dynamic_size == spec._dynamic_size
+        )
 
-    def most_specific_compatible_type(self, other: specs.TypeSpec) -> Any:
+    def most_specific_compatible_type(self, other: TypeSpec) -> Any:
         """The narrowest spec that both fit. Raises ValueError where there is none."""
         if not self.is_compatible_with(other):
             raise ValueError("Types are not compatible")
         assert isinstance(other, TensorArraySpec)
-        shape = self._element_shape.most_specific_compatible_shape(other._element_shape)
-        return TensorArraySpec(shape, *self._arguments[1:])
+        return TensorArraySpec(
+            self._element_shape.most_specific_compatible_shape(other._element_shape),
+            self._dtype,
+            self._dynamic_size,
+            self._infer_shape and other._infer_shape,
+        )
+
+    @property
+    def _component_specs(self) -> Any:
+        return [specs.TensorSpec([], dtypes.variant)]
+
+    def _to_components(self, value: Any) -> Any:
+        return self.to_tensors(value)
+
+    def _from_components(self, components: Any) -> Any:
+        return self.from_tensors(components)
 
     @property
     def value_type(self) -> Any:

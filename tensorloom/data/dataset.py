@@ -11,6 +11,7 @@ from tensorloom.data import nest, option_nodes, specs, transformations
 from tensorloom.data.iterators import Iterator
 from tensorloom.data.one_shot import make_factory
 from tensorloom.data.options import Options
+from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export, export_value
 from tensorloom.framework.graph.graph import colocate_with
 from tensorloom.framework.registry.op_def_library import apply_op
@@ -385,7 +386,7 @@ def flat_structure(element_spec: Any) -> dict[str, Any]:
 
 
 @export("data.DatasetSpec", "data.experimental.DatasetStructure")
-class DatasetSpec(specs.TypeSpec):
+class DatasetSpec(TypeSpec):
     """A dataset as a component of an element."""
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
@@ -411,12 +412,24 @@ class DatasetSpec(specs.TypeSpec):
     def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
         return _VariantDataset(tensors[0], self._element_spec)
 
-    def batch(self, size: int | None) -> specs.TypeSpec:
-        return DatasetSpec(
-            self._element_spec, TensorShape([size]).concatenate(self._dataset_shape)
-        )
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._element_spec, self._dataset_shape
 
-    def unbatch(self) -> specs.TypeSpec:
+    @property
+    def _component_specs(self) -> Any:
+        return specs.TensorSpec(self._dataset_shape, dtypes.variant)
+
+    def _to_components(self, value: Any) -> Any:
+        return value._variant_tensor
+
+    def _from_components(self, components: Any) -> Any:
+        return _VariantDataset(components, self._element_spec)
+
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        shape = TensorShape([batch_size]).concatenate(self._dataset_shape)
+        return DatasetSpec(self._element_spec, shape)
+
+    def _unbatch(self) -> TypeSpec:
         if self._dataset_shape.ndims == 0:
             raise ValueError("Unbatching a dataset is only supported for rank >= 1")
         return DatasetSpec(self._element_spec, self._dataset_shape[1:])

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest, specs
+from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.graph.graph import colocate_with, device, name_scope
@@ -241,7 +242,7 @@ class Iterator(Trackable):
 def _structures(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
     """Types, shapes and classes with their defaults: unknown shapes, dense tensors."""
     types = nest.map_structure(
-        lambda t: t if isinstance(t, specs.TypeSpec) else dtypes.as_dtype(t), types
+        lambda t: t if isinstance(t, TypeSpec) else dtypes.as_dtype(t), types
     )
     if shapes is None:
         shapes = nest.map_structure(lambda _: TensorShape(None), types)
@@ -249,7 +250,7 @@ def _structures(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
         shapes = nest.map_structure_up_to(types, TensorShape, shapes)
     if classes is None:
         classes = nest.map_structure(
-            lambda t: t if isinstance(t, specs.TypeSpec) else Tensor, types
+            lambda t: t if isinstance(t, TypeSpec) else Tensor, types
         )
     nest.assert_same_structure(types, shapes)
     return types, shapes, classes

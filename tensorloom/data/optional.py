@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import specs
+from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
@@ -67,7 +68,7 @@ class Optional:
 
 
 @export("OptionalSpec", "data.experimental.OptionalStructure")
-class OptionalSpec(specs.TypeSpec):
+class OptionalSpec(TypeSpec):
     """An optional as a component of an element."""
 
     def __init__(self, value_structure: Any) -> None:
@@ -92,10 +93,23 @@ class OptionalSpec(specs.TypeSpec):
     def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
         return Optional(tensors[0], self._value_structure)
 
-    def batch(self, size: int | None) -> specs.TypeSpec:
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._value_structure,)
+
+    @property
+    def _component_specs(self) -> Any:
+        return specs.TensorSpec([], dtypes.variant)
+
+    def _to_components(self, value: Any) -> Any:
+        return value._variant_tensor
+
+    def _from_components(self, components: Any) -> Any:
+        return Optional(components, self._value_structure)
+
+    def _batch(self, batch_size: int | None) -> TypeSpec:
         raise TypeError("Optionals cannot be batched.")
 
-    def unbatch(self) -> specs.TypeSpec:
+    def _unbatch(self) -> TypeSpec:
         raise TypeError("Optionals cannot be unbatched.")
 
     def __repr__(self) -> str:

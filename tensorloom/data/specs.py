@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from tensorloom.data import nest
+from tensorloom.data.type_spec import BatchableTypeSpec, TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value_as_shape
 from tensorloom.framework.types.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
@@ -23,94 +26,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
 
 
-@export("TypeSpec", "data.experimental.Structure")
-class TypeSpec(abc.ABC):
-    """The type of a value: a tensor, a sparse tensor, a dataset, an optional."""
-
-    @property
-    @abc.abstractmethod
-    def value_type(self) -> Any:
-        """The Python class of the values."""
-
-    @property
-    @abc.abstractmethod
-    def flat_tensors(self) -> list[tuple[DType, TensorShape]]:
-        """(dtype, shape) of each tensor that stands for a value in a dataset."""
-
-    @abc.abstractmethod
-    def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors that stand for a value."""
-
-    @abc.abstractmethod
-    def from_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        """The value of its tensors."""
-
-    @abc.abstractmethod
-    def batch(self, size: int | None) -> TypeSpec:
-        """The spec of `size` values batched."""
-
-    @abc.abstractmethod
-    def unbatch(self) -> TypeSpec:
-        """The spec of one of a batch."""
-
-    # Whether each row of a batch is serialized for itself, so that one can be taken.
-    serializes_rows = False
-
-    @property
-    def legacy_types(self) -> Any:
-        """What `output_types` says."""
-        return self
-
-    @property
-    def legacy_shapes(self) -> Any:
-        """What `output_shapes` says."""
-        return self
-
-    @property
-    def legacy_classes(self) -> Any:
-        """What `output_classes` says."""
-        return self
-
-    def to_batched_tensors(self, value: Any) -> list[Any]:
-        """The tensors of a batch, whose slices stand for its values."""
-        return self.to_tensors(value)
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value (or the values of a spec) fits."""
-        return self._accepts(spec_or_value)
-
-    def _accepts(self, other: Any) -> bool:
-        spec = other if isinstance(other, TypeSpec) else spec_of_value(other)
-        if type(self) is not type(spec):
-            return False
-        return all(
-            a_type == b_type and a_shape.is_compatible_with(b_shape)
-            for (a_type, a_shape), (b_type, b_shape) in zip(
-                self.flat_tensors, spec.flat_tensors, strict=True
-            )
-        )
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        """The narrowest spec that both fit.
-
-        Raises:
-          ValueError: there is none.
-        """
-        if self != other:
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return self
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-
-class _ShapedSpec(TypeSpec):
+class _ShapedSpec(BatchableTypeSpec):
     """The base of specs with a shape and a dtype."""
 
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
@@ -143,19 +59,16 @@ class _ShapedSpec(TypeSpec):
         """The same spec with another shape."""
         return type(self)(shape, self._dtype)
 
-    def batch(self, size: int | None) -> TypeSpec:
-        return self.with_shape(TensorShape([size]).concatenate(self._shape))  # type: ignore[no-any-return]
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
 
-    def unbatch(self) -> TypeSpec:
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        return self.with_shape(TensorShape([batch_size]).concatenate(self._shape))  # type: ignore[no-any-return]
+
+    def _unbatch(self) -> TypeSpec:
         if self._shape.ndims == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         return self.with_shape(self._shape[1:])  # type: ignore[no-any-return]
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        if type(self) is not type(other) or self._dtype != other._dtype:
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        shape = self._shape.most_specific_compatible_shape(other._shape)
-        return self.with_shape(shape)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._shape!r}, {self._dtype!r})"
@@ -195,6 +108,37 @@ class TensorSpec(_ShapedSpec):
     def name(self) -> str | None:
         """The name, if it has one."""
         return self._name
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        """The narrowest spec that both fit. Raises ValueError where there is none."""
+        if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
+            raise ValueError(f"Types are not compatible: {self!r} vs {other!r}")
+        shape = self._shape.most_specific_compatible_shape(other._shape)
+        name = self._name if self._name == other._name else None
+        return TensorSpec(shape, self._dtype, name)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._name
+
+    @property
+    def _component_specs(self) -> Any:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        said = (
+            f"Value {value!r} is not convertible to a tensor with dtype {self._dtype} "
+            f"and shape {self._shape}."
+        )
+        try:
+            tensor = convert_to_tensor(value, self._dtype)
+        except (TypeError, ValueError):
+            raise ValueError(said) from None
+        if not tensor.shape.is_compatible_with(self._shape):
+            raise ValueError(said)
+        return tensor
+
+    def _from_components(self, components: Any) -> Any:
+        return components
 
     @property
     def value_type(self) -> Any:
@@ -244,8 +188,32 @@ class SparseTensorSpec(_ShapedSpec):
         Raises:
           TypeError: it is neither.
         """
+        if isinstance(value, SparseTensorValue) and isinstance(
+            value.values, np.ndarray
+        ):
+            return cls(value.dense_shape, value.values.dtype)
+        if not isinstance(value, SparseTensor | SparseTensorValue):
+            raise TypeError("Expected SparseTensor or SparseTensorValue")
         sparse = SparseTensor.from_value(value)
         return cls(sparse.get_shape(), sparse.dtype)
+
+    @property
+    def _component_specs(self) -> Any:
+        rank = self._shape.ndims
+        return [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+
+    def _to_components(self, value: Any) -> Any:
+        sparse = SparseTensor.from_value(value)
+        return [sparse.indices, sparse.values, sparse.dense_shape]
+
+    def _from_components(self, components: Any) -> Any:
+        if all(isinstance(part, np.ndarray) for part in components):
+            return SparseTensorValue(*components)
+        return SparseTensor(*components)
 
     @property
     def value_type(self) -> Any:
@@ -268,8 +236,8 @@ class SparseTensorSpec(_ShapedSpec):
         ]
 
     def to_batched_tensors(self, value: Any) -> list[Any]:
-        rank = value.dense_shape.shape.dims_tuple
-        if rank is not None and rank[0] == 0:
+        shape = constant_value_as_shape(value.dense_shape)
+        if self._shape.merge_with(shape).ndims == 0:
             raise ValueError(
                 "Unbatching a sparse tensor is only supported for rank >= 1"
             )

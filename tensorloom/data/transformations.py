@@ -20,6 +20,7 @@ from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.data.dataset import Dataset
+    from tensorloom.data.type_spec import TypeSpec
 
 
 def tensor(value: Any, dtype: Any, name: str) -> Tensor:
@@ -306,7 +307,7 @@ class _RowSpec(specs.SparseTensorSpec):
         is_sparse = type(spec) is specs.SparseTensorSpec
         return _RowSpec(spec.shape, spec.dtype) if is_sparse else spec
 
-    def unbatch(self) -> specs.TypeSpec:
+    def unbatch(self) -> TypeSpec:
         shape = self.shape[1:] if self.shape.ndims is not None else self.shape
         return specs.SparseTensorSpec(shape, self.dtype)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.data import nest, specs
+from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types.dimension import Dimension
@@ -25,7 +26,7 @@ def normalize_element(element: Any) -> Any:
 def _normalized(value: Any, name: str) -> Any:
     if is_sparse(value):
         return SparseTensor.from_value(value)
-    if isinstance(getattr(value, "_type_spec", None), specs.TypeSpec):
+    if isinstance(getattr(value, "_type_spec", None), TypeSpec):
         return value
     if isinstance(value, Tensor) or specs.is_registered(value):
         return value
