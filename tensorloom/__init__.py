@@ -1,61 +1,48 @@
 """tensorloom: the TensorFlow 1 system in Python.
 
 `import tensorloom as tf` gives the public names of TensorFlow 1.15. Importing loads
-neither torch nor a protobuf module; the first step that needs them does.
+neither torch nor a protobuf module; the first step that needs them does. The modules of
+the user libraries are loaded when one of their names is first used.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import Any, Final
 
-from tensorloom import (
-    client,
-    data,
-    feature_column,
-    image,
-    keras,
-    layers,
-    linalg,
-    losses,
-    metrics,
-    nn,
-    ops,
-    saved_model,
-    signal,
-    storage,
-    summary,
-    test,
-    train,
-)
-from tensorloom.cluster import kubernetes, local, remote, slurm
 from tensorloom.compat.module_paths import finder
 from tensorloom.framework import export
-from tensorloom.framework.registry import proto_names
-from tensorloom.framework.registry.package_modules import import_all
+from tensorloom.framework.registry import late_modules, proto_names, public_index
 from tensorloom.framework.registry.raw_ops import RawOps
 
-for _package in (
-    ops,
-    storage,
-    client,
-    data,
-    linalg,
-    nn,
-    summary,
-    train,
-    saved_model,
-    image,
-    signal,
-):
-    import_all(_package)
-local.install()
-remote.install()
+# Packages whose modules declare names, ops and gradients. Each module is loaded when
+# one of these is first used.
+_INDEXED: Final = (
+    *("framework", "storage", "ops", "client", "cluster"),
+    *("data", "image", "keras", "layers", "linalg", "losses", "metrics", "nn"),
+    *("saved_model", "signal", "summary", "train"),
+)
+# What other look-ups need: values that become tensors, operators on tensors, masters.
+late_modules.add_kind(
+    "conversion", ["tensorloom.ops.array.constant", "tensorloom.ops.array.stack"]
+)
+late_modules.add_kind(
+    "operator",
+    ["tensorloom.ops.math.operators", "tensorloom.ops.indexing.tensor_index"],
+)
+late_modules.add_kind(
+    "symbolic gradient", ["tensorloom.client.gradients.function_gradient"]
+)
+late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
+late_modules.add_kind(
+    "master", ["tensorloom.cluster.local", "tensorloom.cluster.remote"]
+)
+
 _this = sys.modules[__name__]
-# These load their modules when they are used.
-_ = kubernetes, slurm, test, feature_column, keras, layers, losses, metrics
-export.install(_this)
+_index = public_index.of_packages(_this, _INDEXED)
+_index.use()
+export.install(_this, _index.files)
 finder.install()
 
 # Programs ask for the TensorFlow version whose behaviour they get.
@@ -69,8 +56,9 @@ _this.compat.v1 = sys.modules[f"{__name__}.compat.v1"] = _this
 def __getattr__(name: str) -> Any:
     """Protobuf messages such as `tf.ConfigProto`, loaded when they are first used.
 
-    So are TensorFlow's own module paths, such as `tf.python.framework.ops`.
+    So are TensorFlow's own module paths, such as `tf.python.framework.ops`, and the
+    packages without public names in the index.
     """
-    if name in finder.PRIVATE:
+    if name in finder.PRIVATE or name == "test":
         return importlib.import_module(f"{__name__}.{name}")
     return proto_names.find("", name)

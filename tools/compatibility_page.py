@@ -107,7 +107,7 @@ def _reasons(one: dict[str, Any]) -> dict[str, list[str]]:
 def _names() -> str:
     """The public names, a line for each module."""
     load_lazy_packages()
-    names = [*export.exports(), *proto_names.message_names()]
+    names = [*export.names(), *proto_names.message_names()]
     modules: dict[str, list[str]] = {}
     for name in sorted(names):
         module, _, last = name.rpartition(".")

@@ -95,7 +95,6 @@ def load_torch_kernels() -> None:
     import_all(torch)
 
 
-def install() -> None:
-    """Makes local mode what an empty session target means."""
-    op_kernel.set_kernel_loaders(load_host_kernels, load_torch_kernels)
-    register_master_factory("", make_local_master)
+op_kernel.set_kernel_loaders(load_host_kernels, load_torch_kernels)
+# Local mode is what an empty session target means.
+register_master_factory("", make_local_master)

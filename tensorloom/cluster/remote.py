@@ -24,6 +24,4 @@ def make_remote_master(target: str, config: SessionConfig) -> MasterInterface:
     return RemoteMaster(target, channel, wait_limit_s())
 
 
-def install() -> None:
-    """Makes `grpc://` targets usable."""
-    register_master_factory("grpc", make_remote_master)
+register_master_factory("grpc", make_remote_master)

@@ -2,21 +2,28 @@
 
 The table is the one list of the public API. `install` turns it into real modules
 (`tensorloom.math`, `tensorloom.nn`, ...), and the compatibility page is generated
-from it.
+from it. A name whose module is not loaded yet has a place in the index
+(`registry/public_index.py`): the module is imported when the name is first used.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
 _EXPORTS: dict[str, Any] = {}
-# The module that `install` was called for; what is declared later is set there at once.
-_root: ModuleType | None = None
+_DECLARED_BY: dict[str, str] = {}
+# Public name -> module that declares it, for those that are not loaded yet.
+_PLACES: dict[str, str] = {}
+# Namespace ("" is tf itself) -> the last parts of the names in it.
+_CHILDREN: dict[str, set[str]] = {}
 
 
 def export(*names: str) -> Callable[[T], T]:
@@ -42,57 +49,196 @@ def export_value(value: Any, *names: str) -> None:
     for name in names:
         if _EXPORTS.setdefault(name, value) is not value:
             raise ValueError(f"public name 'tf.{name}' is declared twice")
-        if _root is not None:
-            _place(_root, name, value)
+    module = declaring_module()
+    for name in names:
+        _DECLARED_BY[name] = module
 
 
-def wrap(name: str, wrapper: Callable[[Any], Any]) -> Any:
-    """Puts what a wrapper makes of an object under all of its public names.
+def declaring_module() -> str:
+    """The module whose import is going on, innermost."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"])
+
+
+# What takes over when a public function refuses its arguments: see `dispatch`.
+Handler = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+NOT_HANDLED: Final = object()
+_HANDLERS: dict[str, Handler] = {}
+# Public name, aliases too -> the name under which its handler is registered.
+_DISPATCHED: dict[str, str] = {}
+# The functions with handlers, as programs call them.
+_DISPATCHING: dict[str, Callable[..., Any]] = {}
+_handlers_in: set[str] = set()
+
+
+def dispatch(name: str, handler: Handler) -> None:
+    """Says what takes over when a public function refuses its arguments.
+
+    Args:
+      handler: called with the function, its positional and its keyword arguments after
+        a TypeError or ValueError. It returns NOT_HANDLED to let the error through.
+    """
+    _HANDLERS[name] = handler
+    _handlers_in.add(declaring_module())
+
+
+def _dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            if name not in _HANDLERS:
+                for module in list(_handlers_in):
+                    importlib.import_module(module)
+            result = _HANDLERS[name](function, args, kwargs)
+            if result is NOT_HANDLED:
+                raise
+            return result
+
+    return call
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where public names come from, so that their modules can be loaded late."""
+
+    modules: dict[str, str]  # public name -> module that declares it
+    dispatched: dict[str, str]  # public name -> name of its handler
+    handlers: list[str]  # modules that register handlers
+
+
+def places() -> Places:
+    """The places of all names that were declared so far."""
+    by_function = {id(_EXPORTS[name]): name for name in _HANDLERS}
+    dispatched = {
+        name: by_function[id(value)]
+        for name, value in _EXPORTS.items()
+        if id(value) in by_function
+    }
+    return Places(dict(_DECLARED_BY), dispatched, sorted(_handlers_in))
+
+
+def add_places(places: Places) -> None:
+    """Says of names which modules declare them, so that these can be loaded later."""
+    _PLACES.update(places.modules)
+    _DISPATCHED.update(places.dispatched)
+    _handlers_in.update(places.handlers)
+
+
+def find(name: str) -> Any:
+    """What a public name stands for; its module is loaded if need be.
 
     Raises:
       KeyError: there is no such name.
     """
+    if name not in _EXPORTS and name in _PLACES:
+        importlib.import_module(_PLACES[name])
     value = _EXPORTS[name]
-    wrapped = wrapper(value)
-    for other, known in _EXPORTS.items():
-        if known is value:
-            _EXPORTS[other] = wrapped
-    return wrapped
+    canonical = _DISPATCHED.get(name)
+    if canonical is None:
+        return value
+    if canonical not in _DISPATCHING:
+        _DISPATCHING[canonical] = _dispatching(canonical, value)
+    return _DISPATCHING[canonical]
+
+
+def names() -> list[str]:
+    """All public names. Nothing is loaded for it."""
+    return list(dict.fromkeys((*_EXPORTS, *_PLACES)))
 
 
 def exports() -> dict[str, Any]:
-    """All public names with what they stand for (a copy)."""
-    return dict(_EXPORTS)
+    """All public names with what they stand for. Loads all of their modules."""
+    return {name: find(name) for name in names()}
 
 
-def install(root: ModuleType) -> None:
-    """Sets every exported name on `root` and its submodules, making those.
+class _PublicModule(ModuleType):
+    """A module of public names, which are loaded when they are first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        path = _path_of(self)
+        if name not in _CHILDREN.get(path, ()):
+            if name == "__all__":  # for `from tensorloom import *`
+                return sorted(_CHILDREN.get(path, ()))
+            raise AttributeError(
+                f"module {self.__name__!r} has no attribute {name!r}",
+                name=name,
+                obj=self,
+            )
+        public = f"{path}.{name}".lstrip(".")
+        if public in _CHILDREN:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        value = find(public)
+        super().__setattr__(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType):
+            public = f"{_path_of(self)}.{name}".lstrip(".")
+            if public in _CHILDREN:
+                _adopt(value)
+            elif public in _EXPORTS or public in _PLACES:
+                # The import of a file called as the function in it: `tf.nn.swish` is
+                # the function.
+                return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_CHILDREN.get(_path_of(self), ())})
+
+
+def _adopt(module: ModuleType) -> None:
+    """Makes a module of ours one whose public names are loaded when they are used."""
+    if type(module) is not ModuleType:
+        return
+    path = _path_of(module)
+    for name in _CHILDREN.get(path, ()):
+        found = vars(module).get(name)
+        public = f"{path}.{name}".lstrip(".")
+        if isinstance(found, ModuleType) and public not in _CHILDREN:
+            delattr(module, name)  # a file called as the function in it
+    module.__class__ = _PublicModule
+
+
+def _path_of(module: ModuleType) -> str:
+    return module.__name__.partition(".")[2]
+
+
+def install(root: ModuleType, files: frozenset[str] = frozenset()) -> None:
+    """Gives `root` and modules below it every public name.
 
     A package of ours that exists under the same name (`tensorloom.train`) is used;
     where none exists, a module is made, so that both `tf.nn.relu` and
-    `from tensorloom import nn` work. Packages that load when they are used declare
-    their names later; those are set then.
+    `from tensorloom import nn` work.
+
+    Args:
+      files: the namespaces ("train", "saved_model.builder") that are packages or
+        modules of ours. They are imported when they are first used.
     """
-    global _root
-    for name, value in _EXPORTS.items():
-        _place(root, name, value)
-    _root = root
+    for name in names():
+        path, _, last = name.rpartition(".")
+        _CHILDREN.setdefault(path, set()).add(last)
+    for path in list(_CHILDREN):
+        while path:
+            path, _, last = path.rpartition(".")
+            _CHILDREN.setdefault(path, set()).add(last)
+    _adopt(root)
+    for path in sorted(_CHILDREN):
+        if path and (path not in files or f"{root.__name__}.{path}" in sys.modules):
+            _namespace(root, path)
 
 
-def _place(root: ModuleType, name: str, value: Any) -> None:
-    *path, last = name.split(".")
-    module = root
-    for part in path:
-        module = _submodule(module, part)
-    setattr(module, last, value)
-
-
-def _submodule(parent: ModuleType, name: str) -> ModuleType:
-    full_name = f"{parent.__name__}.{name}"
+def _namespace(root: ModuleType, path: str) -> None:
+    """Makes the module of a namespace, or makes a public one of what is loaded."""
+    full_name = f"{root.__name__}.{path}"
     module = sys.modules.get(full_name)
     if module is None:
-        module = ModuleType(full_name, f"Public names under `tf.{name}`.")
+        module = _PublicModule(full_name, f"Public names under `tf.{path}`.")
         module.__path__ = []  # a package, so that deeper imports resolve
         sys.modules[full_name] = module
-    setattr(parent, name, module)
-    return module
+    parent, _, last = full_name.rpartition(".")
+    if parent in sys.modules:
+        setattr(sys.modules[parent], last, module)

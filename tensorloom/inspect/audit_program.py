@@ -15,8 +15,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from tensorloom.framework.export import exports
-from tensorloom.framework.registry.package_modules import load_lazy_packages
+from tensorloom.framework import export
 from tensorloom.inspect.findings import ERROR, WARNING, Finding
 from tensorloom.inspect.program_names import (
     MISSING,
@@ -151,8 +150,7 @@ def replacement(name: str) -> str:
         known = _REPLACEMENTS.get(".".join(parts[:i]))
         if known:
             return f"nearest: {known}"
-    load_lazy_packages()
-    public = exports()
+    public = export.names()
     last = parts[-1]
     same = [one for one in public if one.rpartition(".")[2] == last]
     near = sorted(same, key=len)[:3] or difflib.get_close_matches(name, public, 3, 0.8)

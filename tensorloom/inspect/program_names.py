@@ -8,8 +8,7 @@ import inspect
 from types import ModuleType
 from typing import Any, Final
 
-from tensorloom.framework.export import exports
-from tensorloom.framework.registry.package_modules import load_lazy_packages
+from tensorloom.framework import export
 
 MISSING: Final = object()
 # What stands for the package itself.
@@ -138,8 +137,7 @@ def _attribute(value: Any, name: str) -> Any:
 def _public_names(module: ModuleType) -> frozenset[str]:
     """The public names of a module, by the table of exports."""
     if not _PUBLIC:
-        load_lazy_packages()
-        for name in exports():
+        for name in export.names():
             parts = name.split(".")
             for i, part in enumerate(parts):
                 _PUBLIC.setdefault(".".join(parts[:i]), set()).add(part)

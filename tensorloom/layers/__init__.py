@@ -1,7 +1,1 @@
 """`tf.layers`: layers that share variables by variable scopes."""
-
-from __future__ import annotations
-
-from tensorloom.framework.registry.package_modules import lazy_package
-
-__getattr__, __dir__ = lazy_package(__name__)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.cluster import local  # the wiring that loads kernels
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.worker.run.registered_graph import RegisteredGraph
 
-local.install()
 
 TASK = "/job:localhost/replica:0/task:0"
 CPU0 = f"{TASK}/device:CPU:0"

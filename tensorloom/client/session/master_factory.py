@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tensorloom.framework.errors import NotFoundError
 from tensorloom.framework.interfaces import MasterInterface
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.runtime.session_config import SessionConfig
 
 # (target, config) -> a master that the session may create its state in.
@@ -30,6 +31,7 @@ def make_master(target: str, config: SessionConfig) -> MasterInterface:
       errors.NotFoundError: no factory is registered for the target's scheme.
     """
     scheme = target.partition("://")[0] if "://" in target else ""
+    late_modules.load_kind("master")
     factory = _FACTORIES.get(scheme)
     if factory is None or (target and not scheme):
         known = ", ".join(f"{name}://" if name else "''" for name in sorted(_FACTORIES))

@@ -157,7 +157,7 @@ def _public_name(path: str, name: str) -> str:
 
 def nearest(path: str, name: str) -> list[str]:
     """Public names that end alike, or else names of the module that look alike."""
-    public = export.exports()
+    public = export.names()
     same = [one for one in public if one.rpartition(".")[2] == name]
     if same:
         return [

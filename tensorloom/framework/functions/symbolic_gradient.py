@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
+from tensorloom.framework.registry import late_modules
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import FunctionIR
@@ -43,6 +44,7 @@ def make(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradient:
       errors.InvalidArgumentError, errors.NotFoundError: the function, or one that it
         calls, cannot be called.
     """
+    late_modules.load_kind("symbolic gradient")
     if _maker is None:
         raise errors.UnimplementedError(
             None, None, "SymbolicGradient needs a process that can build graphs"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack
+from tensorloom.framework.graph import default_stack, late_operators
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -225,6 +225,11 @@ class Tensor:
         def __invert__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
+
+
+late_operators.install(
+    Tensor, sorted(Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__"})
+)
 
 
 class _Unset:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tensorloom.framework.export import export
-from tensorloom.framework.registry import op_registry
+from tensorloom.framework.export import declaring_module, export
+from tensorloom.framework.registry import late_modules, op_registry
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, GradientFn
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Operation
 
 _BY_NAME: dict[str, GradientFn | None] = {}
+_REGISTERED_BY: dict[str, str] = {}
 
 
 @export("RegisterGradient")
@@ -50,10 +51,19 @@ def not_differentiable(op_type: str) -> None:
 
 
 def _register(op_type: str, function: GradientFn | None) -> None:
+    module = declaring_module()
+    if late_modules.module_of("gradient", op_type) not in (None, module):
+        late_modules.load("gradient", op_type)
     op_def = op_registry.find(op_type)
     if op_type in _BY_NAME or (op_def is not None and op_def.gradient is not None):
         raise KeyError(f"Registering two gradient with name '{op_type}'!")
     _BY_NAME[op_type] = function
+    _REGISTERED_BY[op_type] = module
+
+
+def places() -> dict[str, str]:
+    """The module that registered each gradient, of those that are loaded."""
+    return dict(_REGISTERED_BY)
 
 
 def find_gradient(op_type: str) -> GradientFn | None:
@@ -62,6 +72,8 @@ def find_gradient(op_type: str) -> GradientFn | None:
     Raises:
       LookupError: nothing is registered for the type.
     """
+    if op_type not in _BY_NAME:
+        late_modules.load("gradient", op_type)
     if op_type in _BY_NAME:
         return _BY_NAME[op_type]
     op_def = op_registry.find(op_type)

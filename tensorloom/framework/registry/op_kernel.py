@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types.dtypes import DType
 from tensorloom.framework.types.tensor_shape import TensorShape
 
@@ -294,6 +295,7 @@ def load_torch_kernels() -> None:
 
 
 def _load(which: str) -> None:
+    late_modules.load_kind("kernel")
     if which not in _loaders:
         return
     with _loading:  # another thread's registrations are not to be seen half

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework.export import declaring_module
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 
@@ -235,6 +237,12 @@ class _EarlierName:
 
 
 _REGISTRY: dict[str, OpDef | _Unread | _EarlierName] = {}
+_REGISTERED_BY: dict[str, str] = {}
+
+
+def places() -> dict[str, str]:
+    """The module that registered each op, of those that are loaded."""
+    return dict(_REGISTERED_BY)
 
 
 def register_op(
@@ -267,7 +275,7 @@ def register_op(
     Raises:
       ValueError: the name is registered already.
     """
-    _refuse_twice(name)
+    _begin(name)
     _REGISTRY[name] = _Unread(
         (inputs, outputs, attrs),
         {
@@ -297,13 +305,17 @@ def register_earlier_name(
     Raises:
       ValueError: the earlier name is registered already.
     """
-    _refuse_twice(name)
+    _begin(name)
     _REGISTRY[name] = _EarlierName(name, op, shape_fn)
 
 
-def _refuse_twice(name: str) -> None:
+def _begin(name: str) -> None:
+    module = declaring_module()
+    if late_modules.module_of("op", name) not in (None, module):
+        late_modules.load("op", name)
     if name in _REGISTRY:
         raise ValueError(f"op '{name}' is registered already")
+    _REGISTERED_BY[name] = module
 
 
 def find(name: str) -> OpDef | None:
@@ -313,6 +325,9 @@ def find(name: str) -> OpDef | None:
       ValueError: a signature string of it is bad.
     """
     found = _REGISTRY.get(name)
+    if found is None:
+        late_modules.load("op", name)
+        found = _REGISTRY.get(name)
     if isinstance(found, (_Unread, _EarlierName)):
         op_def = _REGISTRY[name] = found.read()
         return op_def
@@ -320,7 +335,8 @@ def find(name: str) -> OpDef | None:
 
 
 def registered_ops() -> dict[str, OpDef]:
-    """All ops by name, in the order of their registration."""
+    """All ops by name, in the order of their registration. Loads all of them."""
+    late_modules.load_all("op")
     ops = {name: find(name) for name in _REGISTRY}
     return {name: op for name, op in ops.items() if op is not None}
 

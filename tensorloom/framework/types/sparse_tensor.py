@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack
+from tensorloom.framework.graph import default_stack, late_operators
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import constant_value, dtypes
 from tensorloom.framework.types.composite_tensor import CompositeTensor
@@ -153,7 +153,11 @@ class SparseTensor(CompositeTensor):
           ValueError: tensors do not overload it, or it is set already.
         """
         existing = getattr(SparseTensor, operator, None)
-        if existing is not None and not isinstance(existing, _SLOT_WRAPPER):
+        if not (
+            existing is None
+            or isinstance(existing, _SLOT_WRAPPER)
+            or late_operators.is_late(existing)
+        ):
             raise ValueError(
                 f"operator {operator} cannot be overwritten again on class "
                 f"{SparseTensor}."
@@ -161,6 +165,9 @@ class SparseTensor(CompositeTensor):
         if operator not in Tensor.OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")
         setattr(SparseTensor, operator, func)
+
+
+late_operators.install(SparseTensor, ["__div__", "__truediv__", "__mul__"])
 
 
 def is_sparse(x: Any) -> bool:

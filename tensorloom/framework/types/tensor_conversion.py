@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def register_tensor_conversion_function(
 def _functions_for(kind: type) -> list[tuple[Any, ConversionFunction]]:
     found: list[tuple[Any, ConversionFunction]] | None = _by_type.get(kind)
     if found is None:
+        late_modules.load_kind("conversion")
         found = [
             (types, function)
             for _, group in sorted(_functions.items())

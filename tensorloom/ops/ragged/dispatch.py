@@ -7,7 +7,6 @@ the names of the nodes show it). Calls without ragged tensors pay for a `try`.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -52,7 +51,6 @@ from tensorloom.ops.strings import string_ops
 from tensorloom.ops.strings import transform as string_transform_ops
 
 _Function = Callable[..., Any]
-_MISSING: Final = object()
 
 # Importing these declares the names that are wrapped here.
 _ = (
@@ -164,25 +162,6 @@ BINARY: Final = [
 ]
 
 
-def _try_first(ragged: _Function) -> Callable[[_Function], _Function]:
-    """Makes a wrapper that calls `ragged(function, args, kwargs)` on refusal."""
-
-    def wrapper(function: _Function) -> _Function:
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return function(*args, **kwargs)
-            except (TypeError, ValueError):
-                result = ragged(function, args, kwargs)
-                if result is _MISSING:
-                    raise
-                return result
-
-        return call
-
-    return wrapper
-
-
 # --- elementwise -------------------------------------------------------------
 
 
@@ -200,7 +179,7 @@ def _first_argument(
 def _unary(function: _Function, args: Any, kwargs: Any) -> Any:
     x, args, kwargs = _first_argument(function, args, kwargs)
     if not is_ragged(x):
-        return _MISSING
+        return export.NOT_HANDLED
     x = convert_to_tensor_or_ragged_tensor(x)
     return x.with_flat_values(function(x.flat_values, *args, **kwargs))
 
@@ -208,7 +187,7 @@ def _unary(function: _Function, args: Any, kwargs: Any) -> Any:
 def _unary_list(function: _Function, args: Any, kwargs: Any) -> Any:
     values, args, kwargs = _first_argument(function, args, kwargs)
     if not isinstance(values, list | tuple) or not any(map(is_ragged, values)):
-        return _MISSING
+        return export.NOT_HANDLED
     values = match_row_splits_dtypes(*values)
     nested = [v.nested_row_splits for v in values if is_ragged(v)]
     flat = [v.flat_values if is_ragged(v) else v for v in values]
@@ -226,12 +205,12 @@ def _binary(function: _Function, args: Any, kwargs: Any) -> Any:
     else:
         y = kwargs.pop(y_name, None)
     if not (is_ragged(x) or is_ragged(y)):
-        return _MISSING
+        return export.NOT_HANDLED
     try:
         x = _as_operand(x, y, "x")
         y = _as_operand(y, x, "y")
     except (TypeError, ValueError):
-        return _MISSING
+        return export.NOT_HANDLED
     match_row_splits_dtypes(x, y)
     x_values, y_values, rows = broadcast_flat_values(x, y)
     return rows.with_flat_values(function(x_values, y_values, *args, **kwargs))
@@ -253,11 +232,11 @@ def _sibling(ragged: _Function, *names: str) -> _Function:
         try:
             bound = inspect.signature(function).bind(*args, **kwargs)
         except TypeError:
-            return _MISSING
+            return export.NOT_HANDLED
         given = [bound.arguments.get(name) for name in names]
         parts = [p for g in given for p in (g if isinstance(g, list | tuple) else [g])]
         if not any(map(is_ragged, parts)):
-            return _MISSING
+            return export.NOT_HANDLED
         for value in given:
             # TensorFlow makes sure that it could be a tensor, and leaves that one.
             if isinstance(value, list | tuple) and not any(map(is_ragged, value)):
@@ -381,62 +360,9 @@ def _install() -> None:
         (_binary, BINARY),
     ):
         for name in names:
-            export.wrap(name, _try_first(handler))
+            export.dispatch(name, handler)
     for name, (ragged, *arguments) in SIBLINGS.items():
-        export.wrap(name, _try_first(_sibling(ragged, *arguments)))
+        export.dispatch(name, _sibling(ragged, *arguments))
 
 
 _install()
-
-
-# --- operators ---------------------------------------------------------------
-
-
-def _operator(name: str) -> _Function:
-    function: _Function = export.exports()[name]
-    return lambda x, y, name=None: function(x, y, name=name)
-
-
-def _right(operator: _Function) -> _Function:
-    return lambda y, x, name=None: operator(x, y, name)
-
-
-def _one_operand(name: str) -> _Function:
-    function: _Function = export.exports()[name]
-    return lambda x, name=None: function(x, name=name)
-
-
-def _set_operators() -> None:
-    both_sides = {
-        "add": "add",
-        "and": "logical_and",
-        "div": "div",
-        "floordiv": "floordiv",
-        "mod": "floormod",
-        "mul": "multiply",
-        "or": "logical_or",
-        "pow": "pow",
-        "sub": "subtract",
-        "truediv": "truediv",
-        "xor": "math.logical_xor",
-    }
-    for operator, name in both_sides.items():
-        setattr(RaggedTensor, f"__{operator}__", _operator(name))
-        setattr(RaggedTensor, f"__r{operator}__", _right(_operator(name)))
-    comparisons = {
-        "ge": "greater_equal",
-        "gt": "greater",
-        "le": "less_equal",
-        "lt": "less",
-    }
-    for operator, name in comparisons.items():
-        setattr(RaggedTensor, f"__{operator}__", _operator(name))
-    for operator, name in {
-        "abs": "abs",
-        "invert": "logical_not",
-        "neg": "negative",
-    }.items():
-        setattr(RaggedTensor, f"__{operator}__", _one_operand(name))
-
-
-_set_operators()

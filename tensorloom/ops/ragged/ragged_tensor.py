@@ -14,6 +14,7 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.ragged import segment_ids as segment_ids_module
 from tensorloom.ops.ragged.factories import RaggedFactories
+from tensorloom.ops.ragged.operators import RaggedOperators
 from tensorloom.ops.ragged.ragged_value import RaggedTensorValue
 from tensorloom.ops.ragged.segment_ids import (
     INDEX_TYPES,
@@ -35,7 +36,7 @@ _MISMATCH = (
 
 
 @export("RaggedTensor")
-class RaggedTensor(RaggedFactories):
+class RaggedTensor(RaggedOperators, RaggedFactories):
     """Rows `values[row_splits[i]:row_splits[i + 1]]` of different lengths.
 
     `values` is a Tensor, or the RaggedTensor of the rows' own rows; `row_splits` is

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorloom.client.program import program_log
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     get_collection,
@@ -24,6 +25,7 @@ from tensorloom.train.hooks.timers import SecondOrStepTimer
 from tensorloom.train.meta_graph import graph_io, meta_graph
 
 
+@export("train.CheckpointSaverListener")
 class CheckpointSaverListener:
     """What a `CheckpointSaverHook` calls before and after each checkpoint."""
 
@@ -41,6 +43,7 @@ class CheckpointSaverListener:
         """Called at the end of the training."""
 
 
+@export("train.CheckpointSaverHook")
 class CheckpointSaverHook(SessionRunHook):
     """Saves a checkpoint at the beginning, every so many steps or seconds, at the end.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tensorloom.framework.export import export
 from tensorloom.train.hooks.session_run_hook import (
     SessionRunArgs,
     SessionRunContext,
@@ -12,6 +13,7 @@ from tensorloom.train.hooks.session_run_hook import (
 )
 
 
+@export("train.FeedFnHook")
 class FeedFnHook(SessionRunHook):
     """Feeds what a function returns, called before each step.
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from tensorloom.client.program import program_log
 from tensorloom.framework import errors
+from tensorloom.framework.export import export
 from tensorloom.train.hooks.session_run_hook import SessionRunHook
 
 
+@export("train.FinalOpsHook")
 class FinalOpsHook(SessionRunHook):
     """Runs operations at the end, and keeps their values.
 

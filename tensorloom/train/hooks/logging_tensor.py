@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.client.program import program_log
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_graph
 from tensorloom.train.hooks.session_run_hook import (
     SessionRunArgs,
@@ -22,6 +23,7 @@ from tensorloom.train.hooks.timers import (
 )
 
 
+@export("train.LoggingTensorHook")
 class LoggingTensorHook(SessionRunHook):
     """Logs values every so many steps or seconds, at level INFO.
 

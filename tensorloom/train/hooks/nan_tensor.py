@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.client.program import program_log
+from tensorloom.framework.export import export
 from tensorloom.train.hooks.session_run_hook import (
     SessionRunArgs,
     SessionRunContext,
@@ -15,6 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 )
 
 
+@export("train.NanLossDuringTrainingError")
 class NanLossDuringTrainingError(RuntimeError):
     """The loss is NaN."""
 
@@ -22,6 +24,7 @@ class NanLossDuringTrainingError(RuntimeError):
         return "NaN loss during training."
 
 
+@export("train.NanTensorHook")
 class NanTensorHook(SessionRunHook):
     """Fails, or stops, when a loss is NaN.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorloom.client.program import program_log
 from tensorloom.client.session.timeline import Timeline
+from tensorloom.framework.export import export
 from tensorloom.storage.files import filesystem
 from tensorloom.summary.writer_cache import FileWriterCache
 from tensorloom.train import training_util
@@ -18,6 +19,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
+@export("train.ProfilerHook")
 class ProfilerHook(SessionRunHook):
     """Traces a step every so many steps or seconds.
 

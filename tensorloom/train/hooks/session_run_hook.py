@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tensorloom.framework.export import export
 
+
+@export("train.SessionRunHook")
 class SessionRunHook:
     """Base class of what a monitored session calls around its steps.
 
@@ -55,6 +58,7 @@ class SessionRunHook:
         """
 
 
+@export("train.SessionRunArgs")
 class SessionRunArgs(NamedTuple):
     """What a hook adds to a step."""
 
@@ -66,6 +70,7 @@ class SessionRunArgs(NamedTuple):
     """A `tf.RunOptions` that is merged with those of others."""
 
 
+@export("train.SessionRunContext")
 class SessionRunContext:
     """What hooks are told about a step."""
 
@@ -96,6 +101,7 @@ class SessionRunContext:
         self._stop_requested = True
 
 
+@export("train.SessionRunValues")
 class SessionRunValues(NamedTuple):
     """What a hook learns of a step."""
 

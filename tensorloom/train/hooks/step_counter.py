@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.client.program import program_log
+from tensorloom.framework.export import export
 from tensorloom.summary.writer_cache import FileWriterCache
 from tensorloom.train import training_util
 from tensorloom.train.hooks.session_run_hook import (
@@ -16,6 +17,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
+@export("train.StepCounterHook")
 class StepCounterHook(SessionRunHook):
     """Counts global steps per second.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from tensorloom.client.program import program_log
+from tensorloom.framework.export import export
 from tensorloom.train import training_util
 from tensorloom.train.hooks.session_run_hook import (
     SessionRunArgs,
@@ -15,6 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 _POLL_SECS = 0.5
 
 
+@export("train.GlobalStepWaiterHook")
 class GlobalStepWaiterHook(SessionRunHook):
     """Delays the first step until the global step is reached.
 

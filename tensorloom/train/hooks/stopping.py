@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorloom.client.variables.variable_scope import get_variable, variable_scope
 from tensorloom.client.variables.variable_store import AUTO_REUSE
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.state import initializers as init_ops
@@ -28,6 +29,7 @@ def _check_limits(num_steps: int | None, last_step: int | None) -> None:
         raise ValueError("Only one of num_steps or last_step can be specified.")
 
 
+@export("train.StopAtStepHook")
 class StopAtStepHook(SessionRunHook):
     """Ends the training after so many steps, or at a global step.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorloom.framework.export import export
 from tensorloom.summary.writer_cache import FileWriterCache
 from tensorloom.train import training_util
 from tensorloom.train.hooks.session_run_hook import (
@@ -15,6 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
+@export("train.SummarySaverHook")
 class SummarySaverHook(SessionRunHook):
     """Writes summaries every so many steps or seconds.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from tensorloom.framework.export import export
+
 
 class _HookTimer:
     """What a hook asks whether it is time."""
@@ -24,6 +26,7 @@ class _HookTimer:
         raise NotImplementedError
 
 
+@export("train.SecondOrStepTimer")
 class SecondOrStepTimer(_HookTimer):
     """Triggers after so many seconds or so many steps, and at first.
 

@@ -7,5 +7,3 @@ SessionCreator             Scaffold (what initializes a model) + SessionManager
                            (initialize, restore, wait for the chief)
 Supervisor                 the older way: a session beside threads
 """
-
-LOADED_WHEN_USED = True

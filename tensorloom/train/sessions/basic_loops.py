@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.export import export
 
 if TYPE_CHECKING:
     from tensorloom.train.sessions.supervisor import Supervisor
 
 
+@export("train.basic_train_loop")
 def basic_train_loop(
     supervisor: Supervisor,
     train_step_fn: Callable[..., Any],

@@ -5,11 +5,13 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_graph
 from tensorloom.train.sessions.scaffold import Scaffold
 from tensorloom.train.sessions.session_manager import SessionManager
 
 
+@export("train.SessionCreator")
 class SessionCreator(abc.ABC):
     """Makes sessions, again after each that is lost."""
 
@@ -39,6 +41,7 @@ class _ScaffoldSessionCreator(SessionCreator):
         return self._session_manager
 
 
+@export("train.ChiefSessionCreator")
 class ChiefSessionCreator(_ScaffoldSessionCreator):
     """Sessions of the chief, which initializes or restores the model.
 
@@ -77,6 +80,7 @@ class ChiefSessionCreator(_ScaffoldSessionCreator):
         )
 
 
+@export("train.WorkerSessionCreator")
 class WorkerSessionCreator(_ScaffoldSessionCreator):
     """Sessions of a worker, which waits until the chief has initialized the model.
 

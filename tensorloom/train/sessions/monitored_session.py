@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.program import program_log
 from tensorloom.framework import errors
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     get_collection,
@@ -221,6 +222,7 @@ class _MonitoredSession:
         return self._coordinated_creator.tf_sess
 
 
+@export("train.MonitoredSession")
 class MonitoredSession(_MonitoredSession):
     """A session that initializes itself, calls hooks, and recovers from lost tasks.
 
@@ -250,6 +252,7 @@ class MonitoredSession(_MonitoredSession):
         )
 
 
+@export("train.SingularMonitoredSession")
 class SingularMonitoredSession(_MonitoredSession):
     """A monitored session that does not recover, and gives its session away.
 

@@ -13,6 +13,7 @@ from tensorloom.client.variables.variable_lists import (
     report_uninitialized_variables,
     tables_initializer,
 )
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     add_to_collection,
@@ -36,6 +37,7 @@ _FIELDS = (
 )
 
 
+@export("train.Scaffold")
 class Scaffold:
     """The operations that a session needs to begin; `finalize` makes what is missing.
 

@@ -12,6 +12,7 @@ import numpy as np
 from tensorloom.client.program import program_log
 from tensorloom.client.session.session import Session
 from tensorloom.framework import errors
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_graph
 from tensorloom.train.checkpoints import checkpoint_management
 
@@ -20,6 +21,7 @@ from tensorloom.train.checkpoints import checkpoint_management
 _FIRST_WAIT_SECS = 0.5
 
 
+@export("train.SessionManager")
 class SessionManager:
     """Makes sessions in which a model is ready.
 

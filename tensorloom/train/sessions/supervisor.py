@@ -10,6 +10,7 @@ from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_lists import (
     global_variables_initializer,
 )
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     get_default_graph,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import threading
 
 
+@export("train.Supervisor")
 class Supervisor:
     """Initializes or restores a model, and saves it while a program trains it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.export import export
 from tensorloom.train.hooks.checkpoint_saver import CheckpointSaverHook
 from tensorloom.train.hooks.step_counter import StepCounterHook
 from tensorloom.train.hooks.summary_saver import SummarySaverHook
@@ -30,6 +31,7 @@ class _Default:
 USE_DEFAULT: Any = _Default()
 
 
+@export("train.MonitoredTrainingSession")
 def MonitoredTrainingSession(
     master: str = "",
     is_chief: bool = True,
