@@ -34,6 +34,7 @@ late_modules.add_kind(
 late_modules.add_kind(
     "symbolic gradient", ["tensorloom.client.gradients.function_gradient"]
 )
+late_modules.add_kind("spec", ["tensorloom.data.composite_specs"])
 late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
 late_modules.add_kind(
     "master", ["tensorloom.cluster.local", "tensorloom.cluster.remote"]

@@ -11,6 +11,7 @@ from tensorloom.data import nest
 from tensorloom.data.type_spec import BatchableTypeSpec, TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value_as_shape
@@ -275,6 +276,7 @@ def register_value(kind: type, spec_of: Callable[[Any], TypeSpec]) -> None:
 
 def is_registered(value: Any) -> bool:
     """Whether values of this class have a spec of their own."""
+    late_modules.load_kind("spec")
     return type(value) in _SPEC_OF
 
 
@@ -288,6 +290,7 @@ def spec_of_value(value: Any) -> TypeSpec:
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, (SparseTensor, SparseTensorValue)) or is_sparse(value):
         return SparseTensorSpec.from_value(value)
+    late_modules.load_kind("spec")
     registered = _SPEC_OF.get(type(value))
     if registered is not None:
         return registered(value)
