@@ -16,12 +16,13 @@ from tensorloom.framework import export
 from tensorloom.framework.registry import late_modules, proto_names, public_index
 from tensorloom.framework.registry.raw_ops import RawOps
 
-# Packages whose modules declare names, ops and gradients. Each module is loaded when
-# one of these is first used.
-_INDEXED: Final = (
-    *("framework", "storage", "ops", "client", "cluster"),
-    *("data", "image", "keras", "layers", "linalg", "losses", "metrics", "nn"),
-    *("saved_model", "signal", "summary", "train"),
+# Packages that declare no names, ops or gradients, or look after their names
+# themselves. The modules of all others are loaded when one of these is first used.
+_NOT_INDEXED: Final = frozenset(
+    {
+        *("cli", "compat", "devices", "inspect", "kernels", "master", "protos"),
+        *("test", "transport", "worker"),
+    }
 )
 # What other look-ups need: values that become tensors, operators on tensors, masters.
 late_modules.add_kind(
@@ -41,7 +42,7 @@ late_modules.add_kind(
 )
 
 _this = sys.modules[__name__]
-_index = public_index.of_packages(_this, _INDEXED)
+_index = public_index.of_packages(_this, _NOT_INDEXED)
 _index.use()
 export.install(_this, _index.files)
 finder.install()

@@ -25,6 +25,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.
 @pytest.fixture(autouse=True)
 def _restore_registries() -> Iterator[None]:
     """Forgets what a test registered: other tests walk the registries."""
+    op_registry.registered_ops()  # those that load late are not lost afterwards
     tables: list[dict[str, Any]] = [
         op_registry._REGISTRY,
         custom_passes._PASSES,

@@ -39,13 +39,20 @@ class PublicIndex:
         late_modules.add(self.late)
 
 
-def of_packages(root: ModuleType, packages: Iterable[str]) -> PublicIndex:
-    """The index of some packages of `root`, read from its file or made anew.
+def of_packages(root: ModuleType, but: frozenset[str]) -> PublicIndex:
+    """The index of the packages of `root`, read from its file or made anew.
 
     Args:
-      packages: names of packages of `root`, without its name.
+      but: names of packages, without that of `root`, which are left out.
     """
     folder = Path(root.__path__[0])
+    packages = sorted(
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.is_dir()
+        and entry.name.isidentifier()
+        and entry.name not in {*but, "__pycache__"}
+    )
     key = _state(folder, packages)
     file = f"public_names.{key}.json"
     for place in _places(folder):
