@@ -65,11 +65,11 @@ def declaring_module() -> str:
 # What takes over when a public function refuses its arguments: see `dispatch`.
 Handler = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 NOT_HANDLED: Final = object()
-_HANDLERS: dict[str, Handler] = {}
-# Public name, aliases too -> the name under which its handler is registered.
-_DISPATCHED: dict[str, str] = {}
-# The functions with handlers, as programs call them.
-_DISPATCHING: dict[str, Callable[..., Any]] = {}
+# Of the functions that have handlers, by their ids: these, and what programs call.
+_HANDLERS: dict[int, list[Handler]] = {}
+_DISPATCHING: dict[int, Callable[..., Any]] = {}
+# Public names of such functions, and the modules that register handlers.
+_DISPATCHED: set[str] = set()
 _handlers_in: set[str] = set()
 
 
@@ -78,25 +78,29 @@ def dispatch(name: str, handler: Handler) -> None:
 
     Args:
       handler: called with the function, its positional and its keyword arguments after
-        a TypeError or ValueError. It returns NOT_HANDLED to let the error through.
+        a TypeError or ValueError. It returns NOT_HANDLED to leave it to the others, and
+        to let the error through.
+
+    Raises:
+      KeyError: no such function is declared yet.
     """
-    _HANDLERS[name] = handler
+    _HANDLERS.setdefault(id(_EXPORTS[name]), []).append(handler)
     _handlers_in.add(declaring_module())
 
 
-def _dispatching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _dispatching(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            if name not in _HANDLERS:
-                for module in list(_handlers_in):
-                    importlib.import_module(module)
-            result = _HANDLERS[name](function, args, kwargs)
-            if result is NOT_HANDLED:
-                raise
-            return result
+            for module in sorted(_handlers_in):
+                importlib.import_module(module)
+            for handler in _HANDLERS.get(id(function), ()):
+                result = handler(function, args, kwargs)
+                if result is not NOT_HANDLED:
+                    return result
+            raise
 
     return call
 
@@ -106,18 +110,13 @@ class Places:
     """Where public names come from, so that their modules can be loaded late."""
 
     modules: dict[str, str]  # public name -> module that declares it
-    dispatched: dict[str, str]  # public name -> name of its handler
+    dispatched: list[str]  # public names of functions that have handlers
     handlers: list[str]  # modules that register handlers
 
 
 def places() -> Places:
     """The places of all names that were declared so far."""
-    by_function = {id(_EXPORTS[name]): name for name in _HANDLERS}
-    dispatched = {
-        name: by_function[id(value)]
-        for name, value in _EXPORTS.items()
-        if id(value) in by_function
-    }
+    dispatched = [name for name, value in _EXPORTS.items() if id(value) in _HANDLERS]
     return Places(dict(_DECLARED_BY), dispatched, sorted(_handlers_in))
 
 
@@ -137,12 +136,11 @@ def find(name: str) -> Any:
     if name not in _EXPORTS and name in _PLACES:
         importlib.import_module(_PLACES[name])
     value = _EXPORTS[name]
-    canonical = _DISPATCHED.get(name)
-    if canonical is None:
+    if name not in _DISPATCHED:
         return value
-    if canonical not in _DISPATCHING:
-        _DISPATCHING[canonical] = _dispatching(canonical, value)
-    return _DISPATCHING[canonical]
+    if id(value) not in _DISPATCHING:
+        _DISPATCHING[id(value)] = _dispatching(value)
+    return _DISPATCHING[id(value)]
 
 
 def names() -> list[str]:

@@ -6,8 +6,7 @@ function is called as it is first, so that names of nodes are used up as there.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tensorloom.framework import export
@@ -28,23 +27,18 @@ _NAMES: Final = (
 _ = elementwise, math_ops  # importing these declares the names
 
 
-def _with_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except (TypeError, ValueError):
-            x = args[0] if args else kwargs.get("x")
-            if not isinstance(x, SparseTensor):
-                raise
-        if args:
-            values = function(x.values, *args[1:], **kwargs)
-        else:
-            values = function(**{**kwargs, "x": x.values})
-        return SparseTensor(x.indices, values, x.dense_shape)
-
-    return call
+def _of_values(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    x = args[0] if args else kwargs.get("x")
+    if not isinstance(x, SparseTensor):
+        return export.NOT_HANDLED
+    if args:
+        values = function(x.values, *args[1:], **kwargs)
+    else:
+        values = function(**{**kwargs, "x": x.values})
+    return SparseTensor(x.indices, values, x.dense_shape)
 
 
 for _name in _NAMES:
-    export.wrap(_name, _with_sparse)
+    export.dispatch(_name, _of_values)
