@@ -10,9 +10,15 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from tensorloom.cli.command import INTERRUPTED, Command
+from tensorloom.compat.legacy import python2
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-legacy",
+        action="store_true",
+        help="do not give the program back what Python, NumPy and SciPy took away",
+    )
     parser.add_argument("script", help="a Python program that imports tensorflow")
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="the program's own arguments"
@@ -20,7 +26,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    return run_script(options.script, options.arguments)
+    legacy = not options.no_legacy
+    return run_script(options.script, options.arguments, legacy=legacy)
 
 
 COMMAND = Command(
@@ -31,8 +38,13 @@ COMMAND = Command(
 )
 
 
-def run_script(script: str, arguments: Sequence[str]) -> int:
+def run_script(script: str, arguments: Sequence[str], legacy: bool = True) -> int:
     """Runs `script` as `python script arguments...` would; returns the exit status.
+
+    Args:
+      script: the path of the program.
+      arguments: its arguments.
+      legacy: give it back what Python, NumPy and SciPy have taken away.
 
     The process is the script's from here on: its `__main__`, `sys.argv` and `sys.path`
     stay, since threads and exit handlers of the script may outlive its last line.
@@ -50,9 +62,14 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
     main_module.__file__ = script
     main_module.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = main_module
+    if legacy:
+        from tensorloom.compat.legacy import finder
+
+        finder.install(main_module)
     try:
         exec(code, main_module.__dict__)
     except Exception as exc:
+        python2.explain_at_run_time(exc)
         return _report(exc, status=1)
     except KeyboardInterrupt as exc:
         return _report(exc, status=INTERRUPTED)
@@ -70,6 +87,8 @@ def _compiled(script: str) -> CodeType | None:
     try:
         return compile(source, script, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
+        if isinstance(exc, SyntaxError):
+            python2.explain(exc)
         sys.excepthook(type(exc), exc.with_traceback(None), None)
         return None
 

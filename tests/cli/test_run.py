@@ -132,3 +132,43 @@ def test_a_script_that_is_not_there(tmp_path: Path) -> None:
     done = start(tmp_path, "absent.py")
     assert done.returncode == 2
     assert "'absent.py': No such file" in done.stderr
+
+
+LEGACY = """
+    import numpy as np, collections, time
+    from scipy.misc import imresize
+    import beside
+    print(np.int, time.clock() > 0, isinstance({}, collections.Mapping), beside.VALUE)
+"""
+
+
+def test_the_program_gets_back_what_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text(
+        "import numpy\nVALUE = numpy.float\n", encoding="utf-8"
+    )
+    done = run(tmp_path, LEGACY)
+    assert done.stdout == "<class 'int'> True True <class 'float'>\n"
+    said = done.stderr.splitlines()
+    assert "--no-legacy turns this off" in said[0]
+    assert [line.split()[0] for line in said[1:]] == [
+        "scipy.misc.imresize",
+        "numpy.float",
+        "numpy.int",
+        "time.clock",
+        "collections.Mapping",
+    ]
+
+
+def test_or_not(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text("import numpy as np\nnp.int\n", encoding="utf-8")
+    done = start(tmp_path, "--no-legacy", "old.py")
+    assert done.returncode == 1
+    assert "module 'numpy' has no attribute 'int'" in done.stderr
+
+
+def test_python_2_is_recognized(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("print 'x'\n", encoding="utf-8")
+    for source in ("print 'x'\n", "import beside\n", "xrange(3)\n"):
+        done = run(tmp_path, source)
+        assert done.returncode != 0
+        assert "futurize -w" in done.stderr

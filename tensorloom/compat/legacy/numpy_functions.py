@@ -1,0 +1,198 @@
+"""NumPy's functions as they were: ragged arrays, and small ones that were dropped."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+import numpy as np
+
+from tensorloom.compat.legacy.notices import tell
+
+NINF: Final = -np.inf
+NZERO: Final = -0.0
+PZERO: Final = 0.0
+# Types by kind, the smaller first.
+sctypes: Final[dict[str, list[Any]]] = {
+    "int": [np.int8, np.int16, np.int32, np.int64],
+    "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+    "float": [np.float16, np.float32, np.float64, np.longdouble],
+    "complex": [np.complex64, np.complex128, np.clongdouble],
+    "others": [bool, object, bytes, str, np.void],
+}
+
+
+def array(object: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.array`; rows of different lengths make an array of objects."""
+    try:
+        return np.array(object, dtype, *args, **kwargs)
+    except ValueError as error:
+        return _ragged(object, dtype, error)
+
+
+def asarray(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.asarray`; rows of different lengths make an array of objects."""
+    try:
+        return np.asarray(a, dtype, *args, **kwargs)
+    except ValueError as error:
+        return _ragged(a, dtype, error)
+
+
+def asanyarray(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.asanyarray`; rows of different lengths make an array of objects."""
+    try:
+        return np.asanyarray(a, dtype, *args, **kwargs)
+    except ValueError as error:
+        return _ragged(a, dtype, error)
+
+
+def _ragged(value: Any, dtype: Any, error: ValueError) -> Any:
+    """The array of objects that NumPy made until 1.23."""
+    if "inhomogeneous" not in str(error) and "broadcast" not in str(error):
+        raise error
+    if dtype is not None and np.dtype(dtype) != np.dtype(object):
+        raise error
+    shape = _common_shape(value)
+    if not shape:
+        raise error
+    made = np.empty(shape, object)
+    for index in np.ndindex(*shape):
+        item = value
+        for position in index:
+            item = item[position]
+        made[index] = item
+    tell(
+        "numpy.array of rows of different lengths (gone since NumPy 1.24)",
+        "an array of objects, as with dtype=object",
+    )
+    return made
+
+
+def _common_shape(value: Any) -> tuple[int, ...]:
+    """How far down all items are sequences of one length."""
+    shape: list[int] = []
+    level = [value]
+    while level and all(_is_sequence(item) for item in level):
+        lengths = {len(item) for item in level}
+        if len(lengths) > 1:
+            break
+        shape.append(lengths.pop())
+        level = [inner for item in level for inner in item]
+    return tuple(shape)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (
+        isinstance(value, np.ndarray) and value.ndim > 0
+    )
+
+
+def reshape(
+    a: Any,
+    shape: Any = None,
+    order: str = "C",
+    *,
+    newshape: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """`numpy.reshape`, with its shape also under the name `newshape`."""
+    if newshape is not None:
+        tell("numpy.reshape(newshape=) (gone since NumPy 2.4)", "shape=")
+        shape = newshape
+    return np.reshape(a, shape, order, **kwargs)  # type: ignore[call-overload]
+
+
+def asscalar(a: Any) -> Any:
+    """The one element of an array as a Python number."""
+    return a.item()
+
+
+def alen(a: Any) -> int:
+    """The length of the first dimension; 1 of a scalar."""
+    return len(np.atleast_1d(a))
+
+
+def asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    """An array of a floating point type: float64 where the type asked for is none."""
+    if not np.issubdtype(dtype, np.inexact):
+        dtype = np.float64
+    return np.asarray(a, dtype=dtype)
+
+
+def msort(a: Any) -> Any:
+    """A copy sorted along the first axis."""
+    return np.sort(a, axis=0)
+
+
+def find_common_type(array_types: Any, scalar_types: Any) -> Any:
+    """The type of values of these; scalars count only if their kind is higher."""
+    arrays = [np.dtype(known) for known in array_types]
+    scalars = [np.dtype(known) for known in scalar_types]
+    if not scalars:
+        return np.result_type(*arrays)
+    if not arrays:
+        return np.result_type(*scalars)
+    common, other = np.result_type(*arrays), np.result_type(*scalars)
+    order = "buifc"
+    higher = order.find(other.kind) > order.find(common.kind)
+    return other if higher or other.kind not in order else common
+
+
+class _Casts(dict[Any, Any]):
+    """`numpy.cast[type](values)`."""
+
+    def __missing__(self, key: Any) -> Any:
+        dtype = np.dtype(key)
+        return lambda values: np.asarray(values).astype(dtype)
+
+
+cast: Final = _Casts()
+
+
+def maximum_sctype(t: Any) -> Any:
+    """The largest type of the same kind."""
+    kinds = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
+    kind = np.dtype(t).kind
+    return sctypes[kinds[kind]][-1] if kind in kinds else np.dtype(t).type
+
+
+def issctype(rep: Any) -> bool:
+    """Whether it stands for a type of NumPy's scalars."""
+    return obj2sctype(rep) not in (None, np.object_)
+
+
+def obj2sctype(rep: Any, default: Any = None) -> Any:
+    """The scalar type that an object stands for."""
+    if isinstance(rep, np.ndarray):
+        return rep.dtype.type
+    try:
+        return np.dtype(rep).type
+    except TypeError:
+        return default
+
+
+def sctype2char(sctype: Any) -> str:
+    """The letter of a scalar type."""
+    return str(np.dtype(sctype).char)
+
+
+def issubsctype(arg1: Any, arg2: Any) -> bool:
+    """Whether one scalar type is a subclass of another."""
+    return issubclass(obj2sctype(arg1), obj2sctype(arg2))
+
+
+def recfromtxt(fname: Any, **kwargs: Any) -> Any:
+    """`numpy.genfromtxt` as a record array."""
+    kwargs.setdefault("dtype", None)
+    return np.genfromtxt(fname, **kwargs).view(np.recarray)
+
+
+def recfromcsv(fname: Any, **kwargs: Any) -> Any:
+    """`recfromtxt` of a file of values with commas, the names in its first line."""
+    settings = {"case_sensitive": "lower", "names": True, "delimiter": ","}
+    return recfromtxt(fname, **{**settings, **kwargs})
+
+
+def safe_eval(source: str) -> Any:
+    """`ast.literal_eval`."""
+    return ast.literal_eval(source)
