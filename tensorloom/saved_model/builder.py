@@ -131,6 +131,10 @@ class SavedModelBuilder:
         meta_graph_def = self._export(saver, clear_devices, strip_default_attrs)
         self._tag_and_add_meta_graph(meta_graph_def, tags, signature_def_map)
 
+    def add_train_op(self, train_op: Any) -> None:
+        """Marks the training step of the default graph; None marks nothing."""
+        self._add_collections(None, None, train_op)
+
     def save(self, as_text: bool = False) -> bytes:
         """Writes the message: the directory is a SavedModel from then on.
 

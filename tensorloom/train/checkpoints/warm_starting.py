@@ -34,7 +34,7 @@ class _VocabInfo(NamedTuple):
     axis: int
 
 
-@export("train.VocabInfo")
+@export("train.VocabInfo", "estimator.VocabInfo")
 class VocabInfo(_VocabInfo):
     """How the words of a variable changed between two models.
 

@@ -25,7 +25,7 @@ from tensorloom.train.hooks.timers import SecondOrStepTimer
 from tensorloom.train.meta_graph import graph_io, meta_graph
 
 
-@export("train.CheckpointSaverListener")
+@export("train.CheckpointSaverListener", "estimator.CheckpointSaverListener")
 class CheckpointSaverListener:
     """What a `CheckpointSaverHook` calls before and after each checkpoint."""
 
@@ -43,7 +43,7 @@ class CheckpointSaverListener:
         """Called at the end of the training."""
 
 
-@export("train.CheckpointSaverHook")
+@export("train.CheckpointSaverHook", "estimator.CheckpointSaverHook")
 class CheckpointSaverHook(SessionRunHook):
     """Saves a checkpoint at the beginning, every so many steps or seconds, at the end.
 

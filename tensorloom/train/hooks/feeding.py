@@ -13,7 +13,7 @@ from tensorloom.train.hooks.session_run_hook import (
 )
 
 
-@export("train.FeedFnHook")
+@export("train.FeedFnHook", "estimator.FeedFnHook")
 class FeedFnHook(SessionRunHook):
     """Feeds what a function returns, called before each step.
 

@@ -10,7 +10,7 @@ from tensorloom.framework.export import export
 from tensorloom.train.hooks.session_run_hook import SessionRunHook
 
 
-@export("train.FinalOpsHook")
+@export("train.FinalOpsHook", "estimator.FinalOpsHook")
 class FinalOpsHook(SessionRunHook):
     """Runs operations at the end, and keeps their values.
 

@@ -23,7 +23,7 @@ from tensorloom.train.hooks.timers import (
 )
 
 
-@export("train.LoggingTensorHook")
+@export("train.LoggingTensorHook", "estimator.LoggingTensorHook")
 class LoggingTensorHook(SessionRunHook):
     """Logs values every so many steps or seconds, at level INFO.
 

@@ -16,7 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 )
 
 
-@export("train.NanLossDuringTrainingError")
+@export("train.NanLossDuringTrainingError", "estimator.NanLossDuringTrainingError")
 class NanLossDuringTrainingError(RuntimeError):
     """The loss is NaN."""
 
@@ -24,7 +24,7 @@ class NanLossDuringTrainingError(RuntimeError):
         return "NaN loss during training."
 
 
-@export("train.NanTensorHook")
+@export("train.NanTensorHook", "estimator.NanTensorHook")
 class NanTensorHook(SessionRunHook):
     """Fails, or stops, when a loss is NaN.
 

@@ -19,7 +19,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
-@export("train.ProfilerHook")
+@export("train.ProfilerHook", "estimator.ProfilerHook")
 class ProfilerHook(SessionRunHook):
     """Traces a step every so many steps or seconds.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tensorloom.framework.export import export
 
 
-@export("train.SessionRunHook")
+@export("train.SessionRunHook", "estimator.SessionRunHook")
 class SessionRunHook:
     """Base class of what a monitored session calls around its steps.
 
@@ -58,7 +58,7 @@ class SessionRunHook:
         """
 
 
-@export("train.SessionRunArgs")
+@export("train.SessionRunArgs", "estimator.SessionRunArgs")
 class SessionRunArgs(NamedTuple):
     """What a hook adds to a step."""
 
@@ -70,7 +70,7 @@ class SessionRunArgs(NamedTuple):
     """A `tf.RunOptions` that is merged with those of others."""
 
 
-@export("train.SessionRunContext")
+@export("train.SessionRunContext", "estimator.SessionRunContext")
 class SessionRunContext:
     """What hooks are told about a step."""
 
@@ -101,7 +101,7 @@ class SessionRunContext:
         self._stop_requested = True
 
 
-@export("train.SessionRunValues")
+@export("train.SessionRunValues", "estimator.SessionRunValues")
 class SessionRunValues(NamedTuple):
     """What a hook learns of a step."""
 

@@ -17,7 +17,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
-@export("train.StepCounterHook")
+@export("train.StepCounterHook", "estimator.StepCounterHook")
 class StepCounterHook(SessionRunHook):
     """Counts global steps per second.
 

@@ -16,7 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 _POLL_SECS = 0.5
 
 
-@export("train.GlobalStepWaiterHook")
+@export("train.GlobalStepWaiterHook", "estimator.GlobalStepWaiterHook")
 class GlobalStepWaiterHook(SessionRunHook):
     """Delays the first step until the global step is reached.
 

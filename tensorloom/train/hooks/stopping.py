@@ -29,7 +29,7 @@ def _check_limits(num_steps: int | None, last_step: int | None) -> None:
         raise ValueError("Only one of num_steps or last_step can be specified.")
 
 
-@export("train.StopAtStepHook")
+@export("train.StopAtStepHook", "estimator.StopAtStepHook")
 class StopAtStepHook(SessionRunHook):
     """Ends the training after so many steps, or at a global step.
 

@@ -16,7 +16,7 @@ from tensorloom.train.hooks.session_run_hook import (
 from tensorloom.train.hooks.timers import SecondOrStepTimer
 
 
-@export("train.SummarySaverHook")
+@export("train.SummarySaverHook", "estimator.SummarySaverHook")
 class SummarySaverHook(SessionRunHook):
     """Writes summaries every so many steps or seconds.
 

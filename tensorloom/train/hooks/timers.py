@@ -26,7 +26,7 @@ class _HookTimer:
         raise NotImplementedError
 
 
-@export("train.SecondOrStepTimer")
+@export("train.SecondOrStepTimer", "estimator.SecondOrStepTimer")
 class SecondOrStepTimer(_HookTimer):
     """Triggers after so many seconds or so many steps, and at first.
 

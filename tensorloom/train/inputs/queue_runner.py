@@ -19,6 +19,8 @@ from tensorloom.framework.graph.graph import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tensorloom.train.inputs.coordinator import Coordinator
 
 
@@ -129,12 +131,17 @@ class QueueRunner:
 
     # --- threads ---------------------------------------------------------------------
 
+    def _enqueue_call(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
+        """What a thread calls again and again."""
+        call: Callable[[], Any] = sess.make_callable(enqueue_op)
+        return call
+
     def _run(
         self, sess: Any, enqueue_op: Any, coord: Coordinator | None = None
     ) -> None:
         ended = False
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueue_call(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()

@@ -1,0 +1,1 @@
+"""`tf.estimator.export`: what exported models take and give."""

@@ -1,0 +1,1 @@
+"""`tf.estimator.*Head`: losses, predictions and metrics of models' logits."""

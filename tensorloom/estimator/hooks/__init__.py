@@ -1,0 +1,1 @@
+"""Hooks that need an Estimator."""

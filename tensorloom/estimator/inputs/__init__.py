@@ -1,0 +1,1 @@
+"""`tf.estimator.inputs`: arrays and data frames as input of an Estimator."""
