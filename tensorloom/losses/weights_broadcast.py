@@ -120,6 +120,5 @@ def broadcast_weights(weights: Any, values: Any) -> Tensor:
             return weights
         with control_dependencies([assert_broadcastable(weights, values)]):
             ones = array_ops.ones_like(values)
-            return math_ops.multiply(  # type: ignore[no-any-return]
-                weights, ones, name=scope
-            )
+            product: Tensor = math_ops.multiply(weights, ones, name=scope)
+            return product
