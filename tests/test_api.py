@@ -29,9 +29,13 @@ _COMPLETE = (
     "tf.dtypes",
     "tf.errors",
     "tf.initializers",
+    "tf.layers",
     "tf.logging",
+    "tf.losses",
     "tf.manip",
     "tf.math",
+    "tf.metrics",
+    "tf.nn.rnn_cell",
     "tf.queue",
     "tf.version",
 )
