@@ -10,6 +10,7 @@ from tensorloom.client.variables.variables import (
     VariableSynchronization,
 )
 from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph import colocate_with
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.keras import initializers
@@ -248,10 +249,13 @@ class BatchNormalization(BatchStatistics):
         def stddev(*args: Any, **kwargs: Any) -> Tensor:
             return math_ops.sqrt(self.moving_variance_initializer(*args, **kwargs))
 
-        self.moving_stddev = self._average("moving_stddev", shape, stddev)
+        with colocate_with(self.moving_variance):
+            self.moving_stddev = self._average("moving_stddev", shape, stddev)
         mean = self.moving_mean_initializer
-        self.renorm_mean = self._average("renorm_mean", shape, mean)
-        self.renorm_stddev = self._average("renorm_stddev", shape, stddev)
+        with colocate_with(self.moving_mean):
+            self.renorm_mean = self._average("renorm_mean", shape, mean)
+        with colocate_with(self.moving_stddev):
+            self.renorm_stddev = self._average("renorm_stddev", shape, stddev)
 
     # --- calling --------------------------------------------------------------------
 

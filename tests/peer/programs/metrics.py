@@ -6,7 +6,7 @@ x = tf.placeholder(tf.float32, [6, 4]); y = tf.constant(rs.rand(6, 4) > 0.5, tf.
 c = tf.constant([1, 2, 0, 3, 1, 1], tf.int64); q = tf.constant([1, 2, 1, 3, 0, 1])
 w = tf.constant(rs.rand(6, 1), tf.float32); w1 = tf.constant(rs.rand(6), tf.float32)
 all_metrics = [M.mean(x), M.mean(x, w, ['values'], ['updates']), M.accuracy(c, q), M.accuracy(c, q, w1, name='mine'), M.mean_absolute_error(y, x),
-      M.mean_cosine_distance(y, x, 1), M.mean_iou(c, tf.cast(q, tf.int64), 4), M.mean_iou(c, tf.cast(q, tf.int64), 4, w1),
+      M.mean_cosine_distance(y, x, 1),
       M.mean_per_class_accuracy(c, q, 4), M.mean_per_class_accuracy(c, q, 4, w1), M.mean_relative_error(y, x, y),
       M.mean_squared_error(y, x, w), M.mean_tensor(x), M.mean_tensor(x, w), M.percentage_below(x, 0.5), M.root_mean_squared_error(y, x)]
 batches = [rs.rand(6, 4) for _ in range(3)]
@@ -18,6 +18,17 @@ result = ([[np.round(v, 5) for v in row] for row in out], [v.name for v in tf.lo
           [v.name for v in tf.get_collection(tf.GraphKeys.METRIC_VARIABLES)], [v.name for v, _ in all_metrics],
           [u.name for _, u in all_metrics], tf.get_collection('values')[0].name, tf.get_collection('updates')[0].name,
           len(tf.global_variables()), [(v.dtype.base_dtype.name, v.shape.as_list()) for v in tf.local_variables()])
+
+# program: intersections over unions of classes
+# compare: error values
+rs = np.random.RandomState(0)
+c = tf.placeholder(tf.int64, [6]); q = tf.constant([1, 2, 1, 3, 0, 1], tf.int64); w = tf.constant(rs.rand(6), tf.float32)
+all_metrics = [tf.metrics.mean_iou(c, q, 4), tf.metrics.mean_iou(c, q, 5, w), tf.metrics.mean_iou(tf.reshape(c, [2, 3]), tf.reshape(q, [2, 3]), 4, name='mine')]
+with tf.Session() as s:
+    s.run(tf.local_variables_initializer())
+    out = [s.run([u for _, u in all_metrics], {c: rs.randint(0, 4, 6)}) for _ in range(3)]
+    out.append([np.round(v, 5) for v in s.run([v for v, _ in all_metrics])])
+    result = out, [v.name for v in tf.local_variables()], [v.name for v, _ in all_metrics], [u.name for _, u in all_metrics], error(s.run, all_metrics[0][1], {c: [9] * 6})
 
 # program: counts, precision and recall
 # not in 2.21: ops
