@@ -5,6 +5,7 @@ Python 3.7, since TensorFlow 1.15 runs them too.
 
 from benchmarks.workloads import (
     checkpoints,
+    columns,
     distributed,
     graphs,
     inputs,
@@ -22,6 +23,7 @@ WORKLOADS = {
         models,
         sequences,
         inputs,
+        columns,
         kernels,
         graphs,
         checkpoints,

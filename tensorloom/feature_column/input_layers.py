@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 from tensorloom.client.variables.template import make_template
@@ -12,7 +12,11 @@ from tensorloom.client.variables.variable_scope import (
 )
 from tensorloom.feature_column import checks
 from tensorloom.feature_column.earlier.interfaces import _DenseColumn, _FeatureColumn
-from tensorloom.feature_column.sources import _LazyBuilder
+from tensorloom.feature_column.interfaces import FeatureColumn
+from tensorloom.feature_column.sources import (
+    FeatureTransformationCache,
+    _LazyBuilder,
+)
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
@@ -227,12 +231,31 @@ def transform_features(
       ValueError: not columns, or columns of one name.
     """
     columns = checks.normalize_feature_columns(feature_columns, _FeatureColumn)
+    builder = _LazyBuilder(features)
+    return _transformed(features, columns, builder.get)
+
+
+def transform_features_v2(
+    features: Mapping[Any, Any], feature_columns: Any, state_manager: Any
+) -> dict[Any, Any]:
+    """The result of each `FeatureColumn`, by column.
+
+    Raises:
+      ValueError: not columns, or columns of one name.
+    """
+    columns = checks.normalize_feature_columns(feature_columns, FeatureColumn)
+    cache = FeatureTransformationCache(features)
+    return _transformed(features, columns, lambda c: cache.get(c, state_manager))
+
+
+def _transformed(
+    features: Mapping[Any, Any], columns: list[Any], get: Callable[[Any], Any]
+) -> dict[Any, Any]:
     outputs = {}
     with name_scope(
         None, default_name="transform_features", values=list(features.values())
     ):
-        builder = _LazyBuilder(features)
         for column in columns:
             with name_scope(None, default_name=column.name):
-                outputs[column] = builder.get(column)
+                outputs[column] = get(column)
     return outputs

@@ -66,7 +66,12 @@ def deserialize_feature_column(
         columns_by_name=columns_by_name,
     )
     known = {} if columns_by_name is None else columns_by_name
-    return known.setdefault(f"{type(column).__name__}:{column.name}", column)
+    return known.setdefault(column_name_with_class_name(column), column)
+
+
+def column_name_with_class_name(column: Any) -> str:
+    """What tells a column from all others of a model."""
+    return f"{type(column).__name__}:{column.name}"
 
 
 def serialize_feature_columns(feature_columns: Any) -> list[Any]:

@@ -178,6 +178,20 @@ def categorical_column_with_vocabulary_file(
     return VocabularyFileCategoricalColumn(*fields)
 
 
+def vocabulary_file_column_v2(
+    key: str,
+    vocabulary_file: Any,
+    vocabulary_size: int | None = None,
+    dtype: Any = dtypes.string,
+    default_value: int | None = None,
+    num_oov_buckets: int = 0,
+) -> VocabularyFileCategoricalColumn:
+    """The same with the arguments in the order of TensorFlow 2."""
+    return categorical_column_with_vocabulary_file(
+        key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+    )
+
+
 class VocabularyListFields(NamedTuple):
     """What a column with a vocabulary is told."""
 

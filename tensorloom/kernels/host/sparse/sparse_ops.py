@@ -181,9 +181,11 @@ def sparse_reshape(c: OpKernelConstruction) -> Compute:
                 f"Input tensor rank must match shape length: {indices.shape[1]} vs. "
                 f"{len(shape)}"
             )
-        target = _target_shape(shape.tolist(), new_shape.tolist())
-        result = unravel(linear(indices, shape), target)
-        return result, target
+        old = shape.tolist()
+        target = _target_shape(old, new_shape.tolist())
+        if target.tolist() == old:  # as TensorFlow, without a look at the indices
+            return indices, target
+        return unravel(linear(indices, shape), target), target
 
     return compute
 
