@@ -117,7 +117,8 @@ def _general_converter(tensor: Tensor) -> Converter:
             value = value.handle if is_string else _held(value, dtype)
         if isinstance(value, int) and not _holds(numpy_type, value):
             _raise_too_large(value, numpy_type)
-        array = _to_array(value, numpy_type)
+        is_text = isinstance(value, np.ndarray) and value.dtype.kind == "U"
+        array = value if is_string and is_text else _to_array(value, numpy_type)
         dims = tensor.shape.dims_tuple
         if dims is not None and not _fits(array.shape, dims):
             raise ValueError(
@@ -208,6 +209,12 @@ def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
 
 def _as_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """An object array of bytes; the same array if all of it is bytes already."""
+    if array.dtype.kind == "U":
+        try:
+            # ASCII, as nearly always: without Python for each string.
+            return array.astype("S").astype(object)
+        except UnicodeEncodeError:
+            array = array.astype(object)
     flat = array.ravel().tolist()
     if set(map(type, flat)) <= {bytes}:
         return array

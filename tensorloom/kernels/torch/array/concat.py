@@ -212,7 +212,13 @@ def _tile(c: OpKernelConstruction) -> Compute:
             return value.expand(
                 [size * n for size, n in zip(value.shape, times, strict=False)]
             )
-        return value.repeat(times) if times else value.clone()
+        if not times:
+            return value.clone()
+        if all(n == 1 or size == 1 for n, size in zip(times, value.shape, strict=True)):
+            # Single elements again and again, which torch does faster so.
+            sizes = [n * size for n, size in zip(times, value.shape, strict=True)]
+            return value.expand(sizes).clone(memory_format=torch.contiguous_format)
+        return value.repeat(times)
 
     return compute
 
