@@ -16,6 +16,7 @@ from tensorloom.framework.graph.graph_ir import (
     GraphIR,
     Node,
 )
+from tensorloom.framework.graph.graph_private_names import GraphPrivateNames
 from tensorloom.framework.graph.graph_scopes import VALID_OP_NAME, GraphScopes
 from tensorloom.framework.graph.lifted_tensors import bring_out, graph_around
 from tensorloom.framework.graph.node_count import NodeCount
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @export("Graph")
-class Graph(GraphScopes, GraphCollections):
+class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
     """A dataflow graph: operations and the tensors that flow between them."""
 
     #: Of a branch or a loop whose operations count as those of the graph around it;

@@ -434,6 +434,12 @@ def _merge(outer: str, inner: str) -> str:
     return spec.make_merged_spec(DeviceSpec.from_string(inner)).to_string()
 
 
+def set_devices(graph: Any, devices: list[str | DeviceFunction | None]) -> None:
+    """Makes these the open device blocks of a graph, outermost first."""
+    graph._scopes.devices = devices
+    graph._scopes.static_device = _merge_static(devices)
+
+
 def _merge_static(devices: list[str | DeviceFunction | None]) -> str | None:
     """The device that a stack gives to every op; None if a function takes part."""
     device = ""

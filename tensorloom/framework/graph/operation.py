@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import default_stack, source
+from tensorloom.framework.graph.operation_private_names import OperationPrivateNames
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import attr_value
 from tensorloom.framework.types.attr_value import NameAttrList
@@ -32,7 +33,7 @@ class InputList(tuple[Tensor, ...]):
 
 
 @export("Operation")
-class Operation:
+class Operation(OperationPrivateNames):
     """A node: an op type with attrs, inputs, control inputs and outputs.
 
     Made by `Graph.create_op` and the op builders, never directly by users.
@@ -78,7 +79,7 @@ class Operation:
         self._attrs = attrs
         self._device = ""
         self._id_value = 0
-        self._original_op: Operation | None = None
+        self._original_op: Operation | None = graph._default_original_op
         self._control_flow_context: Any = None
         self._stack = source.capture(2) if stack is None else stack
         self._outputs = [Tensor(self, i, t) for i, t in enumerate(output_types)]
@@ -165,10 +166,6 @@ class Operation:
     @property
     def _output_types(self) -> list[int]:
         return [t.dtype.as_datatype_enum for t in self._outputs]
-
-    @property
-    def _input_types(self) -> list[DType]:
-        return [t.dtype.base_dtype for t in self._inputs]
 
     def source_line(self) -> str | None:
         """`file.py:12` of the user's line that made it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import default_stack, late_operators
+from tensorloom.framework.graph.tensor_private_names import TensorPrivateNames
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @export("Tensor")
-class Tensor:
+class Tensor(TensorPrivateNames):
     """A symbolic handle of one output of an `Operation`."""
 
     # Operators are installed by ops/math/operators.py and ops/indexing/tensor_index.py.
@@ -98,10 +99,6 @@ class Tensor:
     def ndim(self) -> NoReturn:
         """Not defined for a symbolic tensor; use `shape.ndims`."""
         raise AttributeError("'Tensor' object has no attribute 'ndim'")
-
-    @property
-    def _id(self) -> int:
-        return id(self)
 
     def get_shape(self) -> TensorShape:
         """Alias of `shape`."""
@@ -182,16 +179,6 @@ class Tensor:
         if operator not in Tensor.OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")
         setattr(Tensor, operator, function)
-
-    def _as_node_def_input(self) -> str:
-        name, index = self._op._name, self._value_index
-        return name if index == 0 else f"{name}:{index}"
-
-    def _shape_tuple(self) -> tuple[int | None, ...] | None:
-        return self._shape.dims_tuple
-
-    def _rank(self) -> int | None:
-        return self._shape.rank
 
     if TYPE_CHECKING:
         # Installed by _override_operator; declared here for type checkers only.
