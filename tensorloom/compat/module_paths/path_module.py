@@ -29,9 +29,9 @@ class PathModule(ModuleType):
         path = self.__dict__["_tl_path"]
         if name == "__all__":
             return [found for found in self.__dir__() if not found.startswith("_")]
-        if name.startswith("__"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = look_up(path, name)
+        if value is _MISSING and name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if value is _MISSING and table.is_path(f"{path}.{name}"):
             value = importlib.import_module(f"{ROOT}.{path}.{name}")
         if value is _MISSING:
