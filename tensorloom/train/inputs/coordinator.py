@@ -133,6 +133,13 @@ class Coordinator:
                 raise RuntimeError(text)
             program_log.info(text)
 
+    def live_threads(self, timeout_secs: float) -> list[threading.Thread]:
+        """The registered threads that still run after a time."""
+        with self._lock:
+            threads = list(self._registered_threads)
+        _wait_while_alive(threads, timeout_secs)
+        return [thread for thread in threads if thread.is_alive()]
+
     @property
     def joined(self) -> bool:
         """Whether `join` has ended."""

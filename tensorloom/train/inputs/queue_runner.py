@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from tensorloom.train.inputs.coordinator import Coordinator
 
 
+class RunnerThread(threading.Thread):
+    """A thread that runs steps of a session and nothing else."""
+
+
 @export("train.queue_runner.QueueRunner", "train.QueueRunner")
 class QueueRunner:
     """Runs each of some enqueue operations in a thread of its own.
@@ -194,8 +198,8 @@ class QueueRunner:
                 return []
             self._runs_per_session[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
-        threads = [
-            threading.Thread(
+        threads: list[threading.Thread] = [
+            RunnerThread(
                 target=self._run,
                 args=(sess, op, coord),
                 name=f"QueueRunnerThread-{self.name}-{op.name}",
@@ -204,7 +208,7 @@ class QueueRunner:
         ]
         if coord:
             threads.append(
-                threading.Thread(
+                RunnerThread(
                     target=self._close_on_stop,
                     args=(sess, self._cancel_op, coord),
                     name=f"QueueRunnerThread-{self.name}-close_on_stop",

@@ -30,6 +30,7 @@ from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.control_flow import builders as control_flow_ops
 from tensorloom.ops.state import reference_variable as state_ops
+from tensorloom.train.hooks.session_run_hook import SessionRunHook
 from tensorloom.train.inputs.queue_runner import QueueRunner
 from tensorloom.train.optimizers.optimizer import Optimizer
 
@@ -243,7 +244,7 @@ class SyncReplicasOptimizer(Optimizer):
         return SyncReplicasHook(self, is_chief, num_tokens)
 
 
-class SyncReplicasHook:
+class SyncReplicasHook(SessionRunHook):
     """The hook of `SyncReplicasOptimizer.make_session_run_hook`."""
 
     def __init__(
@@ -292,12 +293,3 @@ class SyncReplicasHook:
             session.run(self._init_tokens)
         if self._runner is not None:
             self._runner.create_threads(session, coord=coord, daemon=True, start=True)
-
-    def before_run(self, run_context: Any) -> None:
-        """Nothing to do."""
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Nothing to do."""
-
-    def end(self, session: Any) -> None:
-        """Nothing to do."""

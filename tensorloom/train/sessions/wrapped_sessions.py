@@ -13,10 +13,13 @@ from tensorloom.train.hooks.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
+from tensorloom.train.inputs.queue_runner import RunnerThread
 from tensorloom.train.sessions.step_requests import MergedRuns
 
 # What a task that goes away leaves behind; a new session may find it back.
 _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
+# How long queue runners may take to see that they should stop.
+_RUNNERS_GRACE_SECS = 1.0
 _ADVICE = (
     "This may be due to a preemption in a connected worker or parameter server. The "
     "current session will be closed and a new session will be created. This error may "
@@ -230,6 +233,7 @@ class _CoordinatedSession(_WrappedSession):
         """
         self._coord.request_stop()
         try:
+            self._cancel_steps_of_runners()
             self._coord.join(
                 stop_grace_period_secs=self._stop_grace_period_secs,
                 ignore_live_threads=True,
@@ -240,6 +244,17 @@ class _CoordinatedSession(_WrappedSession):
             except Exception as error:
                 # The error of a thread, or of the program, is the one to be told.
                 program_log.debug("Ignored exception while closing: %s", error)
+
+    def _cancel_steps_of_runners(self) -> None:
+        """Closes the session if queue runners wait in a step for what never comes.
+
+        A queue that is closed ends the steps that wait at it. The chief's runner of
+        `SyncReplicasOptimizer` waits for gradients: only the session's end ends that.
+        """
+        wait = min(_RUNNERS_GRACE_SECS, self._stop_grace_period_secs)
+        left = self._coord.live_threads(wait)
+        if left and all(isinstance(thread, RunnerThread) for thread in left):
+            super().close()
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """As `Session.run`; what a thread lost its task with is raised instead."""
@@ -271,6 +286,9 @@ class _HookedSession(_WrappedSession):
         self._hooks = hooks
         self._should_stop = False
         self._merged = MergedRuns(sess)
+        from tensorloom.protos.config_pb2 import RunMetadata, RunOptions
+
+        self._new_options, self._new_metadata = RunOptions, RunMetadata
 
     def _check_stop(self) -> bool:
         return self._should_stop
@@ -287,24 +305,27 @@ class _HookedSession(_WrappedSession):
         Raises:
           RuntimeError: a hook requested a stop before; or a tensor is fed twice.
         """
-        from tensorloom.protos.config_pb2 import RunMetadata, RunOptions
-
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        asked = [hook.before_run(context) for hook in self._hooks]
-        requests = [None if args is None else args.fetches for args in asked]
         has_own_options = options is not None
-        options = options or RunOptions()
-        if any(args is not None and (args.feed_dict or args.options) for args in asked):
-            feed_dict = _merged_feeds(asked, feed_dict)
-            for args in asked:
-                if args is not None and args.options:
+        options = options or self._new_options()
+        requests = []
+        asking_more = []
+        for hook in self._hooks:
+            args = hook.before_run(context)
+            requests.append(None if args is None else args.fetches)
+            if args is not None and (args.feed_dict or args.options):
+                asking_more.append(args)
+        if asking_more:
+            feed_dict = _merged_feeds(asking_more, feed_dict)
+            for args in asking_more:
+                if args.options:
                     _merge_run_options(options, args.options)
                     has_own_options = True
         # A step without options and metadata is the fastest.
         has_own_options |= run_metadata is not None
-        run_metadata = run_metadata or RunMetadata()
+        run_metadata = run_metadata or self._new_metadata()
         caller, *results = self._merged.run(
             fetches,
             requests,
@@ -318,7 +339,7 @@ class _HookedSession(_WrappedSession):
         return caller
 
 
-def _merged_feeds(asked: Sequence[SessionRunArgs | None], feed_dict: Any) -> Any:
+def _merged_feeds(asked: Sequence[SessionRunArgs], feed_dict: Any) -> Any:
     """The caller's feeds and those of hooks.
 
     Raises:
@@ -326,7 +347,7 @@ def _merged_feeds(asked: Sequence[SessionRunArgs | None], feed_dict: Any) -> Any
     """
     feeds: dict[Any, Any] = {}
     for args in asked:
-        if args is not None and args.feed_dict:
+        if args.feed_dict:
             _check_disjoint(feeds, args.feed_dict, "Same tensor is fed by two hooks.")
             feeds.update(args.feed_dict)
     if not feeds:
