@@ -18,6 +18,7 @@ from tensorloom.protos import graph_pb2 as _graph_pb2
 from tensorloom.protos import rewriter_config_pb2 as _rewriter_config_pb2
 from tensorloom.protos import rpc_options_pb2 as _rpc_options_pb2
 from tensorloom.protos import step_stats_pb2 as _step_stats_pb2
+from tensorloom.protos.rpc_options_pb2 import RPCOptions as RPCOptions
 import builtins as _builtins
 import sys
 import typing as _typing

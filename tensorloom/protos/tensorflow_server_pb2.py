@@ -11,6 +11,10 @@ from tensorloom.protos import pool as _pool
 
 from tensorloom.protos import cluster_pb2 as tensorloom_dot_protos_dot_cluster__pb2
 from tensorloom.protos import config_pb2 as tensorloom_dot_protos_dot_config__pb2
+try:
+  tensorloom_dot_protos_dot_rpc__options__pb2 = tensorloom_dot_protos_dot_config__pb2.tensorloom_dot_protos_dot_rpc__options__pb2
+except AttributeError:
+  tensorloom_dot_protos_dot_rpc__options__pb2 = tensorloom_dot_protos_dot_config__pb2.tensorloom.protos.rpc_options_pb2
 from tensorloom.protos import device_filters_pb2 as tensorloom_dot_protos_dot_device__filters__pb2
 
 

@@ -11,6 +11,10 @@ from tensorloom.protos import pool as _pool
 
 from google.protobuf import any_pb2 as google_dot_protobuf_dot_any__pb2
 from tensorloom.protos import config_pb2 as tensorloom_dot_protos_dot_config__pb2
+try:
+  tensorloom_dot_protos_dot_rpc__options__pb2 = tensorloom_dot_protos_dot_config__pb2.tensorloom_dot_protos_dot_rpc__options__pb2
+except AttributeError:
+  tensorloom_dot_protos_dot_rpc__options__pb2 = tensorloom_dot_protos_dot_config__pb2.tensorloom.protos.rpc_options_pb2
 from tensorloom.protos import cost_graph_pb2 as tensorloom_dot_protos_dot_cost__graph__pb2
 from tensorloom.protos import debug_pb2 as tensorloom_dot_protos_dot_debug__pb2
 from tensorloom.protos import device_attributes_pb2 as tensorloom_dot_protos_dot_device__attributes__pb2

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import refused_options
 
 # Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
 TOGGLE_DEFAULT: Final = 0
@@ -126,12 +127,18 @@ def check_executor_type(name: str) -> None:
 
 
 def from_proto(config: Any) -> SessionConfig:
-    """Decodes a `ConfigProto`; None gives the defaults."""
+    """Decodes a `ConfigProto`; None gives the defaults.
+
+    Raises:
+      errors.UnimplementedError: an option is set that is not supported.
+    """
     if config is None:
         return DEFAULT
+    refused_options.check(config)
     timeout_ms = config.operation_timeout_in_ms
     gpu = config.gpu_options
     makes_cluster = bool(config.cluster_def.job)
+    shares_state = config.experimental.share_session_state_in_clusterspec_propagation
     return SessionConfig(
         device_count=dict(config.device_count),
         allow_soft_placement=config.allow_soft_placement,
@@ -142,8 +149,9 @@ def from_proto(config: Any) -> SessionConfig:
         use_per_session_threads=config.use_per_session_threads,
         executor_type=config.experimental.executor_type,
         thread_pools=len(config.session_inter_op_thread_pool),
-        # What a client makes a cluster for is its session's alone.
-        isolate_session_state=config.isolate_session_state or makes_cluster,
+        # What a client makes a cluster for is its session's alone, unless it says so.
+        isolate_session_state=config.isolate_session_state
+        or (makes_cluster and not shares_state),
         cluster_def=config.cluster_def if makes_cluster else None,
         device_filters=tuple(config.device_filters),
         gpu_visible_device_list=gpu.visible_device_list,
