@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.master_factory import register_master_factory
-from tensorloom.devices import cpu, cuda, host_allocator
+from tensorloom.devices import cpu, cuda, host_allocator, torch_loading
 from tensorloom.devices.device import make_devices
 from tensorloom.framework.registry import op_kernel, op_registry
 from tensorloom.framework.registry.package_modules import import_all
@@ -90,6 +90,7 @@ def load_host_kernels() -> None:
 def load_torch_kernels() -> None:
     """Imports torch and the kernels over its tensors."""
     load_host_kernels()
+    torch_loading.import_torch()
     from tensorloom.kernels import torch
 
     import_all(torch)
