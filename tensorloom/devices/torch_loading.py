@@ -12,9 +12,11 @@ import importlib.abc
 import importlib.metadata
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 # The versions whose imports were looked at; others are imported whole.
 _KNOWN_VERSIONS: Final = ("2.13.",)
