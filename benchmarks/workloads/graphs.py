@@ -54,3 +54,19 @@ def load_frozen(tf):
             tf.import_graph_def(graph_def, name="")
 
     return min(seconds_of(load) for _ in range(3))
+
+
+@table.once("build a CNN of tf.layers", target=0.5)
+def build_layers(tf):
+    def build():
+        with tf.Graph().as_default():
+            value = tf.placeholder(tf.float32, [None, 32, 32, 3])
+            for i in range(6):
+                value = tf.layers.conv2d(value, 8, 3, padding="same")
+                value = tf.nn.relu(tf.layers.batch_normalization(value, training=True))
+                if i % 2:
+                    value = tf.layers.max_pooling2d(value, 2, 2)
+            value = tf.layers.dense(tf.layers.flatten(value), 64, tf.nn.relu)
+            tf.layers.dense(tf.layers.dropout(value, training=True), 10)
+
+    return min(seconds_of(build) for _ in range(5))

@@ -80,3 +80,18 @@ def while_loop(tf):
     loop = tf.while_loop(lambda i, s: i < 100, lambda i, s: (i + 1, s + x), [0, 0.0])
     with tf.Session() as sess:
         yield lambda: sess.run(loop, {x: 1.5})
+
+
+@table.step("AUC and accuracy of 512 predictions, streaming", target=0.5)
+def streaming_metrics(tf):
+    random = np.random.RandomState(0)
+    scores, labels = (
+        tf.placeholder(tf.float32, [None]),
+        tf.placeholder(tf.int64, [None]),
+    )
+    _, area = tf.metrics.auc(labels, scores)
+    _, right = tf.metrics.accuracy(labels, tf.cast(scores > 0.5, tf.int64))
+    feed = {scores: random.rand(512), labels: random.randint(0, 2, 512)}
+    with tf.Session() as sess:
+        sess.run(tf.local_variables_initializer())
+        yield lambda: sess.run([area, right], feed)

@@ -117,7 +117,7 @@ def broadcast_weights(weights: Any, values: Any) -> Tensor:
             and shapes[1].is_fully_defined()
             and shapes[0].is_compatible_with(shapes[1])
         ):
-            return weights
+            return weights  # type: ignore[no-any-return]
         with control_dependencies([assert_broadcastable(weights, values)]):
             ones = array_ops.ones_like(values)
             product: Tensor = math_ops.multiply(weights, ones, name=scope)
