@@ -49,6 +49,7 @@ def _receiver() -> Any:
     return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
 
 
+@pytest.mark.slow
 def test_trains_predicts_and_exports(tmp_path: Path) -> None:
     before = _threads()
     estimator = _estimator(tmp_path, save_checkpoints_steps=5)
@@ -76,6 +77,7 @@ def test_trains_predicts_and_exports(tmp_path: Path) -> None:
     assert _threads() <= before
 
 
+@pytest.mark.slow
 def test_warm_start(tmp_path: Path) -> None:
     first = _estimator(tmp_path / "a")
     first.train(input_fn, steps=3)
@@ -92,6 +94,7 @@ def test_warm_start(tmp_path: Path) -> None:
     assert second.get_variable_value("global_step") == 1
 
 
+@pytest.mark.slow
 def test_nothing_to_do(tmp_path: Path) -> None:
     estimator = _estimator(tmp_path)
     estimator.train(input_fn, steps=2)
@@ -117,6 +120,7 @@ class _FailingHook(tf.train.SessionRunHook):
         _fails()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["input_fn", "model_fn", "hook"])
 def test_errors_of_functions_reach_the_caller(tmp_path: Path, place: str) -> None:
     def failing_model(features: Any, labels: Any, mode: str) -> Any:

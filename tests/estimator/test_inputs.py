@@ -22,6 +22,7 @@ def _batches(input_fn: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_features_and_labels_come_in_order() -> None:
     x = {"a": np.arange(5), "b": np.arange(10.0).reshape(5, 2)}
     y = np.arange(5, 10)
@@ -34,12 +35,14 @@ def test_features_and_labels_come_in_order() -> None:
     np.testing.assert_array_equal(batches[1][0]["b"], [[4, 5], [6, 7]])
 
 
+@pytest.mark.slow
 def test_an_array_alone() -> None:
     made = tf.estimator.inputs.numpy_input_fn(np.arange(3), shuffle=False)
     (batch,) = _batches(made)
     np.testing.assert_array_equal(batch, [0, 1, 2])
 
 
+@pytest.mark.slow
 def test_shuffled_rows_are_all_there() -> None:
     made = tf.estimator.inputs.numpy_input_fn(
         {"a": np.arange(20)}, batch_size=6, num_epochs=2, shuffle=True
