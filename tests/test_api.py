@@ -49,7 +49,7 @@ _AT_LEAST = {
     "tf.random": 50,
     "tf.sysconfig": 100,
     "tf.test": 75,
-    "tf.train": 99,
+    "tf.train": 100,
     "tf.train.experimental": 100,
 }
 

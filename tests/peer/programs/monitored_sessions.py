@@ -249,3 +249,16 @@ result = [error(tf.train.create_global_step), tf.train.get_or_create_global_step
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     result.append(tf.train.global_step(sess, step))
+# program: a graph that trains as if quantized
+# compare: error values
+x = tf.placeholder(tf.float32, [2, 3], name="x")
+w = tf.get_variable("w", [3, 4])
+with tf.device("/cpu:0"):
+    h = tf.nn.relu6(tf.matmul(x, w, name="m"), name="r")
+tf.matmul(tf.reshape(h, [2, 4]), tf.nn.relu(tf.ones([4, 2]), name="rr"), name="m2")
+tf.train.Saver()
+graph = tf.train.do_quantize_training_on_graphdef(tf.get_default_graph().as_graph_def(), 6)
+def told(node):
+    attrs = {key: str(value) for key, value in node.attr.items() if key not in ("value", "_output_shapes")}
+    return [node.name, node.op, sorted(node.input) if node.op == "NoOp" else list(node.input), node.device, sorted(attrs.items())]
+result = [[told(node) for node in sorted(graph.node, key=lambda node: node.name)], error(tf.train.do_quantize_training_on_graphdef, graph, 0)]
