@@ -1,8 +1,8 @@
 """`tf.train.do_quantize_training_on_graphdef`: a graph that trains as if quantized.
 
 The inputs of products and convolutions are rounded as they will be in a quantized
-model. Activations have ranges of their own; of other inputs the range is a moving average
-of their extremes, kept in variables that the graph's saver saves too.
+model. Activations have ranges of their own; of other inputs the range is a moving
+average of their extremes, kept in variables that the graph's saver saves too.
 """
 
 from __future__ import annotations
