@@ -71,3 +71,12 @@ def context() -> Context:
 def v2_is_enabled() -> bool:
     """False: the behaviour is that of TensorFlow 1."""
     return False
+
+
+class EagerTensor:
+    """The class of values of eager execution: there are none."""
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """False: operations build graphs."""
+    return False

@@ -191,3 +191,33 @@ def walk_directory(
 def stat_file(filename: Any) -> FileStatistics:
     """`length` in bytes, `mtime_nsec`, `is_directory`."""
     return stat(filename)
+
+
+def read_file_to_string(filename: Any, binary_mode: bool = False) -> str | bytes:
+    """What a file holds, as text or as bytes."""
+    data = filesystem.read_file(filename)
+    return data if binary_mode else data.decode()
+
+
+def write_string_to_file(filename: Any, file_content: str | bytes) -> None:
+    """Makes a file hold this."""
+    data = file_content.encode() if isinstance(file_content, str) else file_content
+    filesystem.write_file(filename, data)
+
+
+def atomic_write_string_to_file(
+    filename: Any, contents: str | bytes, overwrite: bool = True
+) -> None:
+    """Makes a file hold this, all at once.
+
+    Raises:
+      errors.AlreadyExistsError: it is there, and not to be written over.
+    """
+    if not overwrite and filesystem.exists(filename):
+        raise errors.AlreadyExistsError(None, None, f"{filename} exists")
+    write_string_to_file(filename, contents)
+
+
+def has_atomic_move(path: Any) -> bool:
+    """Whether files are renamed at once there: here they always are."""
+    return True

@@ -307,3 +307,25 @@ def _has_trainable(info: Any) -> bool:
         return True
     numbers = [int(x) for x in re.findall(r"\d+", info.tensorflow_version)[:2]]
     return numbers >= [1, 9]
+
+
+def import_scoped_meta_graph(
+    meta_graph_or_file: Any,
+    clear_devices: bool = False,
+    graph: Any = None,
+    import_scope: str | None = None,
+    input_map: Mapping[str, Any] | None = None,
+    unbound_inputs_col_name: str | None = "unbound_inputs",
+    restore_collections_predicate: Callable[[str], bool] = lambda key: True,
+) -> dict[str, Any]:
+    """`import_scoped_meta_graph_with_return_elements` without elements: the variables
+    that were added, by name."""
+    return import_scoped_meta_graph_with_return_elements(
+        meta_graph_or_file,
+        clear_devices,
+        graph,
+        import_scope,
+        input_map,
+        unbound_inputs_col_name,
+        restore_collections_predicate,
+    )[0]
