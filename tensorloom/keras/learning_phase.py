@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Graph, get_default_graph, name_scope
 from tensorloom.ops.array.placeholder import placeholder_with_default
 
@@ -20,6 +21,7 @@ def _graph() -> Graph:
     return graph  # type: ignore[no-any-return]
 
 
+@export("keras.backend.learning_phase")
 def learning_phase() -> Any:
     """The graph's phase: a bool tensor that is False unless it is fed, or a number."""
     graph = _graph()
@@ -31,6 +33,7 @@ def learning_phase() -> Any:
     return _phases[graph]
 
 
+@export("keras.backend.set_learning_phase")
 def set_learning_phase(value: int) -> None:
     """Fixes the phase of the graph: 0 is inference, 1 is training.
 
@@ -42,6 +45,7 @@ def set_learning_phase(value: int) -> None:
     _phases[_graph()] = value
 
 
+@export("keras.backend.learning_phase_scope")
 @contextmanager
 def learning_phase_scope(value: int) -> Iterator[None]:
     """Fixes the phase inside, as `set_learning_phase` does."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     Graph,
     get_default_graph,
@@ -40,8 +41,14 @@ def track_variable(variable: Any) -> None:
     _layer_variables.setdefault(graph, weakref.WeakSet()).add(variable)
 
 
-def get_session() -> Session:
-    """The default session, or Keras's own; the layers' variables are initialized."""
+@export("keras.backend.get_session")
+def get_session(op_input_list: Any = ()) -> Session:
+    """The default session, or Keras's own; the layers' variables are initialized.
+
+    Args:
+      op_input_list: not used: the graph is the default one.
+    """
+    del op_input_list
     session: Any = get_default_session()
     if session is None:
         session = _keras_session()
@@ -50,6 +57,7 @@ def get_session() -> Session:
     return session  # type: ignore[no-any-return]
 
 
+@export("keras.backend.set_session")
 def set_session(session: Any) -> None:
     """Makes a session Keras's own."""
     _own_session[:] = [] if session is None else [session]
@@ -78,17 +86,19 @@ def _initialize(session: Any) -> None:
         session.run(variables_initializer(unset))
 
 
-def batch_get_value(variables: Sequence[Any]) -> list[Any]:
+@export("keras.backend.batch_get_value")
+def batch_get_value(tensors: Sequence[Any]) -> list[Any]:
     """The values of variables as arrays."""
-    return get_session().run(list(variables)) if variables else []
+    return get_session().run(list(tensors)) if tensors else []
 
 
-def batch_set_value(pairs: Sequence[tuple[Any, Any]]) -> None:
+@export("keras.backend.batch_set_value")
+def batch_set_value(tuples: Sequence[tuple[Any, Any]]) -> None:
     """Sets variables: (variable, value) each."""
-    if not pairs:
+    if not tuples:
         return
     feeds, assignments = {}, []
-    for variable, value in pairs:
+    for variable, value in tuples:
         kind = dtypes.as_dtype(variable.dtype).base_dtype
         array = np.asarray(value, dtype=kind.as_numpy_dtype)
         if variable not in _assignments:

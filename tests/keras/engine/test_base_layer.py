@@ -35,6 +35,21 @@ class Pair(L.Layer):
         return self.others[0](self.first(inputs))
 
 
+def test_the_learning_phase_switches_dropout() -> None:
+    y = L.Dropout(0.999, seed=1)(tf.ones([64]))
+    phase = tf.keras.backend.learning_phase()
+    assert phase.op.name == "keras_learning_phase"
+    with tf.Session() as session:
+        assert session.run(y).sum() == 64
+        assert session.run(y, {phase: True}).sum() != 64
+    with tf.Graph().as_default():
+        tf.keras.backend.set_learning_phase(0)
+        x = tf.ones([3])
+        assert L.Dropout(0.5)(x).op.type == "Identity"
+    with pytest.raises(ValueError, match="to be 0 or 1"):
+        tf.keras.backend.set_learning_phase(2)
+
+
 def test_layers_inside_a_layer_are_found() -> None:
     pair = Pair()
     pair(tf.ones([2, 3]))

@@ -221,3 +221,34 @@ y = L.Dense(3, 'tanh', kernel_constraint='max_norm')(y)
 y = L.Activation('softmax')(y)
 result = ([(v.name, v.shape.as_list()) for v in tf.global_variables()], y.name, conv.name, len(conv.losses),
           sorted(conv.get_config()), conv.compute_output_shape([None, 6, 6, 2]), [w.name for w in conv.weights])
+
+# program: Keras layers of space
+# not in 2.21: ops
+L = tf.keras.layers
+x = tf.constant(np.arange(24.0).reshape(1, 3, 4, 2), tf.float32)
+z = tf.reshape(x, [1, 3, 8]); v = tf.reshape(x, [1, 3, 2, 2, 2])
+out = [L.ZeroPadding1D(2)(z), L.ZeroPadding2D(((1, 2), (0, 1)))(x), L.ZeroPadding2D(1, data_format='channels_first')(x), L.ZeroPadding3D(1)(v),
+       L.Cropping1D(1)(z), L.Cropping2D(((1, 0), (1, 1)))(x), L.Cropping3D(((0, 1), (0, 1), (0, 0)))(v), L.UpSampling1D(2)(z), L.UpSampling2D((2, 1))(x),
+       L.UpSampling2D(2, interpolation='bilinear')(x), L.UpSampling2D(2, data_format='channels_first')(x), L.UpSampling3D(2)(v),
+       L.GlobalAveragePooling2D()(x), L.GlobalMaxPooling1D()(z), L.GlobalMaxPooling3D()(v), L.RepeatVector(2)(z[:, 0]), L.Permute([2, 1])(z),
+       L.Conv1D(2, 2, padding='causal', kernel_initializer='ones')(z), L.Masking(3.0)(x), L.ActivityRegularization(0.1, 0.2)(x)]
+with tf.Session() as s:
+    s.run(tf.global_variables_initializer())
+    result = s.run(out), [t.name for t in out], error(L.ZeroPadding2D, 'a'), error(L.ZeroPadding2D, (1, 2, 3)), error(L.UpSampling2D, 2, interpolation='x'), error(L.Permute, [0, 1])
+
+# program: regularizers, constraints, initializers and activations of Keras
+# compare: error values
+K = tf.keras
+rs = np.random.RandomState(0)
+w = tf.constant(rs.randn(3, 4), tf.float32); k = tf.constant(rs.randn(3, 3, 2, 2), tf.float32)
+out = [K.regularizers.get(n)(w) for n in ('l1', 'l2', 'l1_l2')] + [K.regularizers.L1L2()(w)]
+out += [K.constraints.get(n)(w) for n in ('max_norm', 'non_neg', 'unit_norm', 'MinMaxNorm')] + [K.constraints.MinMaxNorm(0.5, 0.7, 0.3, axis=1)(w), K.constraints.RadialConstraint()(k)]
+out += [K.activations.get(n)(w) for n in ('softmax', 'elu', 'selu', 'softplus', 'softsign', 'relu', 'tanh', 'sigmoid', 'exponential', 'hard_sigmoid', 'linear', None)]
+out += [K.activations.relu(w, 0.1), K.activations.relu(w, 0.1, 0.5, 0.2), K.activations.relu(w, max_value=6), K.activations.softmax(k, axis=0), K.activations.elu(w, 0.5)]
+out += [c(seed=3)([3, 4]) for c in (K.initializers.he_normal, K.initializers.lecun_uniform, K.initializers.RandomNormal, K.initializers.RandomUniform, K.initializers.TruncatedNormal, K.initializers.glorot_normal, K.initializers.Orthogonal)]
+out += [K.initializers.get(n)([2, 2]) for n in ('zeros', 'ones', 'identity')]
+with tf.Session() as s:
+    values = [np.round(v, 5) for v in s.run(out)]
+result = (values, K.regularizers.serialize(K.regularizers.l2(0.5)), K.constraints.serialize(K.constraints.MaxNorm(3)), K.activations.serialize(K.activations.get('tanh')),
+          sorted(K.initializers.serialize(K.initializers.he_normal(seed=2))['config']), error(K.initializers.get, 'x'), error(K.regularizers.get, 'x'), error(K.constraints.get, 'x'),
+          error(K.activations.get, 'x'), error(K.activations.get, 3), error(K.initializers.get, 3), error(K.constraints.RadialConstraint(), w), error(K.activations.softmax, tf.ones([2])))
