@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
+
+# Each graph pass is verified in all tests, those that start processes included.
+os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.graph.node_shapes import infer_missing
+from tensorloom.master import verify
 from tensorloom.master.optimize import custom_passes
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
@@ -24,6 +26,7 @@ from tensorloom.master.optimize.fusion.summed_sparse_updates import (
 )
 from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.rewriting import changes_references
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
 from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.simplify.constant_folding import fold_constants
@@ -76,6 +79,8 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not target.config.enabled:
         return graph
+    changes = changes_references(graph, target)
+    target = replace(target, changes_references=changes)
     # First, as uses in vain keep nodes from being fused; and again, as a body whose
     # shapes were folded does not ask for those that its loop would keep.
     keeps_dead = target.allows("dead_loop_variables")
@@ -86,8 +91,11 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         graph = keep_dead_loop_variables(graph, target)
     graph = _run_passes(graph, target)
     if not target.config.disable_rewrites:
-        for _, run_pass in custom_passes.asked_for(target.config.custom_passes):
+        for name, run_pass in custom_passes.asked_for(target.config.custom_passes):
+            before = graph
             graph = infer_missing(run_pass(graph, target))
+            if verify.ENABLED:
+                verify.new_verifier(target.preserve).check(name, before, graph)
     return graph
 
 
@@ -96,7 +104,11 @@ def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     if any(node.op in CONTROL_FLOW for node in graph.nodes.values()):
         # The passes know nothing of dead tensors, nor of edges that go back.
         return graph
+    verifier = verify.new_verifier(target.preserve) if verify.ENABLED else None
     for name, run_pass in PIPELINE:
         if target.allows(name):
+            before = graph
             graph = run_pass(graph, target)
+            if verifier is not None:
+                verifier.check(name, before, graph)
     return graph

@@ -33,14 +33,16 @@ def optimize_functions(
     if not reached:
         return graph
     functions = dict(graph.functions)
+    # Of one body there may be a form for steps that write through references.
+    prefix = "=" if target.changes_references else ""
     for name in reached:
         function = graph.functions[name]
         if function.problem is not None:  # its caller is told of it when it is compiled
             continue
-        known = target.function_cache.get(name)
+        known = target.function_cache.get(prefix + name)
         if known is None or known[0] is not function:
             optimized = _optimize(function, graph, target, run_passes)
-            known = target.function_cache[name] = function, optimized
+            known = target.function_cache[prefix + name] = function, optimized
         functions[name] = known[1]
     return GraphIR(graph.nodes, functions, graph.producer, graph.min_consumer)
 
@@ -69,7 +71,11 @@ def _optimize(
         + [node.name for node in function.nodes.values() if is_stateful(node)]
     )
     inner = OptimizeTarget(
-        preserve, target.config, target.evaluate, portable=target.portable
+        preserve,
+        target.config,
+        target.evaluate,
+        portable=target.portable,
+        changes_references=target.changes_references,
     )
     return _as_function(function, run_passes(body, inner))
 

@@ -39,9 +39,11 @@ class GraphView:
         return dims  # type: ignore[no-any-return]
 
     def constant(self, edge: Edge) -> Any:
-        """The value of a Const as Python numbers, or None."""
+        """The value of a Const as Python numbers, or None; also if it waits."""
         node = self.nodes[edge[0]]
-        return node.attrs["value"].tolist() if node.op == "Const" else None
+        if node.op != "Const" or node.control_inputs:
+            return None  # who does without it would not wait
+        return node.attrs["value"].tolist()
 
     def columns(self, edge: Edge) -> tuple[Edge, Edge] | None:
         """The two matrices that a matrix was put together of, side by side."""

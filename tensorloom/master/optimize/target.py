@@ -31,6 +31,8 @@ class OptimizeTarget:
     )
     #: Only ops that TensorFlow has may come out: one of its workers will run them.
     portable: bool = False
+    #: Whether anything in the step writes through a reference; None: the graph tells.
+    changes_references: bool | None = None
 
     def allows(self, name: str) -> bool:
         """Whether the pass of that name may run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.devices.device_name import task_of
@@ -64,6 +65,12 @@ def emit_identity(emitter: Emitter, scope: Scope, node: Node) -> None:
     another size leaves that buffer alone: see held_reads.py.
     """
     source = emitter.lookup(scope, node.inputs[0])
+    if source.is_ref and source.read_of is not None:
+        name = emitter.new_name(scope)
+        scope.write(f"{name} = {emitter.use(scope, emitter.holder(source))}", node)
+        value = replace(source, owner=scope, host_name=name, pinned=False)
+        scope.values[node.name, 0] = value
+        return
     if not source.is_ref or source.handle is None:
         emitter.emit_kernel(scope, node)
         return
@@ -206,6 +213,8 @@ STRUCTURE.update(
         "NoOp": emit_nothing,
         "ControlTrigger": emit_nothing,
         "Identity": emit_identity,
+        "StopGradient": emit_identity,
+        "PreventGradient": emit_identity,
         "VariableV2": emit_variable,
         "Variable": emit_variable,
         "VarHandleOp": emit_variable,

@@ -17,6 +17,7 @@ import numpy as np
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize.graph_view import GraphView
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
@@ -34,15 +35,18 @@ def multiply_for_columns(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         return graph
     view = GraphView(graph, target.preserve)
     replaced: dict[str, list[Node]] = {}
-    for product in products.values():
-        readers = view.only_readers(product)
-        if readers is not None and len(readers) == 1:
+    rewriting = Rewriting(graph, target)
+    for node in graph.nodes.values():
+        product = products.get(node.name)
+        readers = None if product is None else view.only_readers(product)
+        if product is not None and readers is not None and len(readers) == 1:
             replaced.update(_exchanged(view, product, readers[0]))
-    if not replaced:
-        return graph
-    return graph.with_nodes(
-        new for node in graph.nodes.values() for new in replaced.get(node.name, [node])
-    )
+        for new in replaced.get(node.name, [node]):
+            if new.name == node.name and new.op == "MatMul" and new is not node:
+                waits = rewriting.owed([node], new.inputs)
+                new = new.replace(control_inputs=waits)
+            rewriting.keep(new)
+    return rewriting.result()
 
 
 def _exchanged(view: GraphView, product: Node, cut: Node) -> dict[str, list[Node]]:

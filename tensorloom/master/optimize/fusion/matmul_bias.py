@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
 from tensorloom.framework.types import dtypes
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.master.optimize.target import OptimizeTarget
@@ -30,7 +31,8 @@ def fuse_matmul_bias(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     if not any(node.op in _FUSED for node in graph.nodes.values()):
         return graph
     readers = _count_readers(graph, target)
-    nodes: dict[str, Node] = {}
+    rewriting = Rewriting(graph, target)
+    nodes = rewriting.nodes
     for node in graph.nodes.values():
         fused = None
         if node.op in _BIAS_OPS:
@@ -38,10 +40,13 @@ def fuse_matmul_bias(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         elif node.op in _ACTIVATIONS:
             fused = _with_activation(node, nodes, readers)
         if fused is not None:
-            del nodes[node.inputs[0][0]]
-            node = fused
-        nodes[node.name] = node
-    return graph.with_nodes(nodes.values())
+            inner = nodes[node.inputs[0][0]]
+            fused = rewriting.fused(node, fused, (inner,))
+            if fused is not None:
+                del nodes[inner.name]
+                node = fused
+        rewriting.keep(node)
+    return rewriting.result()
 
 
 def _count_readers(graph: GraphIR, target: OptimizeTarget) -> dict[str, int]:
@@ -80,7 +85,6 @@ def _with_bias(
         node,
         _FUSED[product.op],
         (*product.inputs, node.inputs[1]),
-        product.control_inputs,
         fused_attrs,
     )
 
@@ -117,21 +121,20 @@ def _with_activation(
         return None
     fused_ops = [b"BiasAdd", node.op.encode()]
     attrs = {**inner.attrs, "fused_ops": fused_ops}
-    return _fused(node, inner.op, inner.inputs, inner.control_inputs, attrs)
+    return _fused(node, inner.op, inner.inputs, attrs)
 
 
 def _fused(
     last: Node,
     op: str,
     inputs: tuple[tuple[str, int], ...],
-    control_inputs: tuple[str, ...],
     attrs: dict[str, Any],
 ) -> Node:
     return Node(
         last.name,
         op,
         inputs,
-        tuple(dict.fromkeys(control_inputs + last.control_inputs)),
+        last.control_inputs,
         last.device,
         attrs,
         last.output_types,

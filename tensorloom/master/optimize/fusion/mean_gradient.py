@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.types import dtypes
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
@@ -26,18 +27,16 @@ def fuse_mean_gradient(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not any(node.op == "Tile" for node in graph.nodes.values()):
         return graph
-    replaced: dict[str, Node] = {}
+    rewriting = Rewriting(graph, target)
     for node in graph.nodes.values():
+        fused = None
         if node.op == "RealDiv" and node.attrs["T"] in _TYPES:
-            fused = _fused(graph, node)
-            if fused is not None:
-                replaced[node.name] = fused
-    if not replaced:
-        return graph
-    return graph.with_nodes(replaced.get(n.name, n) for n in graph.nodes.values())
+            fused = _fused(graph, node, rewriting)
+        rewriting.keep(fused or node)
+    return rewriting.result()
 
 
-def _fused(graph: GraphIR, division: Node) -> Node | None:
+def _fused(graph: GraphIR, division: Node, rewriting: Rewriting) -> Node | None:
     inside: list[Node] = []
 
     def made_by(edge: Edge, op: str) -> Node | None:
@@ -66,20 +65,16 @@ def _fused(graph: GraphIR, division: Node) -> Node | None:
     outputs = _constant(graph, quotient.inputs[1])
     if axes not in (0, [0]) or not isinstance(outputs, int) or outputs < 1:
         return None
-    names = {node.name for node in inside}
-    waits = dict.fromkeys(
-        name for node in (division, *inside) for name in node.control_inputs
-    )
-    return division.replace(
+    new = division.replace(
         op="_MeanGrad",
         inputs=(tile.inputs[0], shape.inputs[0]),
-        control_inputs=tuple(name for name in waits if name not in names),
         attrs={
             "T": division.attrs["T"],
             "Tx": shape.attrs["T"],
             "outputs": outputs,
         },
     )
+    return rewriting.fused(division, new, inside)
 
 
 def _has_one_element(graph: GraphIR, edge: Edge) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.types import dtypes
-from tensorloom.master.optimize.redirection import Redirection
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_registry import OpDef
@@ -36,7 +36,7 @@ def fuse_optimizer_updates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         # of them to another.
         members = _independent(graph, [graph.nodes[node.name] for node in group])
         if len(members) > 1:
-            graph = _fuse(graph, members)
+            graph = _fuse(graph, members, target)
     return graph
 
 
@@ -119,16 +119,15 @@ def _followers(graph: GraphIR, names: set[str]) -> set[str]:
     return reached
 
 
-def _fuse(graph: GraphIR, members: Sequence[Node]) -> GraphIR:
+def _fuse(graph: GraphIR, members: Sequence[Node], target: OptimizeTarget) -> GraphIR:
     names = {node.name for node in members}
     last = members[-1]
     after = _followers(graph, names)
     fused = _fused_node(members)
-    redirection = Redirection()
+    rewriting = Rewriting(graph, target)
     for index, node in enumerate(members):
-        redirection.replace_control(node.name, (fused.name,))
-        for output in range(len(node.output_types)):
-            redirection.replace_output((node.name, output), (fused.name, index))
+        outputs = [(fused.name, index)] * len(node.output_types)
+        rewriting.redirect(node, outputs, (fused.name,))
     ordered: list[Node] = []
     deferred: list[Node] = []
     is_before = True
@@ -138,10 +137,12 @@ def _fuse(graph: GraphIR, members: Sequence[Node]) -> GraphIR:
                 ordered += [fused, *deferred]
                 is_before = False
         elif is_before and node.name in after:
-            deferred.append(redirection.apply(node))
+            deferred.append(rewriting.current(node))
         else:
-            ordered.append(redirection.apply(node))
-    return graph.with_nodes(ordered)
+            ordered.append(rewriting.current(node))
+    for node in ordered:
+        rewriting.keep(node)
+    return rewriting.result()
 
 
 def _fused_node(members: Sequence[Node]) -> Node:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tensorloom.framework.types import dtypes
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
@@ -33,27 +34,26 @@ def fuse_sigmoid_cross_entropy(graph: GraphIR, target: OptimizeTarget) -> GraphI
     """The graph with the last node of each such pattern replaced by the fused op."""
     if not any(node.op == "GreaterEqual" for node in graph.nodes.values()):
         return graph
-    replaced: dict[str, Node] = {}
+    rewriting = Rewriting(graph, target)
     for node in graph.nodes.values():
-        pattern = _Pattern(graph, node)
-        if node.op in _ADD:
-            inputs = pattern.loss()
-            op = "_SigmoidCrossEntropy"
-        elif node.op == "AddN" and len(node.inputs) == 4:
-            inputs = pattern.gradient()
-            op = "_SigmoidCrossEntropyGrad"
-        else:
-            continue
-        if inputs is not None and node.output_types[0] in _TYPES:
-            replaced[node.name] = node.replace(
-                op=op,
-                inputs=inputs,
-                control_inputs=pattern.waits(),
-                attrs={"T": node.output_types[0]},
-            )
-    if not replaced:
-        return graph
-    return graph.with_nodes(replaced.get(n.name, n) for n in graph.nodes.values())
+        rewriting.keep(_fused(graph, node, rewriting) or node)
+    return rewriting.result()
+
+
+def _fused(graph: GraphIR, node: Node, rewriting: Rewriting) -> Node | None:
+    pattern = _Pattern(graph, node)
+    if node.op in _ADD:
+        inputs = pattern.loss()
+        op = "_SigmoidCrossEntropy"
+    elif node.op == "AddN" and len(node.inputs) == 4:
+        inputs = pattern.gradient()
+        op = "_SigmoidCrossEntropyGrad"
+    else:
+        return None
+    if inputs is None or node.output_types[0] not in _TYPES:
+        return None
+    new = node.replace(op=op, inputs=inputs, attrs={"T": node.output_types[0]})
+    return rewriting.fused(node, new, pattern.inside())
 
 
 class _Pattern:
@@ -126,15 +126,9 @@ class _Pattern:
             one.attrs["value"], other.attrs["value"]
         )
 
-    def waits(self) -> tuple[str, ...]:
-        """What the fused node waits for: what any node inside does, but no such node.
-
-        To wait for a node without effects is to wait for what it waits for.
-        """
-        names: dict[str, None] = {}
-        for node in (self._last, *self._inside.values()):
-            names.update(dict.fromkeys(node.control_inputs))
-        return tuple(name for name in names if name not in self._inside)
+    def inside(self) -> list[Node]:
+        """The nodes whose work the fused node does."""
+        return list(self._inside.values())
 
     # --- what edges are ----------------------------------------------------------
 

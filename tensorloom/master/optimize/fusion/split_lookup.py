@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.graph.graph_ir import Node
 from tensorloom.framework.types import dtypes
-from tensorloom.master.optimize.redirection import Redirection
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR
@@ -39,20 +39,19 @@ def fuse_split_lookup(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     if not pairs:
         return graph
     lookups = {find.name for find in pairs.values()}
-    redirection = Redirection()
-    nodes: list[Node] = []
+    rewriting = Rewriting(graph, target)
     for node in graph.nodes.values():
-        node = redirection.apply(node)
+        node = rewriting.current(node)
         if node.name in lookups:
             continue
         if node.name in pairs:
             find = pairs[node.name]
-            redirection.replace_output((node.name, _INDICES), (find.name, 1))
-            redirection.replace_output((node.name, _SHAPE), (find.name, 2))
-            redirection.replace_control(node.name, (find.name,))
-            node = _fused(node, redirection.apply(find))
-        nodes.append(node)
-    return graph.with_nodes(nodes)
+            # Of the words, the fused node's first output, only the lookup reads.
+            outputs = [(find.name, 1), (find.name, 0), (find.name, 2)]
+            rewriting.redirect(node, outputs)
+            node = _fused(node, rewriting.current(find))
+        rewriting.keep(node)
+    return rewriting.result()
 
 
 def _pairs(graph: GraphIR, splits: dict[str, Node]) -> dict[str, Node]:

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.types import dtypes
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
@@ -32,18 +33,18 @@ def sum_products(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     for node in graph.nodes.values():
         readers.update(name for name, _ in node.inputs)
         readers.update(node.control_inputs)
-    replaced: dict[str, Node] = {}
-    gone: set[str] = set()
-    for node in sums:
-        products = [graph.nodes[name] for name, _ in node.inputs]
-        if all(readers[p.name] == 1 and _is_product(p, node) for p in products):
-            replaced[node.name] = _sum(node, products)
-            gone.update(p.name for p in products)
-    return graph.with_nodes(
-        replaced.get(node.name, node)
-        for node in graph.nodes.values()
-        if node.name not in gone
-    )
+    rewriting = Rewriting(graph, target)
+    wanted = {node.name for node in sums}
+    for node in graph.nodes.values():
+        fused = None
+        if node.name in wanted:
+            products = [graph.nodes[name] for name, _ in node.inputs]
+            if all(readers[p.name] == 1 and _is_product(p, node) for p in products):
+                fused = rewriting.fused(node, _sum(node, products), products)
+                for product in products if fused else ():
+                    del rewriting.nodes[product.name]
+        rewriting.keep(fused or node)
+    return rewriting.result()
 
 
 def _is_candidate(node: Node) -> bool:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.registry import op_registry
+from tensorloom.master.optimize.rewriting import Rewriting
 from tensorloom.master.optimize.simplify.dead_nodes import remove_dead_nodes
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
     from tensorloom.master.optimize.target import OptimizeTarget
 
 _MASKS: Final = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
@@ -31,10 +32,13 @@ def sum_in_sparse_updates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     if not any("SparseApply" in node.op for node in graph.nodes.values()):
         return graph
     readers = _count_readers(graph)
-    nodes = [_fused(graph, node, readers) or node for node in graph.nodes.values()]
-    if all(new is old for new, old in zip(nodes, graph.nodes.values(), strict=True)):
-        return graph
-    return remove_dead_nodes(graph.with_nodes(nodes), target)
+    rewriting = Rewriting(graph, target)
+    changed = False
+    for node in graph.nodes.values():
+        fused = _fused(graph, node, readers, rewriting)
+        changed = changed or fused is not None
+        rewriting.keep(fused or node)
+    return remove_dead_nodes(rewriting.result(), target) if changed else graph
 
 
 def _count_readers(graph: GraphIR) -> dict[str, int]:
@@ -45,7 +49,9 @@ def _count_readers(graph: GraphIR) -> dict[str, int]:
     return counts
 
 
-def _fused(graph: GraphIR, node: Node, readers: dict[str, int]) -> Node | None:
+def _fused(
+    graph: GraphIR, node: Node, readers: dict[str, int], rewriting: Rewriting
+) -> Node | None:
     """The update with its own sums, where it is one of sums."""
     fused = op_registry.find(f"_Fused{node.op}") if "SparseApply" in node.op else None
     if fused is None:
@@ -61,17 +67,10 @@ def _fused(graph: GraphIR, node: Node, readers: dict[str, int]) -> Node | None:
     ):
         return None
     inputs = (*node.inputs[: at - 1], sums.inputs[0], indices, *node.inputs[at + 1 :])
-    return Node(
-        node.name,
-        fused.name,
-        inputs,
-        node.control_inputs,
-        node.device,
-        {**node.attrs, "N": 1},
-        node.output_types,
-        node.output_shapes,
-        node.source,
-    )
+    new = node.replace(op=fused.name, inputs=inputs, attrs={**node.attrs, "N": 1})
+    length = graph.nodes[sums.inputs[2][0]]
+    shape = graph.nodes[length.inputs[0][0]]
+    return rewriting.fused(node, new, (graph.nodes[rows[0]], shape, length, sums))
 
 
 def _summed_indices(graph: GraphIR, sums: Node, rows: Edge) -> Edge | None:

@@ -15,56 +15,64 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
-from tensorloom.master.optimize.node_facts import CONTROL_FLOW, RESHAPES
-from tensorloom.master.optimize.redirection import Redirection, with_inputs
+from tensorloom.master.optimize.node_facts import RESHAPES
+from tensorloom.master.optimize.redirection import with_inputs
+from tensorloom.master.optimize.rewriting import Rewriting
 from tensorloom.master.optimize.symbolic_dims import SymbolicDims
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.tensor_shape import TensorShape
     from tensorloom.master.optimize.target import OptimizeTarget
 
-# From a node to the output that equals its own, a changed node, or None.
-Rule = Callable[["_View", Node], "Edge | Node | None"]
+# The output that equals a node's own, and the nodes between both.
+Equal = tuple[Edge, tuple[Node, ...]]
+# From a node to what equals it, a changed node, or None.
+Rule = Callable[["_View", Node], "Equal | Node | None"]
 
 
 def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """The graph without neutral operations, inverse pairs and plain identities.
 
-    Kept: fetched nodes and targets, nodes with control inputs, reads of references,
-    copies to another device, identities of classic control flow.
+    Kept: fetched nodes and targets, identities that wait, reads of references, copies
+    to another device, identities of classic control flow.
     """
-    view = _View(graph)
-    redirection = Redirection()
+    view = _View(graph, target)
+    rewriting = view.rewriting
     for node in graph.nodes.values():
-        node = redirection.apply(node)
+        node = rewriting.current(node)
         rule = _RULES.get(node.op)
         if rule is not None:
             result = rule(view, node)
             if isinstance(result, Node):
                 node = result
-            elif result is not None and _may_stand_in(view, node, result, target):
-                redirection.replace_output((node.name, 0), result)
-                redirection.replace_control(node.name, (result[0],))
+            elif result is not None and rewriting.stand_in(node, *result):
+                view.note(node)
                 continue
         view.add(node)
-    return graph.with_nodes(view.nodes.values())
+    return rewriting.result()
 
 
 class _View:
     """The nodes so far, as rules see them."""
 
-    __slots__ = ("_symbolic", "nodes")
+    __slots__ = ("_symbolic", "nodes", "rewriting")
 
-    def __init__(self, graph: GraphIR) -> None:
-        self.nodes: dict[str, Node] = {}
+    def __init__(self, graph: GraphIR, target: OptimizeTarget) -> None:
+        self.rewriting = Rewriting(graph, target)
+        self.nodes = self.rewriting.nodes
         # Unknown sizes matter only to those who ask for shapes.
         asks = any(node.op == "Shape" for node in graph.nodes.values())
         self._symbolic = SymbolicDims(self.nodes) if asks else None
 
     def add(self, node: Node) -> None:
-        self.nodes[node.name] = node
+        self.rewriting.keep(node)
         if self._symbolic is not None:
             self._symbolic.note(node)
+
+    def note(self, node: Node) -> None:
+        """Learns of what was left in a node's place, if anything was."""
+        if self._symbolic is not None and node.name in self.nodes:
+            self._symbolic.note(self.nodes[node.name])
 
     def has_shape_in(self, edge: Edge, shape_edge: Edge) -> bool:
         """Whether `shape_edge` holds the shape of `edge`, be it known or not."""
@@ -84,18 +92,6 @@ class _View:
     def shape(self, edge: Edge) -> TensorShape | None:
         shapes = self.nodes[edge[0]].output_shapes
         return None if shapes is None else shapes[edge[1]]
-
-
-def _may_stand_in(view: _View, node: Node, edge: Edge, target: OptimizeTarget) -> bool:
-    if node.name in target.preserve or node.control_inputs:
-        return False
-    producer = view.producer(edge)
-    dtype = producer.output_types[edge[1]]
-    return (
-        dtype is node.output_types[0]  # so it is no reference
-        and producer.device == node.device
-        and producer.op not in CONTROL_FLOW
-    )
 
 
 def _known_shape(view: _View, edge: Edge) -> tuple[int, ...] | None:
@@ -123,8 +119,9 @@ def _keeps_shape(view: _View, node: Node, edge: Edge, other: Any) -> bool:
 # --- rules --------------------------------------------------------------------------
 
 
-def _itself(view: _View, node: Node) -> Edge | None:
-    return node.inputs[0]
+def _itself(view: _View, node: Node) -> Equal | None:
+    # One that waits is there for that; `dependency` may hand it on to few readers.
+    return None if node.control_inputs else (node.inputs[0], ())
 
 
 def _with_column(rule: Rule) -> Rule:
@@ -134,7 +131,7 @@ def _with_column(rule: Rule) -> Rule:
     with ones. The operation itself repeats the column.
     """
 
-    def rule_of_both(view: _View, node: Node) -> Edge | Node | None:
+    def rule_of_both(view: _View, node: Node) -> Equal | Node | None:
         found = rule(view, node)
         if found is not None:
             return found
@@ -145,10 +142,13 @@ def _with_column(rule: Rule) -> Rule:
         if shape != _known_shape(view, y):
             return None
         if (product := _repeated_column(view, node, x)) is not None:
-            return with_inputs(node, (product.inputs[0], y), _waits(node, product))
-        if (product := _repeated_column(view, node, y)) is not None:
-            return with_inputs(node, (x, product.inputs[0]), _waits(node, product))
-        return None
+            inputs = product.inputs[0], y
+        elif (product := _repeated_column(view, node, y)) is not None:
+            inputs = x, product.inputs[0]
+        else:
+            return None
+        new = with_inputs(node, inputs, node.control_inputs)
+        return view.rewriting.fused(node, new, (product,))
 
     return rule_of_both
 
@@ -162,35 +162,17 @@ def _repeated_column(view: _View, reader: Node, edge: Edge) -> Node | None:
     shape = _known_shape(view, column)
     if node.attrs["transpose_a"] or shape is None or shape[1] != 1:
         return None
-    if not _is_all(view.constant(ones), 1) or _shows_variable(view, column):
-        return None  # the reader would see what is assigned after the product
-    return node
-
-
-def _shows_variable(view: _View, edge: Edge) -> bool:
-    """Whether an output may be the buffer of a reference variable, and change."""
-    node = view.producer(edge)
-    while not node.output_types[edge[1]]._is_ref_dtype:
-        if node.op != "Identity" and node.op not in RESHAPES:
-            return False
-        edge = node.inputs[0]
-        node = view.producer(edge)
-    return True
-
-
-def _waits(*nodes: Node) -> tuple[str, ...]:
-    """What any of the nodes waits for."""
-    return tuple(dict.fromkeys(name for node in nodes for name in node.control_inputs))
+    return node if _is_all(view.constant(ones), 1) else None
 
 
 def _neutral_right(neutral: int) -> Rule:
     """x op neutral -> x"""
 
-    def rule(view: _View, node: Node) -> Edge | None:
+    def rule(view: _View, node: Node) -> Equal | None:
         x, y = node.inputs
         value = view.constant(y)
         if _is_all(value, neutral) and _keeps_shape(view, node, x, value):
-            return x
+            return x, ()
         return None
 
     return rule
@@ -200,14 +182,14 @@ def _neutral(neutral: int) -> Rule:
     """x op neutral -> x, and neutral op x -> x"""
     right = _neutral_right(neutral)
 
-    def rule(view: _View, node: Node) -> Edge | Node | None:
+    def rule(view: _View, node: Node) -> Equal | Node | None:
         found = right(view, node)
         if found is not None:
             return found
         x, y = node.inputs
         value = view.constant(x)
         if _is_all(value, neutral) and _keeps_shape(view, node, y, value):
-            return y
+            return y, ()
         return None
 
     return rule
@@ -224,22 +206,22 @@ def _is_all(value: Any, number: int) -> bool:
     return bool((value == number).all()) if value.size <= 65536 else False
 
 
-def _inverse(view: _View, node: Node) -> Edge | None:
+def _inverse(view: _View, node: Node) -> Equal | None:
     """f(f(x)) -> x for a function that is its own inverse"""
     inner = view.producer(node.inputs[0])
-    if inner.op == node.op and not inner.control_inputs:
-        return inner.inputs[0]
+    if inner.op == node.op:
+        return inner.inputs[0], (inner,)
     return None
 
 
-def _cast(view: _View, node: Node) -> Edge | None:
+def _cast(view: _View, node: Node) -> Equal | None:
     """Cast(x) to its own dtype -> x"""
     if node.attrs["SrcT"] is node.attrs["DstT"]:
-        return node.inputs[0]
+        return node.inputs[0], ()
     return None
 
 
-def _reshape(view: _View, node: Node) -> Edge | Node | None:
+def _reshape(view: _View, node: Node) -> Equal | Node | None:
     """Reshape to the shape that it has -> x
 
     Reshape(Reshape(x, a), b) -> Reshape(x, b), of other reshapes too;
@@ -249,68 +231,69 @@ def _reshape(view: _View, node: Node) -> Edge | Node | None:
     x = node.inputs[0]
     shape = _known_shape(view, x)
     if shape is not None and shape == _output_shape(node):
-        return x
+        return x, ()
     if view.has_shape_in(x, node.inputs[1]):
-        return x
+        return x, ()
     inner = view.producer(x)
     if (
         inner.op in RESHAPES
-        and not inner.control_inputs
         and inner.device == node.device
         # Of unknown shapes, other reshapes may have to refuse what they get.
         and (inner.op == "Reshape" or _known_shape(view, inner.inputs[0]) is not None)
     ):
         x = inner.inputs[0]
         shape = _known_shape(view, x)
-        is_same = shape is not None and shape == _output_shape(node)
-        if is_same and not node.control_inputs:
-            return x
-        return with_inputs(node, (x, node.inputs[1]), node.control_inputs)
+        if shape is not None and shape == _output_shape(node):
+            return x, (inner,)
+        new = with_inputs(node, (x, node.inputs[1]), node.control_inputs)
+        return view.rewriting.fused(node, new, (inner,))
     return None
 
 
-def _transpose(view: _View, node: Node) -> Edge | None:
+def _transpose(view: _View, node: Node) -> Equal | None:
     """Transpose by the identity, or twice back and forth -> x"""
     outer = view.constant(node.inputs[1])
     if outer is None:
         return None
     if np.array_equal(outer, np.arange(outer.size)):
-        return node.inputs[0]
+        return node.inputs[0], ()
     inner = view.producer(node.inputs[0])
-    if inner.op != "Transpose" or inner.control_inputs:
+    if inner.op != "Transpose":
         return None
     first = view.constant(inner.inputs[1])
     if first is None or first.size != outer.size:
         return None
     if np.array_equal(first[outer], np.arange(outer.size)):
-        return inner.inputs[0]
+        return inner.inputs[0], (inner,)
     return None
 
 
-def _reduction(view: _View, node: Node) -> Edge | None:
+def _reduction(view: _View, node: Node) -> Equal | None:
     """Sum(x, []) -> x;  Sum over axes of size 1 with keep_dims -> x"""
     axes = view.constant(node.inputs[1])
     if axes is None:
         return None
     if axes.size == 0:
-        return node.inputs[0]
+        return node.inputs[0], ()
     shape = _known_shape(view, node.inputs[0])
     if shape is None or not node.attrs["keep_dims"]:
         return None
-    return node.inputs[0] if all(shape[a] == 1 for a in axes.ravel()) else None
-
-
-def _same_shape(view: _View, node: Node) -> Edge | None:
-    """BroadcastTo, Tile, Pad, Slice to the shape it has -> x"""
-    shape = _known_shape(view, node.inputs[0])
-    if shape is not None and shape == _output_shape(node):
-        return node.inputs[0]
+    if all(shape[a] == 1 for a in axes.ravel()):
+        return node.inputs[0], ()
     return None
 
 
-def _single(view: _View, node: Node) -> Edge | None:
+def _same_shape(view: _View, node: Node) -> Equal | None:
+    """BroadcastTo, Tile, Pad, Slice to the shape it has -> x"""
+    shape = _known_shape(view, node.inputs[0])
+    if shape is not None and shape == _output_shape(node):
+        return node.inputs[0], ()
+    return None
+
+
+def _single(view: _View, node: Node) -> Equal | None:
     """AddN(x) -> x;  ConcatV2(x, axis) -> x"""
-    return node.inputs[0] if node.attrs["N"] == 1 else None
+    return (node.inputs[0], ()) if node.attrs["N"] == 1 else None
 
 
 _RULES: dict[str, Rule] = {

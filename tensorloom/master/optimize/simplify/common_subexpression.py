@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorloom.framework.registry import op_registry
 from tensorloom.master.optimize.node_facts import is_pure
-from tensorloom.master.optimize.redirection import Redirection
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
@@ -30,13 +30,12 @@ def merge_duplicates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     inputs of a commutative op may be swapped. References are not inputs like others:
     what they read depends on when.
     """
-    redirection = Redirection()
-    apply = redirection.apply
+    rewriting = Rewriting(graph, target)
+    current = rewriting.current
     first: dict[Hashable, tuple[Node, ...]] = {}
-    kept: list[Node] = []
     mutable = _reference_makers(graph)
     for node in graph.nodes.values():
-        node = apply(node)
+        node = current(node)
         key = _key(node, mutable)
         if key is not None:
             candidates = first.get(key)
@@ -46,12 +45,10 @@ def merge_duplicates(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
                 twin = _find_twin(node, candidates)
                 if twin is None:
                     first[key] = (*candidates, node)
-                elif node.name not in target.preserve:
-                    count = len(node.output_types)
-                    redirection.replace_node(node.name, twin.name, count)
+                elif rewriting.merge(node, twin):
                     continue
-        kept.append(node)
-    return graph.with_nodes(kept)
+        rewriting.keep(node)
+    return rewriting.result()
 
 
 def _reference_makers(graph: GraphIR) -> set[str]:

@@ -20,7 +20,7 @@ from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.graph.node_shapes import infer_node
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
-from tensorloom.master.optimize.redirection import Redirection
+from tensorloom.master.optimize.rewriting import ALWAYS_READY, Rewriting
 from tensorloom.master.optimize.simplify import shape_values
 from tensorloom.master.optimize.simplify.broadcast_axes import reduction_axes
 from tensorloom.master.optimize.symbolic_dims import SymbolicDims
@@ -49,9 +49,9 @@ class _Folder:
     def __init__(self, graph: GraphIR, target: OptimizeTarget) -> None:
         self.graph = graph
         self.target = target
-        self.redirection = Redirection()
+        self.rewriting = Rewriting(graph, target)
         self.values: dict[Edge, np.ndarray[Any, Any]] = {}
-        self.nodes: dict[str, Node] = {}  # the new graph
+        self.nodes = self.rewriting.nodes  # the new graph
         # New constants, and nodes of whose shapes they tell more.
         self._told_more: set[str] = set()
         # Unknown sizes matter only to the axes of broadcasts.
@@ -61,7 +61,7 @@ class _Folder:
     def fold(self) -> GraphIR:
         values = self.values
         for node in self.graph.nodes.values():
-            node = self.redirection.apply(node)
+            node = self.rewriting.current(node)
             if node.op == "Const":
                 values[node.name, 0] = node.attrs["value"]
             else:
@@ -69,10 +69,10 @@ class _Folder:
                 outputs = self._compute(node)
                 if outputs is not None and self._replace(node, outputs):
                     continue
-            self.nodes[node.name] = node
+            self.rewriting.keep(node)
             if self.symbolic is not None:
                 self.symbolic.note(node)
-        return self.graph.with_nodes(self.nodes.values())
+        return self.rewriting.result()
 
     # --- computing -------------------------------------------------------------------
 
@@ -155,31 +155,30 @@ class _Folder:
             _as_array(value, dtype)
             for value, dtype in zip(outputs, node.output_types, strict=True)
         ]
+        # A shape is known without its tensor, but a node that fails or has effects must
+        # still run for whoever asks for its shape.
         control = self._controls(node)
         if len(arrays) == 1:
             self._add(node.name, 0, arrays[0], node, control)
             return True
         if node.name in self.target.preserve:
             return False
+        edges: list[Edge] = []
         for index, array in enumerate(arrays):
             name = self._unused_name(f"{node.name}/folded_{index}")
             self._add(name, index, array, node, control)
-            self.redirection.replace_output((node.name, index), (name, 0))
-        self.redirection.replace_control(node.name, control)
+            edges.append((name, 0))
+        self.rewriting.redirect(node, edges, control)
         return True
 
     def _controls(self, node: Node) -> tuple[str, ...]:
-        """What the constant waits for: all that the node did, constants left out.
-
-        A shape is known without its tensor, but a node that fails or has effects must
-        still run for whoever asks for its shape.
-        """
+        """What the constant waits for: all that the node did, constants left out."""
         waits: dict[str, None] = {}
         for name in node.producers:
             producer = self.nodes[name]
-            if producer.op == "Const":
+            if producer.op in ALWAYS_READY:
                 waits.update(dict.fromkeys(producer.control_inputs))
-            elif producer.op not in _RUNS_ANYWAY:
+            else:
                 waits[name] = None
         return tuple(waits)
 
@@ -196,7 +195,7 @@ class _Folder:
         attrs: dict[str, Any] = {"dtype": dtype, "value": array}
         if "_class" in origin.attrs:
             attrs["_class"] = origin.attrs["_class"]
-        self.nodes[name] = Node(
+        constant = Node(
             name,
             "Const",
             (),
@@ -207,6 +206,7 @@ class _Folder:
             (TensorShape.of(array.shape),),
             origin.source,
         )
+        self.rewriting.keep(constant)
         self.values[name, 0] = array
         self._told_more.add(name)
 
@@ -214,10 +214,6 @@ class _Folder:
         while name in self.graph.nodes or name in self.nodes:
             name += "_"
         return name
-
-
-# Whoever takes their shape need not wait for them.
-_RUNS_ANYWAY = frozenset(["_Arg", "VariableV2", "Variable", "VarHandleOp"])
 
 
 def _as_array(value: Any, dtype: DType) -> np.ndarray[Any, Any]:

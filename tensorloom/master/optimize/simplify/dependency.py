@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import with_inputs
+from tensorloom.master.optimize.rewriting import ALWAYS_READY, Rewriting, as_group
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph_ir import GraphIR, Node
     from tensorloom.master.optimize.target import OptimizeTarget
 
 # A group may be replaced by its members if that makes no more edges than it saves, or
@@ -57,20 +58,12 @@ def _drop_unread(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
             and is_pure(node)
             and special.isdisjoint([name for name, _ in node.inputs])
         ):
-            node = _as_group(node)
+            node = as_group(node)
         else:
             read.update([name for name, _ in node.inputs])
         kept.append(node)
     kept.reverse()
     return graph.with_nodes(kept)
-
-
-def _as_group(node: Node) -> Node:
-    waits = dict.fromkeys([name for name, _ in node.inputs])
-    waits.update(dict.fromkeys(node.control_inputs))
-    return Node(
-        node.name, "NoOp", (), tuple(waits), node.device, {}, (), (), node.source
-    )
 
 
 def _flatten_groups(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
@@ -84,14 +77,10 @@ def _flatten_groups(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         if node.op == "NoOp" and node.name not in target.preserve:
             if len(waits) <= _MAX_MEMBERS:
                 members[node.name] = waits
-        elif node.op in _ALWAYS_READY and not waits:
+        elif node.op in ALWAYS_READY and not waits:
             members[node.name] = ()
         kept.append(node)
     return graph.with_nodes(kept)
-
-
-# Whoever waits for them need not.
-_ALWAYS_READY = frozenset(["Const", "_Arg", "VariableV2", "Variable", "VarHandleOp"])
 
 
 def _with_fewer_waits(node: Node, members: dict[str, tuple[str, ...]]) -> Node:
@@ -109,62 +98,14 @@ def _with_fewer_waits(node: Node, members: dict[str, tuple[str, ...]]) -> Node:
 
 # --- identities that wait -------------------------------------------------------------
 
-_IDENTITIES = frozenset(["Identity", "StopGradient", "PreventGradient", "Snapshot"])
 _MAX_WAITS = 4
 
 
 def _bypass_identities(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """Connects readers of an identity with what it copies, and with what it awaits."""
-    # By name of a bypassed identity: what it copies, and all that it waits for.
-    bypassed: dict[str, tuple[Edge, tuple[str, ...]]] = {}
-    nodes: dict[str, Node] = {}
+    rewriting = Rewriting(graph, target)
     for node in graph.nodes.values():
-        if bypassed:
-            node = _around(node, bypassed)
-        if (
-            node.op in _IDENTITIES
-            and 0 < len(node.control_inputs) <= _MAX_WAITS
-            and node.name not in target.preserve
-            and _is_plain_copy(node, nodes)
-        ):
-            bypassed[node.name] = node.inputs[0], node.control_inputs
-        else:
-            nodes[node.name] = node
-    return graph.with_nodes(nodes.values())
-
-
-def _is_plain_copy(node: Node, nodes: dict[str, Node]) -> bool:
-    name, index = node.inputs[0]
-    producer = nodes[name]
-    return (
-        producer.output_types[index] is node.output_types[0]  # so it is no reference
-        and producer.device == node.device
-        and producer.op not in CONTROL_FLOW
-    )
-
-
-def _around(node: Node, bypassed: dict[str, tuple[Edge, tuple[str, ...]]]) -> Node:
-    """The node with edges from bypassed identities replaced."""
-    inputs: list[Edge] = []
-    waits = dict.fromkeys(node.control_inputs)
-    changed = False
-    for edge in node.inputs:
-        found = bypassed.get(edge[0])
-        if found is None:
-            inputs.append(edge)
-        else:
-            changed = True
-            inputs.append(found[0])
-            waits.update(dict.fromkeys(found[1]))
-    for name in node.control_inputs:
-        found = bypassed.get(name)
-        if found is not None:
-            changed = True
-            del waits[name]
-            waits[found[0][0]] = None
-            waits.update(dict.fromkeys(found[1]))
-    if not changed:
-        return node
-    for name, _ in inputs:
-        waits.pop(name, None)
-    return with_inputs(node, tuple(inputs), tuple(waits))
+        node = rewriting.current(node)
+        if not (0 < len(node.control_inputs) <= _MAX_WAITS and rewriting.bypass(node)):
+            rewriting.keep(node)
+    return rewriting.result()

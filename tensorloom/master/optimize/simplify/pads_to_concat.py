@@ -16,6 +16,7 @@ import numpy as np
 from tensorloom.framework.graph.graph_ir import Node
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import SCALAR
+from tensorloom.master.optimize.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR
@@ -31,14 +32,17 @@ def concatenate_pads(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not any(node.op == "Pad" for node in graph.nodes.values()):
         return graph
-    nodes: list[Node] = []
+    rewriting = Rewriting(graph, target)
     for node in graph.nodes.values():
-        made = _concatenation(graph, node) if node.op in _SUMS else None
-        nodes += [node] if made is None else made
-    return graph.with_nodes(nodes)
+        made = _concatenation(graph, node, rewriting) if node.op in _SUMS else None
+        for new in made or [node]:
+            rewriting.keep(new)
+    return rewriting.result()
 
 
-def _concatenation(graph: GraphIR, node: Node) -> list[Node] | None:
+def _concatenation(
+    graph: GraphIR, node: Node, rewriting: Rewriting
+) -> list[Node] | None:
     """The axis and the concatenation in the place of a sum of pads."""
     pads = [graph.nodes[name] for name, _ in node.inputs]
     name = f"{node.name}/concat_axis"
@@ -61,23 +65,10 @@ def _concatenation(graph: GraphIR, node: Node) -> list[Node] | None:
     if end != size:
         return None
     inputs = tuple(pads[i].inputs[0] for i in order)
-    names = {pad.name for pad in pads}
-    waits = dict.fromkeys(
-        wait for each in (node, *pads) for wait in each.control_inputs
-    )
-    return [
-        _axis(name, axis, node),
-        node.replace(
-            op="ConcatV2",
-            inputs=(*inputs, (name, 0)),
-            control_inputs=tuple(wait for wait in waits if wait not in names),
-            attrs={
-                "N": len(pads),
-                "T": node.output_types[0],
-                "Tidx": dtypes.int32,
-            },
-        ),
-    ]
+    attrs = {"N": len(pads), "T": node.output_types[0], "Tidx": dtypes.int32}
+    new = node.replace(op="ConcatV2", inputs=(*inputs, (name, 0)), attrs=attrs)
+    fused = rewriting.fused(node, new, pads)
+    return None if fused is None else [_axis(name, axis, node), fused]
 
 
 def _place(graph: GraphIR, pad: Node) -> tuple[int, int, int, int] | None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tensorloom.master.optimize.rewriting import Rewriting
+
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
     from tensorloom.master.optimize.target import OptimizeTarget
@@ -24,6 +26,7 @@ def take_relu_gradient_before_pool(graph: GraphIR, target: OptimizeTarget) -> Gr
     pairs = _pairs(graph, pool_gradients, target)
     if not pairs:
         return graph
+    rewriting = Rewriting(graph, target)
     replaced: dict[str, Node] = {}
     for pool, relu in pairs:
         x, y, grad = pool.inputs
@@ -37,13 +40,17 @@ def take_relu_gradient_before_pool(graph: GraphIR, target: OptimizeTarget) -> Gr
             output_shapes=None if shapes is None else (shapes[y[1]],),
             source=pool.source,
         )
+        # Nobody else stood on the pool's gradient, so nothing is owed but to the ReLU's
+        # readers, who stand on both as before.
         replaced[relu.name] = pool.replace(
             name=relu.name,
             inputs=(x, y, (pool.name, 0)),
             control_inputs=relu.control_inputs,
             source=relu.source,
         )
-    return graph.with_nodes(replaced.get(n.name, n) for n in graph.nodes.values())
+    for node in graph.nodes.values():
+        rewriting.keep(replaced.get(node.name, node))
+    return rewriting.result()
 
 
 def _pairs(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.master.optimize.node_facts import RESHAPES
 from tensorloom.master.optimize.redirection import with_inputs
+from tensorloom.master.optimize.rewriting import Rewriting
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def reshape_after_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     What that makes superfluous is left out as by `simplify_arithmetic`.
     """
     reshaped = {n.inputs[0] for n in graph.nodes.values() if n.op == "Reshape"}
-    nodes: dict[str, Node] = {}
+    rewriting = Rewriting(graph, target)
+    nodes = rewriting.nodes
     moved: dict[str, str] = {}  # the new names of such operations
     for node in graph.nodes.values():
         if moved and not moved.keys().isdisjoint(node.control_inputs):
@@ -45,32 +47,34 @@ def reshape_after_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
                 name = f"{node.name}/before_reshape"
                 while name in graph.nodes:
                     name += "_"
-                moved[node.name] = name
-                nodes[name] = _of_sources(nodes, name, node, first, second)
-                node = first.replace(
-                    name=node.name,
-                    inputs=((name, 0), *first.inputs[1:]),
-                    control_inputs=(),
-                    source=node.source,
+                new = rewriting.fused(
+                    node, _of_sources(nodes, name, node, first, second), (first, second)
                 )
-        nodes[node.name] = node
+                if new is not None:
+                    moved[node.name] = name
+                    rewriting.keep(new)
+                    node = first.replace(
+                        name=node.name,
+                        inputs=((name, 0), *first.inputs[1:]),
+                        control_inputs=(),
+                        source=node.source,
+                    )
+        rewriting.keep(node)
     if not moved:
         return graph
-    return simplify_arithmetic(graph.with_nodes(nodes.values()), target)
+    return simplify_arithmetic(rewriting.result(), target)
 
 
 def _of_sources(
     nodes: Mapping[str, Node], name: str, node: Node, first: Node, second: Node
 ) -> Node:
-    """The operation on what is reshaped, which waits for what all three wait for."""
-    waits = dict.fromkeys(w for n in (node, first, second) for w in n.control_inputs)
+    """The operation on what is reshaped."""
     source = first.inputs[0]
     shapes = nodes[source[0]].output_shapes
     assert shapes is not None
     return node.replace(
         name=name,
         inputs=(source, second.inputs[0]),
-        control_inputs=tuple(waits),
         output_shapes=(shapes[source[1]],),
     )
 
