@@ -45,6 +45,10 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 test-all: $(VENV)/.dev ## slow and multi-process tests too
 	$(BIN)/python -m pytest -q -m "not peer" $(PYTEST_ARGS)
 
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## N random programs: passes, devices, plain runs; PEER=1 for 1.15
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(or $(N),10000) $(if $(FIRST),--first $(FIRST)) $(if $(PEER),--peer)
+
 .PHONY: lint
 lint: $(VENV)/.dev ## format, style, types, import contracts
 	$(BIN)/ruff format --check .

@@ -137,8 +137,8 @@ class Renderer:
             )
             self.write(f"with tf.device(D[{index % 2}]):")
             self.write(
-                f"    {name} = tf.get_variable({name!r}, initializer=tf.constant({start}),"
-                f" use_resource={is_resource})"
+                f"    {name} = tf.get_variable({name!r}, "
+                f"initializer=tf.constant({start}), use_resource={is_resource})"
             )
             self.states.append(_State(name, kind, is_resource))
         self.write("with tf.device(D[0]):")
@@ -187,8 +187,16 @@ class Renderer:
         self.values = [v for v in self.values if state.name not in v.views]
         self.ops.append(op)
 
-    def scope(self, controls: Sequence[str], number: int) -> None:
-        self.write(self.place(number))
+    def scope(
+        self, controls: Sequence[str], number: int, *used: _Value | _State
+    ) -> None:
+        """Opens the scopes of a statement.
+
+        What reads a reference variable is where the variable is: from elsewhere nobody
+        can say when it is read.
+        """
+        here = any(isinstance(u, _State) or u.views for u in used)
+        self.write("with tf.device(D[1]):" if here else self.place(number))
         self.write(f"  with tf.control_dependencies([{', '.join(controls)}]):")
 
     # --- statements ------------------------------------------------------------------
@@ -198,7 +206,7 @@ class Renderer:
         value = self.pick(kind, n[2])
         table = NEUTRAL if kind == MATRIX else SCALAR_NEUTRAL
         name = self.new()
-        self.scope(self.controls(n[4]), n[5])
+        self.scope(self.controls(n[4]), n[5], value)
         self.write(f"    {name} = {table[n[3] % len(table)].format(a=value.name)}")
         self.add(name, kind, [value], own=False)
 
@@ -206,14 +214,14 @@ class Renderer:
         kind = SCALAR if n[1] % 4 == 0 else MATRIX
         value = self.pick(kind, n[2])
         name = self.new()
-        self.scope(self.controls(n[4]), n[5])
+        self.scope(self.controls(n[4]), n[5], value)
         self.write(f"    {name} = {UNARY[n[3] % len(UNARY)].format(a=value.name)}")
         self.add(name, kind, [value], own=n[3] % len(UNARY) != 9)
 
     def binary(self, n: Statement) -> None:
         a, b = self.pick(MATRIX, n[1]), self.pick(MATRIX, n[2])
         name = self.new()
-        self.scope(self.controls(n[4]), n[5])
+        self.scope(self.controls(n[4]), n[5], a, b)
         text = BINARY[n[3] % len(BINARY)].format(a=a.name, b=b.name)
         self.write(f"    {name} = {text}")
         self.add(name, MATRIX, [a, b], own=False)
@@ -221,14 +229,14 @@ class Renderer:
     def reduce(self, n: Statement) -> None:
         value = self.pick(MATRIX, n[2])
         name = self.new()
-        self.scope(self.controls(n[4]), n[5])
+        self.scope(self.controls(n[4]), n[5], value)
         self.write(f"    {name} = {REDUCE[n[3] % len(REDUCE)].format(a=value.name)}")
         self.add(name, SCALAR, [value], own=False)
 
     def read(self, n: Statement) -> None:
         state = self.state(n[1])
         name = self.new("r")
-        self.scope(self.controls(n[4], state.last), n[5])
+        self.scope(self.controls(n[4], state.last), n[5], state)
         shape = "[2, 3]" if state.kind == MATRIX else "[]"
         text = OWN[n[3] % len(OWN)].format(a=state.name, shape=shape)
         views: frozenset[str] = frozenset()
@@ -249,7 +257,7 @@ class Renderer:
         # TensorFlow would let a resource variable share the memory of a reference.
         value = self.pick(state.kind, n[2], owned=state.is_resource)
         name = self.new("w")
-        self.scope(self.controls(n[4], state.last, *state.reads), n[5])
+        self.scope(self.controls(n[4], state.last, *state.reads), n[5], value)
         how = UPDATES[n[3] % len(UPDATES)]
         shape = f"{state.name}.shape.as_list()"
         given = (
@@ -277,7 +285,7 @@ class Renderer:
         text = neutral.format(a=first.name)
         given = second.name if not first.is_resource else f"{second.name} + 0."
         both = [first.last, second.last, *first.reads, *second.reads]
-        self.scope(self.controls(n[4], *both), n[5])
+        self.scope(self.controls(n[4], *both), n[5], first)
         self.write(f"    {old} = tf.identity({text})")
         self.write(f"    with tf.control_dependencies([{old}]):")
         self.write(f"      {one} = {first.name}.assign({given}).op")
@@ -407,7 +415,7 @@ class Renderer:
             "tf.train.AdagradOptimizer(.1)",
         )[n[3] % 3]
         before = [n for st in states for n in [st.last, *st.reads]]
-        self.scope(self.controls(n[4], *before), n[5])
+        self.scope(self.controls(n[4], *before), n[5], *states)
         total = " + ".join(
             f"tf.tanh({NEUTRAL[n[3] % len(NEUTRAL)].format(a=st.name)})"
             for st in states

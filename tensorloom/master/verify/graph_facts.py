@@ -79,7 +79,7 @@ def facts_of(graph: GraphIR, bits: BitNumbers) -> GraphFacts:
         if node.op in _READS:
             facts.reads[name] = given | shown
         elif _has_effect(node, graph):
-            facts.effects[name] = given | shown
+            facts.effects[name] = given | _references(node, facts)
             facts.effect_bits |= bits.bit(name)
         if shown and node.op not in IDENTITIES and node.op not in _READS:
             facts.reads[name] = shown
@@ -107,6 +107,18 @@ def _note_states(node: Node, states: dict[Edge, Edge], shown: dict[Edge, Edge]) 
             shown[made] = made if first is None else shown[first]
         elif dtype is dtypes.resource:
             states[node.name, index] = node.name, index
+
+
+def _references(node: Node, facts: GraphFacts) -> frozenset[Edge]:
+    """The variables that a node is given to write; a value it can only read."""
+    return frozenset(
+        [
+            facts.shown[name, index]
+            for name, index in node.inputs
+            if (name, index) in facts.shown
+            and facts.nodes[name].output_types[index]._is_ref_dtype
+        ]
+    )
 
 
 def _has_effect(node: Node, graph: GraphIR) -> bool:

@@ -289,6 +289,13 @@ def _different_inputs(
         became = after[now[0]].output_types[now[1]].base_dtype
         if was != became:
             return f"took {was.name} as input {index}, and takes {became.name}"
+        if new.op == "_Retval":
+            shapes = before[then[0]].output_shapes, after[now[0]].output_shapes
+            if shapes[0] is None or shapes[1] is None:
+                continue
+            first, second = shapes[0][then[1]], shapes[1][now[1]]
+            if not first.is_compatible_with(second):
+                return f"took the shape {first}, and takes {second}"
     return None
 
 

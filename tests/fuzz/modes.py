@@ -1,0 +1,65 @@
+"""The ways in which a random program is run: by passes, by devices, by executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from tensorloom.master.optimize import PIPELINE, target
+from tests.fuzz.plain_piece import plain_pieces
+
+PASSES = ("dead_loop_variables", *(name for name, _ in PIPELINE))
+
+ONE_DEVICE = 'D = ["", ""]\nTARGET = ""\nCONFIG = tf.ConfigProto()\n'
+TWO_DEVICES = (
+    'D = ["/cpu:0", "/cpu:1"]\nTARGET = ""\n'
+    'CONFIG = tf.ConfigProto(device_count={"CPU": 2})\n'
+)
+# Graph rewrites off, in TensorFlow's own words.
+UNOPTIMIZED = (
+    ONE_DEVICE + "CONFIG.graph_options.optimizer_options.opt_level = -1\n"
+    "CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True\n"
+)
+
+
+def two_tasks(address: str) -> str:
+    """The beginning of a program on two tasks.
+
+    Args:
+      address: of the task that is the master, `grpc://...`.
+    """
+    return (
+        'D = ["/job:worker/task:0", "/job:worker/task:1"]\n'
+        f'TARGET = "{address}"\nCONFIG = tf.ConfigProto()\n'
+    )
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to run a program."""
+
+    name: str
+    head: str = ONE_DEVICE
+    around: Callable[[], AbstractContextManager[Any]] = nullcontext
+
+
+@contextmanager
+def only_pass(name: str) -> Iterator[None]:
+    """Leaves all graph passes but one out."""
+    with mock.patch.object(target.OptimizeTarget, "allows", lambda _, n: n == name):
+        yield
+
+
+def _alone(name: str) -> Mode:
+    return Mode(f"only {name}", around=lambda: only_pass(name))
+
+
+ALL_PASSES = Mode("all passes")
+NO_PASSES = Mode("no passes", UNOPTIMIZED)
+DEVICES = Mode("two devices", TWO_DEVICES)
+INTERPRETED = Mode("node by node", around=plain_pieces)
+ALONE = [_alone(name) for name in PASSES]
+MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, *ALONE]

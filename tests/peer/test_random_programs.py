@@ -1,0 +1,29 @@
+"""Random programs with an order of effects, here and in TensorFlow 1.15."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fuzz.agreement import beside
+from tests.fuzz.programs import random_program
+
+if TYPE_CHECKING:
+    from tests.peer.peers import Peer
+
+COUNT = int(os.environ.get("FUZZ_PROGRAMS", "200"))
+# Seeds apart from those of tests/fuzz.
+FIRST = 500_000
+AT_ONCE = 20
+
+
+@pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, AT_ONCE))
+def test_random_programs(start: int, peer115: Peer) -> None:
+    skipped: Counter[str] = Counter()
+    differences = beside(peer115.execute, lambda why: skipped.update([why]))
+    for seed in range(start, start + AT_ONCE):
+        assert not differences(random_program(seed)), seed
+    assert skipped.total() <= AT_ONCE // 2, skipped
