@@ -40,6 +40,9 @@ def _lines(audit: Audit) -> Iterator[str]:
     yield f"{audit.path}: {audit.kind}" + (f" ({facts})" if facts else "")
     for finding in audit.findings:
         yield f"  {finding}"
+    if audit.facts.get("files", 1) > 1:
+        for name, uses, files in audit.absent_names():
+            yield f"  missing: {name}, {uses} uses in {len(files)} files"
     problems = sum(finding.severity == "error" for finding in audit.findings)
     yield "  will run" if audit.will_run else f"  will NOT run: {problems} problems"
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
+import importlib
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from tensorloom.compat.legacy import python2
+from tensorloom.compat.module_paths import path_module, table
 from tensorloom.framework import export
 from tensorloom.inspect.findings import ERROR, WARNING, Finding
 from tensorloom.inspect.program_names import (
@@ -29,7 +33,7 @@ from tensorloom.inspect.program_names import (
 # Packages that bring the real TensorFlow with them.
 _COMPANIONS: Final = frozenset(
     [
-        *("keras", "tensorflow_addons", "tensorflow_datasets", "tensorflow_estimator"),
+        *("keras", "tensorflow_addons", "tensorflow_datasets"),
         *("tensorflow_hub", "tensorflow_probability", "tensorflow_text", "tf_slim"),
         *("sonnet", "tensor2tensor", "trfl", "dm_control", "tf_keras"),
     ]
@@ -81,9 +85,11 @@ def audit_program(source: bytes, filename: str) -> list[Finding]:
         tree = ast.parse(source, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
-        return [
-            Finding(ERROR, "syntax", f"{filename}:{line}", f"not Python 3: {error}")
-        ]
+        remedy = ""
+        if isinstance(error, SyntaxError):
+            remedy = python2.message_for(error, source.decode("utf-8", "replace"))
+        where, text = f"{filename}:{line}", f"not Python 3: {error}"
+        return [Finding(ERROR, "syntax", where, text, remedy)]
     auditor = _Auditor(aliases_of(tree), filename)
     auditor.visit(tree)
     return _merged(auditor.findings)
@@ -97,9 +103,8 @@ def _merged(findings: list[Finding]) -> list[Finding]:
         first = merged.get(key)
         count = finding.count + (first.count if first else 0)
         base = first or finding
-        merged[key] = Finding(
-            base.severity, base.subject, base.where, base.message, base.remedy, count
-        )
+        places = (*(first.places if first else ()), finding.where)
+        merged[key] = replace(base, count=count, places=places)
     return list(merged.values())
 
 
@@ -143,6 +148,15 @@ def _defaults(arguments: ast.arguments) -> Iterator[ast.AST]:
     yield from (a.annotation for a in _arguments(arguments) if a.annotation)
 
 
+def _near_in_contrib(package: list[str]) -> str:
+    """The packages of tf.contrib that are called alike."""
+    known = dir(importlib.import_module("tensorloom.contrib"))
+    near = difflib.get_close_matches(package[0], known, 3) if package else []
+    if near:
+        return "nearest: " + ", ".join(f"tf.contrib.{one}" for one in near)
+    return "this part of tf.contrib is not here; copy what you need of it"
+
+
 def replacement(name: str) -> str:
     """The nearest name that there is, as a phrase; "" when nothing is near."""
     parts = name.split(".")
@@ -157,9 +171,10 @@ def replacement(name: str) -> str:
     if near:
         return "nearest: " + ", ".join(f"tf.{one}" for one in near)
     if parts[0] == "contrib":
-        return "tf.contrib is not part of tensorloom; copy what you need of it"
-    if parts[0] == "python":
-        return "tensorflow.python is private: use the public tf.* names"
+        return _near_in_contrib(parts[1:2])
+    if table.is_path(".".join(parts[:-1])):
+        listed = path_module.nearest(".".join(parts[:-1]), last)
+        return f"nearest: {', '.join(listed)}" if listed else ""
     return ""
 
 

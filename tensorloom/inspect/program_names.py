@@ -8,11 +8,17 @@ import inspect
 from types import ModuleType
 from typing import Any, Final
 
+from tensorloom.compat.module_paths import finder
 from tensorloom.framework import export
 
 MISSING: Final = object()
 # What stands for the package itself.
-_ROOTS: Final = ("tensorflow.compat.v1", "tensorflow", "tensorloom")
+_ROOTS: Final = (
+    "tensorflow.compat.v1",
+    "tensorflow_core._api.v1",
+    *finder.ALIASES,
+    "tensorloom",
+)
 
 
 def aliases_of(tree: ast.AST) -> dict[str, str]:
@@ -123,6 +129,8 @@ def find(name: str) -> tuple[Any, str]:
 
 
 def _attribute(value: Any, name: str) -> Any:
+    if isinstance(value, ModuleType) and _is_private(value, name):
+        return _private_attribute(value, name)
     # Modules of the implementation that are no public names, such as tf.framework.
     if isinstance(value, ModuleType) and name not in _public_names(value):
         try:
@@ -132,6 +140,25 @@ def _attribute(value: Any, name: str) -> Any:
         hidden = isinstance(found, ModuleType)
         return MISSING if hidden or name.startswith("_tl") else found
     return getattr(value, name, MISSING)
+
+
+def _is_private(module: ModuleType, name: str) -> bool:
+    """Whether a name is below tensorflow.python, tf.contrib and the like."""
+    root, _, path = module.__name__.partition(".")
+    first = path.partition(".")[0] if path else name
+    return root == finder.ROOT and first in finder.PRIVATE
+
+
+def _private_attribute(module: ModuleType, name: str) -> Any:
+    """What a module path gives: by the table, or by a package of ours."""
+    try:
+        return getattr(module, name)
+    except (AttributeError, ImportError):
+        pass
+    try:
+        return importlib.import_module(f"{module.__name__}.{name}")
+    except ImportError:
+        return MISSING
 
 
 def _public_names(module: ModuleType) -> frozenset[str]:

@@ -22,7 +22,7 @@ PROGRAMS = [
     ("import tensorflow.compat.v1 as tf\ntf.disable_eager", ["tf.disable_eager"]),
     ("import tensorflow\ntensorflow.reduce_summ(1)", ["tf.reduce_summ"]),
     ("from tensorflow.compat import v1 as q\nq.no_such(q.add)", ["tf.no_such"]),
-    ("from tensorflow.python.ops import math_ops", ["tf.python"]),
+    ("from tensorflow.python.ops import math_ops", []),
     ("from tensorflow.contrib.no_such import rnn", ["tf.contrib.no_such"]),
     ("import tensorflow as tf\nn = tf.nn\nn.reluu(1)", ["tf.nn.reluu"]),
     ("import tensorflow as tf\ntf.train.Saver.savee", ["tf.train.Saver.savee"]),
@@ -321,3 +321,49 @@ def test_any_file_is_a_graph_or_not(tmp_path: Path, data: st.DataObject) -> None
     path.write_bytes(contents[:end] if data.draw(st.booleans()) else contents)
     with contextlib.suppress(errors.InvalidArgumentError):
         audit(path)
+
+
+PATHS = """
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import array_ops, absent_ops
+from tensorflow.core.framework import graph_pb2
+from tensorflow.examples.tutorials.mnist import input_data
+import tensorflow_core.python.framework.dtypes as dtypes
+import tensorflow as tf
+
+array_ops.concat([1], 0)
+array_ops.concatt
+ops.Tensor
+graph_pb2.GraphDef()
+dtypes.float32
+tf.python.framework.ops.Graph
+input_data.read_data_sets("x", one_hott=True)
+"""
+
+
+def test_module_paths_are_known() -> None:
+    found = audit_program(PATHS.encode(), "p.py")
+    assert [(f.subject, f.where) for f in found] == [
+        ("tf.python.ops.absent_ops", "p.py:3"),
+        ("tf.python.ops.array_ops.concatt", "p.py:10"),
+        ("tf.examples.tutorials.mnist.input_data.read_data_sets", "p.py:15"),
+    ]
+    assert found[1].remedy == "nearest: concat, Concat, concat_v2"
+
+
+def test_a_tree_is_counted(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        text = "import tensorflow as tf\ntf.absent\ntf.absent\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "c.py").write_text(
+        "import tensorflow as tf\ntf.other_absent\n", encoding="utf-8"
+    )
+    audited = audit(str(tmp_path))
+    files = [str(tmp_path / name) for name in ("a.py", "b.py")]
+    assert audited.absent_names()[0] == ("tf.absent", 4, files)
+    assert [name for name, _, _ in audited.absent_names()] == [
+        "tf.absent",
+        "tf.other_absent",
+    ]
+    first = audited.findings[0]
+    assert first.places == (f"{files[0]}:2", f"{files[0]}:3")
