@@ -27,13 +27,12 @@ data = {"x": rs.rand(40, 2).astype(np.float32), "k": rs.choice(["a", "b", "c", "
 two, number = (data["x"].sum(1) > 1.0).astype(np.int32), data["x"].sum(1) * 2
 x = fc.numeric_column("x", 2)
 k = fc.categorical_column_with_vocabulary_list("k", ["a", "b", "c"], num_oov_buckets=1)
-# Shares a part of the graph's seed with none: the same values in every graph.
 start = tf.constant_initializer(0.25)
 deep = [x, fc.embedding_column(k, 3, initializer=start)]
 def read(y, epochs=None): return tf.estimator.inputs.numpy_input_fn(data, y, batch_size=10, num_epochs=epochs, shuffle=False)
 config = tf.estimator.RunConfig(tf_random_seed=3)
 result = []
-for model, y in ((tf.estimator.DNNClassifier([8, 4], deep, config=config), two), (tf.estimator.DNNRegressor([8], deep, config=config, activation_fn=tf.tanh, batch_norm=True, optimizer=lambda: tf.train.AdamOptimizer(0.01)), number)):
+for model, y in ((tf.estimator.DNNClassifier([8, 4], deep, config=config), two), (tf.estimator.DNNRegressor([8], deep, config=config, activation_fn=tf.tanh, batch_norm=True, optimizer=lambda: tf.train.GradientDescentOptimizer(0.01)), number)):
     model.train(read(y), steps=6)
     result.append(sorted(model.evaluate(read(y, 1)).items()))
     result.append([(name, model.get_variable_value(name)) for name in sorted(model.get_variable_names())])
@@ -54,4 +53,4 @@ for model, y in ((tf.estimator.DNNLinearCombinedClassifier(linear_feature_column
     model.train(read(y), steps=6)
     result.append(sorted(model.evaluate(read(y, 1)).items()))
     result.append([(name, model.get_variable_value(name)) for name in sorted(model.get_variable_names())])
-result.append([error(tf.estimator.DNNLinearCombinedClassifier), error(tf.estimator.LinearClassifier([k], n_classes=1).train if False else tf.estimator.LinearClassifier, [k], n_classes=1), error(tf.estimator.LinearRegressor, [k], label_dimension=0), error(tf.estimator.experimental.dnn_logit_fn_builder, 1.5, [2], [x], None, None, None, False)])
+result.append([error(tf.estimator.DNNLinearCombinedClassifier), error(tf.estimator.LinearClassifier, [k], n_classes=1), error(tf.estimator.LinearRegressor, [k], label_dimension=0), error(tf.estimator.experimental.dnn_logit_fn_builder, 1.5, [2], [x], None, None, None, False)])

@@ -237,3 +237,36 @@ result = [[p.name for p in columns], [type(p).__name__ for p in columns], [sorte
 result.append(sorted((key, type(value).__name__, [str(part) for part in value]) for key, value in fc.make_parse_example_spec(columns[:-1]).items()))
 result.append([repr(p) for p in (x, b, k, i, v, w)])
 result.append([x == fc.numeric_column("x", 2, default_value=1.5), x == fc.numeric_column("x", 2), hash(b) == hash(fc.bucketized_column(x, [1.0, 2.0])), [p.name for p in sorted(columns[:6])], x < b, x > b, x._fields, x._replace(key="y").name, w._asdict()["weight_feature_key"], c._fields, e._fields])
+
+# program: layers of columns, their variables and names
+# compare: error ops values
+# not in 2.21: error ops attrs values
+fc = tf.feature_column
+tf.set_random_seed(6)
+x = fc.numeric_column("x", shape=2)
+k = fc.categorical_column_with_hash_bucket("k", 7)
+columns = [x, fc.embedding_column(k, 3), fc.indicator_column(fc.categorical_column_with_vocabulary_list("v", ["a", "b"], num_oov_buckets=2))]
+features = {"x": tf.placeholder(tf.float32, [None, 2]), "k": tf.placeholder(tf.string, [None]), "v": tf.placeholder(tf.string, [None, 2])}
+layer = tf.keras.layers.DenseFeatures(columns)
+y, again = layer(features), layer(features)
+with tf.variable_scope("cut", partitioner=tf.fixed_size_partitioner(2)):
+    z = tf.keras.layers.DenseFeatures(columns, name="parts", trainable=False)(features)
+with tf.Session() as sess:
+    sess.run([tf.global_variables_initializer(), tf.tables_initializer()])
+    result = sess.run([y, again, z], {features["x"]: [[1.0, 2.0], [3.0, 4.0]], features["k"]: ["a", "b"], features["v"]: [["a", "q"], ["", "b"]]}), [v.name for v in layer.variables], layer.compute_output_shape((None, 2)), [v.name for v in tf.trainable_variables()], [v.name for v in tf.global_variables()], error(layer, [1.0]), error(tf.keras.layers.DenseFeatures, [k])
+
+# program: sequences of columns
+# compare: error ops values
+# not in 2.21: error ops attrs values
+fc = tf.feature_column
+tf.set_random_seed(7)
+words = fc.sequence_categorical_column_with_hash_bucket("s", 5)
+listed = fc.sequence_categorical_column_with_vocabulary_list("t", ["a", "b"], num_oov_buckets=1)
+columns = [fc.embedding_column(words, 2), fc.indicator_column(listed), fc.sequence_numeric_column("q", 2, default_value=-1.0)]
+features = {"s": tf.sparse_placeholder(tf.string, [None, 3]), "t": tf.sparse_placeholder(tf.string, [None, 3]), "q": tf.sparse_placeholder(tf.float32, [None, 6])}
+layer = tf.keras.experimental.SequenceFeatures(columns)
+y, lengths = layer(features)
+feeds = {features["s"]: ([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 3]), features["t"]: ([[0, 0], [0, 1], [1, 0]], ["a", "z", "b"], [2, 3]), features["q"]: ([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0], [1, 1]], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 6])}
+with tf.Session() as sess:
+    sess.run([tf.global_variables_initializer(), tf.tables_initializer()])
+    result = sess.run([y, lengths], feeds), [v.name for v in layer.variables], error(tf.keras.experimental.SequenceFeatures, [fc.numeric_column("x")]), error(tf.keras.experimental.SequenceFeatures([fc.embedding_column(fc.categorical_column_with_hash_bucket("s", 5), 2)]), features)
