@@ -198,7 +198,8 @@ def _parts(variable: Any) -> list[Any]:
     )
 
 
-def _with_name(variable: Any, previous: str | None) -> tuple[str, Any]:
+def _with_name(variable: Any, previous: str | None = None) -> tuple[str, Any]:
+    """The name of a variable in a checkpoint, and the variable or its parts."""
     parts = _parts(variable)
     name = _name_of([variable] if isinstance(variable, PartitionedVariable) else parts)
     return previous or name, variable if isinstance(variable, Variable) else parts

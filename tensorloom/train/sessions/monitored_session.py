@@ -19,6 +19,7 @@ from tensorloom.framework.graph.graph import (
 from tensorloom.train.inputs.coordinator import Coordinator
 from tensorloom.train.inputs.queue_runner import start_queue_runners
 from tensorloom.train.sessions.creators import ChiefSessionCreator, SessionCreator
+from tensorloom.train.sessions.interrupts import GUARD
 from tensorloom.train.sessions.wrapped_sessions import (
     StepContext as _StepContext,
 )
@@ -104,6 +105,7 @@ class _MonitoredSession:
             if should_recover
             else self._coordinated_creator.create_session()
         )
+        GUARD.open()
 
     @property
     def graph(self) -> Any:
@@ -192,6 +194,8 @@ class _MonitoredSession:
                     raise RuntimeError("Session is already closed.")
                 self._sess.close()
             finally:
+                if self._sess is not None:
+                    GUARD.close()
                 self._sess = None
                 self._coordinated_creator.tf_sess = None
                 self._coordinated_creator.coord = None

@@ -14,6 +14,7 @@ from tensorloom.train.hooks.session_run_hook import (
     SessionRunValues,
 )
 from tensorloom.train.inputs.queue_runner import RunnerThread
+from tensorloom.train.sessions.interrupts import GUARD
 from tensorloom.train.sessions.step_requests import MergedRuns
 
 # What a task that goes away leaves behind; a new session may find it back.
@@ -326,7 +327,8 @@ class _HookedSession(_WrappedSession):
         # A step without options and metadata is the fastest.
         has_own_options |= run_metadata is not None
         run_metadata = run_metadata or self._new_metadata()
-        caller, *results = self._merged.run(
+        caller, *results = GUARD.run(
+            self._merged.run,
             fetches,
             requests,
             feed_dict,
