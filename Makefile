@@ -55,6 +55,7 @@ lint: $(VENV)/.dev ## format, style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_layout.py
 
 .PHONY: format
 format: $(VENV)/.dev ## rewrite the files in the project's style
