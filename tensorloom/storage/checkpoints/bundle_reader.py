@@ -23,7 +23,7 @@ from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.varint import decode_varint
 from tensorloom.storage.checkpoints import bundle_entries, slices, variants
 from tensorloom.storage.checkpoints.bundle_files import data_name, index_name, kept_name
-from tensorloom.storage.checkpoints.bundle_writer import key_text, length_bytes
+from tensorloom.storage.checkpoints.bundle_strings import key_text, length_bytes
 from tensorloom.storage.checkpoints.later_dtypes import LaterDType, later_dtype
 from tensorloom.storage.files import filesystem
 from tensorloom.storage.files.file_errors import data_loss

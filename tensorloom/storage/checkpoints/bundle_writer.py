@@ -16,6 +16,12 @@ from tensorloom.framework.types.object_arrays import as_object_array
 from tensorloom.framework.types.varint import encode_varint
 from tensorloom.storage.checkpoints import bundle_files, slices, variants
 from tensorloom.storage.checkpoints.bundle_files import data_name
+from tensorloom.storage.checkpoints.bundle_reader import BundleReader
+from tensorloom.storage.checkpoints.bundle_strings import (
+    as_bytes,
+    key_text,
+    length_bytes,
+)
 from tensorloom.storage.files import filesystem
 from tensorloom.storage.files.file_errors import file_error
 from tensorloom.storage.tables.crc32c import CHUNK, crc32c, mask
@@ -27,21 +33,6 @@ if TYPE_CHECKING:
     from tensorloom.storage.checkpoints.slices import Shape, Slice
 
 _JOINED = 1 << 22  # bytes of strings that are copied together
-
-
-def key_text(key: bytes) -> str:
-    """A key as messages show it."""
-    return key.decode("utf-8", "backslashreplace")
-
-
-def length_bytes(length: int) -> bytes:
-    """What is hashed for the length of a string."""
-    return struct.pack("<I" if length < 1 << 32 else "<Q", length)
-
-
-def as_bytes(items: Iterable[Any]) -> list[bytes]:
-    """The strings of an object array as bytes."""
-    return [x.encode() if isinstance(x, str) else bytes(x) for x in items]
 
 
 def _string_chunks(array: Any) -> Iterator[tuple[bytes, bytes]]:
@@ -224,8 +215,6 @@ def merge_bundles(prefixes: Sequence[str], destination: str) -> None:
     Raises:
       InvalidArgumentError: a tensor, or slices with another dtype or shape, are in two.
     """
-    from tensorloom.storage.checkpoints.bundle_reader import BundleReader
-
     entries: dict[bytes, tensor_bundle_pb2.BundleEntryProto] = {}
     shards: dict[str, int] = {}
     for prefix in prefixes:

@@ -18,7 +18,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types import dtypes
 from tensorloom.storage.checkpoints import slices
 from tensorloom.storage.checkpoints.bundle_reader import Empty, empty_array
-from tensorloom.storage.checkpoints.bundle_writer import as_bytes, key_text
+from tensorloom.storage.checkpoints.bundle_strings import as_bytes, key_text
 from tensorloom.storage.files import filesystem
 from tensorloom.storage.files.file_errors import data_loss, file_error
 from tensorloom.storage.tables.table_reader import TableReader

@@ -12,7 +12,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes
 from tensorloom.storage.checkpoints import checkpoints
 from tensorloom.storage.checkpoints.bundle_reader import BundleReader
-from tensorloom.storage.checkpoints.bundle_writer import key_text
+from tensorloom.storage.checkpoints.bundle_strings import key_text
 from tensorloom.storage.checkpoints.later_dtypes import LaterDType
 from tensorloom.storage.checkpoints.slices import shape_text
 from tensorloom.storage.files import filesystem, mirror
