@@ -141,8 +141,9 @@ def _reorder_grad(op: Operation, _: Tensor, grad: Tensor) -> list[Tensor | None]
     indices, shape = op.inputs[0], op.inputs[2]
     count = array_ops.shape(indices)[0]
     numbered = SparseTensor(indices, math_ops.range(count), shape)
-    _, order = apply_sparse("SparseReorder", numbered)
-    inverse = array_ops.invert_permutation(order)
+    from tensorloom.ops.sparse.sparse_builders import sparse_reorder
+
+    inverse = array_ops.invert_permutation(sparse_reorder(numbered).values)
     return [None, array_ops.gather(grad, inverse), None]
 
 
