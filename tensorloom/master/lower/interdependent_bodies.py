@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework.functions.functional_op_types import LOOPS
 from tensorloom.framework.graph.graph_ir import sort_topologically
-from tensorloom.framework.graph.waiting_ops import may_wait, waits_of
+from tensorloom.framework.partition.waiting_ops import may_wait, waits_of
 from tensorloom.master.lower.task_spans import functions_of, skipped_inputs
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
-    from tensorloom.framework.graph.waiting_ops import Waits
+    from tensorloom.framework.partition.waiting_ops import Waits
 
 _NOTHING: frozenset[str] = frozenset()
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.functions.functional_op_types import BRANCHES, IFS, LOOPS
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
-from tensorloom.framework.graph.waiting_ops import may_wait
+from tensorloom.framework.partition.waiting_ops import may_wait
 from tensorloom.framework.types import dtypes
 from tensorloom.master.lower.interdependent_bodies import entangled_nodes
 from tensorloom.master.lower.lower_branches import lower_branches

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.functions.classic_op_types import MERGES
-from tensorloom.framework.graph.graph_partition import HOLDABLE
+from tensorloom.framework.partition.graph_partition import HOLDABLE
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph import control_loops
+from tensorloom.framework.partition import control_loops
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 

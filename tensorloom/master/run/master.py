@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
-from tensorloom.framework.graph import graph_partition
 from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR
-from tensorloom.framework.graph.waiting_ops import waits_of
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     PreparedStep,
@@ -26,6 +24,8 @@ from tensorloom.framework.interfaces import (
     WorkerDirectory,
     WorkerInterface,
 )
+from tensorloom.framework.partition import graph_partition
+from tensorloom.framework.partition.waiting_ops import waits_of
 from tensorloom.framework.runtime.session_config import check_executor_type
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.lower.interdependent_bodies import entangled_nodes

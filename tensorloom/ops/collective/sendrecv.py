@@ -1,6 +1,6 @@
 """Send and Recv: the edges between the parts of a partitioned graph.
 
-The partitioner makes these nodes (`framework/graph/graph_partition.py`), the worker
+The partitioner makes these nodes (`framework/partition/graph_partition.py`), the worker
 runs them against the step's rendezvous; no builder makes one.
 """
 

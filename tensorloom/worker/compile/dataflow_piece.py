@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorloom.framework.graph.graph_ir import Node
 from tensorloom.framework.graph.node_shapes import with_shapes
-from tensorloom.framework.graph.waiting_ops import RECEIVES, may_wait
+from tensorloom.framework.partition.waiting_ops import RECEIVES, may_wait
 from tensorloom.framework.registry import op_kernel
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.runtime.resource import ResourceManager, is_torch_type

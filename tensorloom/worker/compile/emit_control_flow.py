@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph_ir import GRAPH_NAMES, LOWERED
 from tensorloom.framework.graph.node_shapes import with_shapes
-from tensorloom.framework.graph.waiting_ops import waits_in_any_order
+from tensorloom.framework.partition.waiting_ops import waits_in_any_order
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.runtime import session_config
 from tensorloom.framework.runtime.resource import is_torch_type

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.devices.device_name import task_of
-from tensorloom.framework.graph.graph_partition import BY_REFERENCE, HOLDABLE
+from tensorloom.framework.partition.graph_partition import BY_REFERENCE, HOLDABLE
 from tensorloom.framework.runtime import lendable_memory
 from tensorloom.framework.runtime.rendezvous_key import key_of
 from tensorloom.framework.runtime.resource import is_torch_type

@@ -23,13 +23,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph.waiting_ops import RECEIVES, may_wait, waits_of
+from tensorloom.framework.partition.waiting_ops import RECEIVES, may_wait, waits_of
 from tensorloom.framework.registry import op_kernel
 from tensorloom.framework.runtime import threads
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import FunctionIR, Node
-    from tensorloom.framework.graph.waiting_ops import Waits
+    from tensorloom.framework.partition.waiting_ops import Waits
 
 Frame = dict[str, Any]
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
-from tensorloom.framework.graph import graph_partition, node_shapes
-from tensorloom.framework.graph.waiting_ops import (
+from tensorloom.framework.graph import node_shapes
+from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.partition import graph_partition
+from tensorloom.framework.partition.waiting_ops import (
     SENDS,
     waits_of,
     with_waiting_receives,
 )
-from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import Deadline, Following
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.runtime.rendezvous_key import key_of

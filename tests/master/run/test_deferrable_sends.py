@@ -8,7 +8,7 @@ import pytest
 
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.graph import graph_def
-from tensorloom.framework.graph.graph_partition import HOLDABLE, partition
+from tensorloom.framework.partition.graph_partition import HOLDABLE, partition
 from tensorloom.master.run.deferrable_sends import mark_holdable
 from tensorloom.protos.graph_pb2 import GraphDef
 

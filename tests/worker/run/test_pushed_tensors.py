@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph.graph_partition import HOLDABLE
+from tensorloom.framework.partition.graph_partition import HOLDABLE
 from tensorloom.framework.types import dtypes
 from tensorloom.worker.run.step_table import StepRendezvous, StepTable
 from tests.worker.small_graphs import (

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from tensorloom.framework.devices.device_name import task_of
-from tensorloom.framework.graph import control_loops
 from tensorloom.framework.graph.graph_ir import GraphIR, Node, sort_topologically
-from tensorloom.framework.graph.waiting_ops import WAITS_FOR, Waits
+from tensorloom.framework.partition import control_loops
+from tensorloom.framework.partition.waiting_ops import WAITS_FOR, Waits
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph import graph_partition
-from tensorloom.framework.graph.control_loops import frame_paths, with_control_loops
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.partition import graph_partition
+from tensorloom.framework.partition.control_loops import frame_paths, with_control_loops
 from tensorloom.framework.types import dtypes
 
 A = "/job:w/replica:0/task:0/device:CPU:0"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tensorloom.framework.graph import graph_partition
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.types import dtypes
 
 A = "/job:w/replica:0/task:0/device:CPU:0"
