@@ -175,6 +175,13 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal cell, as far as the base knows them.
+
+        Cells of programs need not override it.
+        """
+        return self._base_config()
+
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """A state of zeros, [batch_size, size] for each size of `state_size`."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):

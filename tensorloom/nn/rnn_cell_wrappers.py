@@ -15,6 +15,7 @@ from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.framework.types.trackable import Trackable
+from tensorloom.keras.function_code import described_function, function_of
 from tensorloom.layers.base import Layer
 from tensorloom.nn.rnn_cell import RNNCell, check_is_cell
 from tensorloom.nn.rnn_cells import LSTMStateTuple
@@ -159,7 +160,7 @@ class DropoutWrapper(_Wrapper):
             dropout_state_filter_visitor
         ):
             raise TypeError("dropout_state_filter_visitor must be callable")
-        self._filter = dropout_state_filter_visitor or _without_memory
+        self._dropout_state_filter = dropout_state_filter_visitor or _without_memory
         with name_scope("DropoutWrapperInit"):
             self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
             self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
@@ -225,7 +226,7 @@ class DropoutWrapper(_Wrapper):
             inputs = self._dropout(inputs, "input", self._input_keep_prob)
         output, new_state = self.cell(inputs, state, scope=scope)
         if _drops(self._state_keep_prob):
-            choices = _chosen(self._filter, new_state)
+            choices = _chosen(self._dropout_state_filter, new_state)
             new_state = self._dropout(
                 new_state, "state", self._state_keep_prob, choices
             )
@@ -243,7 +244,30 @@ class DropoutWrapper(_Wrapper):
             "input_size",
             "seed",
         )
-        return {**super().get_config(), **{n: getattr(self, f"_{n}") for n in names}}
+        config = {n: getattr(self, f"_{n}") for n in names}
+        if self._dropout_state_filter is not _without_memory:
+            function, kind, module = described_function(self._dropout_state_filter)
+            config["dropout_fn"] = function
+            config["dropout_fn_type"] = kind
+            config["dropout_fn_module"] = module
+        return {**super().get_config(), **config}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The reverse of `get_config`, with the cell itself as `config["cell"]`.
+
+        Raises:
+          ValueError: the cell is given by its configuration.
+        """
+        options = dict(config)
+        if "dropout_fn" in options:
+            options["dropout_state_filter_visitor"] = function_of(
+                options.pop("dropout_fn"),
+                options.pop("dropout_fn_type"),
+                options.pop("dropout_fn_module", None),
+                custom_objects,
+            )
+        return super().from_config(options, custom_objects)
 
 
 def _probability(name: str, value: Any) -> Any:
@@ -294,6 +318,36 @@ class ResidualWrapper(_Wrapper):
         """
         outputs, new_state = self.cell(inputs, state, scope=scope)
         return (self._residual_fn or _sums)(inputs, outputs), new_state
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal cell."""
+        if self._residual_fn is None:
+            return super().get_config()
+        function, kind, module = described_function(self._residual_fn)
+        # The last key is spelled as TensorFlow spells it.
+        return {
+            **super().get_config(),
+            "residual_fn": function,
+            "residual_fn_type": kind,
+            "residule_fn_module": module,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The reverse of `get_config`, with the cell itself as `config["cell"]`.
+
+        Raises:
+          ValueError: the cell is given by its configuration.
+        """
+        options = dict(config)
+        if "residual_fn" in options:
+            options["residual_fn"] = function_of(
+                options["residual_fn"],
+                options.pop("residual_fn_type"),
+                options.pop("residule_fn_module", None),
+                custom_objects,
+            )
+        return super().from_config(options, custom_objects)
 
 
 def _sums(inputs: Any, outputs: Any) -> Any:

@@ -209,19 +209,23 @@ class Layer(InnerLayers, Connections, LossesAndUpdates, LayerWeights, Module):
           NotImplementedError: the constructor has more arguments, and `get_config`
             was not overridden.
         """
-        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
-        if hasattr(self, "_batch_input_shape"):
-            config["batch_input_shape"] = self._batch_input_shape
-        config["dtype"] = self.dtype
+        config = self._base_config()
         arguments = inspect.getfullargspec(type(self).__init__).args
-        if self.dynamic:
-            config["dynamic"] = True
         extra = [a for a in arguments if a not in config and a != "dynamic"]
         if len(extra) > 1 and type(self).get_config is Layer.get_config:
             raise NotImplementedError(
                 f"Layers with arguments in `__init__` must override `get_config`; "
                 f"{type(self).__name__} has {', '.join(extra[1:])}."
             )
+        return config
+
+    def _base_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        if self.dynamic:
+            config["dynamic"] = True
         return config
 
     @classmethod

@@ -136,6 +136,8 @@ class LayerWeights(Trackable):
             if option not in _WEIGHT_OPTIONS:
                 raise TypeError("Unknown keyword argument:", option)
         kind = dtypes.as_dtype(dtype or self.dtype or dtypes.float32)
+        if self.dtype is None:  # built by hand: the first variable decides
+            self.__dict__["_dtype"] = kind.base_dtype.name
         trainable = is_trainable(trainable, synchronization)
         initializer = initializers.get(initializer)
         if initializer is None:
