@@ -50,6 +50,7 @@ PAGES: dict[str, Callable[[], dict[str, Any]]] = {
     "checkpoints": _a_saver,
     "saved-model": _a_model,
     "summaries": _records,
+    "training-sessions": dict,
 }
 
 

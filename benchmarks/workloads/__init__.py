@@ -13,6 +13,7 @@ from benchmarks.workloads import (
     models,
     pieces,
     sequences,
+    sessions,
     steps,
 )
 
@@ -20,6 +21,7 @@ WORKLOADS = {
     workload.name: workload
     for module in (
         steps,
+        sessions,
         models,
         sequences,
         inputs,
