@@ -150,6 +150,10 @@ class TextFileInitializer(TableInitializerBase):
             parts.append(str(self._vocab_size))
         return "_".join([*parts, *map(str, self._indices)])
 
+    @property
+    def _shared_name(self) -> str:
+        return self.shared_name
+
     def initialize(self, table: Any) -> Any:
         """The operation that fills a table."""
         self._check(table)

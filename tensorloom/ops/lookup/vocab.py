@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def _remapping_shape(c: InferenceContext) -> list[TensorShape]:
-    c.with_rank(0, 0)
-    c.with_rank(1, 0)
+    c.with_rank(1, 0)  # the path may be a vector of one
     return [TensorShape.of((c.attrs["num_new_vocab"],)), TensorShape.of(())]
 
 
@@ -33,8 +32,7 @@ register_op(
 
 
 def _matrix_shape(c: InferenceContext) -> TensorShape:
-    c.with_rank(0, 0)
-    c.with_rank(1, 0)
+    c.with_rank(1, 0)  # the path may be a vector of one
     c.with_rank(2, 1)
     c.with_rank(3, 1)
     return TensorShape.of((c.attrs["num_rows"], c.attrs["num_cols"]))

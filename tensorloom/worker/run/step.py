@@ -183,4 +183,9 @@ def _run_single(
 def _is_cause(failure: Exception, cause: Exception) -> bool:
     if failure is cause or getattr(failure, "raised", None) is cause:
         return True
+    if isinstance(cause, errors.CancelledError) and isinstance(
+        failure, errors.CancelledError
+    ):
+        # The session was closed: an op that waited says that it was cancelled.
+        return failure.message.partition("\n")[0].endswith("operation was cancelled")
     return type(failure) is type(cause) and not isinstance(failure, _FOLLOWS)

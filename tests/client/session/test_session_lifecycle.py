@@ -265,3 +265,28 @@ def test_growth_from_many_lines_is_building() -> None:
         sess.run(b)
         c = b + 1.0
         assert sess.run(c) == 3.0
+
+
+def test_what_waits_says_that_it_was_cancelled() -> None:
+    with tf.Graph().as_default():
+        started = tf.FIFOQueue(1, tf.int32)
+        queue = tf.FIFOQueue(1, tf.int32)
+        begun = started.dequeue()
+        with tf.control_dependencies([started.enqueue(1)]):
+            dequeue = queue.dequeue()
+        session = tf.Session()
+        caught: list[str] = []
+
+        def wait() -> None:
+            try:
+                session.run(dequeue)
+            except tf.errors.CancelledError as error:
+                caught.append(error.message)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        session.run(begun)
+        session.close()
+        thread.join()
+        assert caught
+        assert "Dequeue operation was cancelled" in caught[0]

@@ -39,7 +39,7 @@ def check_sorted(data: tuple[int, ...], ids: Any, id_shape: tuple[int, ...]) -> 
     if not bool((ids[1:] >= ids[:-1]).all()):
         # The kernel walks the rows; what it meets first names the error.
         first, last = int(ids[0]), int(ids[-1])
-        if first >= 0:
+        if first >= 0 and last >= 0:
             raise invalid_argument("segment ids are not increasing")
         raise _out_of_range(first, last)
     first, last = int(ids[0]), int(ids[-1])

@@ -30,15 +30,19 @@ def _check(grad: Any, indices: Any, ids: Any, count: int) -> None:
         raise invalid_argument("segment_ids and indices should have same size.")
     if not len(ids):
         return
+    # The last id is taken for the largest; then come the elements in their order.
+    if ids[-1] + 1 > len(grad):
+        raise invalid_argument("Invalid number of segments")
+    bad = (ids < 0) | (ids >= len(grad))
+    if bad.any():
+        found = ids[int(np.argmax(bad))]
+        raise invalid_argument(f"Segment id {found} out of range [0, {len(grad)}).")
     if (np.diff(ids) < 0).any():
         raise invalid_argument("segment ids are not increasing")
-    if not 0 <= ids[0] <= ids[-1] < len(grad):
-        raise invalid_argument(f"Segment id {ids[-1]} out of range [0, {len(grad)}).")
     bad = (indices < 0) | (indices >= count)
     if bad.any():
-        raise invalid_argument(
-            f"Index {indices[int(np.argmax(bad))]} out of range [0, {count})."
-        )
+        found = indices[int(np.argmax(bad))]
+        raise invalid_argument(f"Index {found} out of range [0, {count}).")
 
 
 def _terms(op: str, grad: Any, ids: Any) -> Any:

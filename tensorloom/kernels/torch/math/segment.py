@@ -182,10 +182,17 @@ def _check_sparse(indices: Any, ids: Any) -> None:
     _check_sparse_sizes(indices, ids)
     if not len(ids):
         return
+    # The kernel takes the last id for the largest, then it walks the rows.
+    first, last = int(ids[0]), int(ids[-1])
+    if last < 0:
+        raise invalid_argument("segment ids must be >= 0")
+    if first < 0:
+        raise invalid_argument(
+            f"Segment id {first} out of range [0, {last + 1}), possibly because "
+            "'segment_ids' input is not sorted."
+        )
     if not bool((ids[1:] >= ids[:-1]).all()):
         raise invalid_argument("segment ids are not increasing")
-    if int(ids[0]) < 0:
-        raise invalid_argument("segment ids must be >= 0")
 
 
 def _check_indices(data: torch.Tensor, indices: Any) -> None:
@@ -239,6 +246,14 @@ _sparse_segments("SparseSegmentMean", "mean")
 _sparse_segments("SparseSegmentSqrtN", "sqrt_n")
 
 
+def _check_inside(what: str, values: Any, limit: int) -> None:
+    """Raises InvalidArgumentError for the first that is negative or too large."""
+    if not are_inside(values, limit):
+        bad = (values < 0) | (values >= limit)
+        found = int(values[int(bad.nonzero()[0][0])])
+        raise invalid_argument(f"{what} {found} out of range [0, {limit}).")
+
+
 def _sparse_segment_grads(op: str, root: bool) -> None:
     @kernel(op, types={"T": REAL_FLOATS}, host_inputs=("output_dim0",))
     def _factory(c: OpKernelConstruction) -> Compute:
@@ -250,14 +265,11 @@ def _sparse_segment_grads(op: str, root: bool) -> None:
                 (ids.numpy(), indices.numpy()) if ids.is_cpu else (ids, indices)
             )
             _check_sparse_sizes(checked[1], checked[0])
-            if not are_inside(checked[0], grad.shape[0]):
-                raise invalid_argument(
-                    f"Segment id {int(ids.max())} out of range [0, {grad.shape[0]})."
-                )
-            if not are_inside(checked[1], rows):
-                raise invalid_argument(
-                    f"Index {int(indices.max())} out of range [0, {rows})."
-                )
+            # The last id is taken for the largest; then come the elements in order.
+            if len(checked[0]) and int(checked[0][-1]) >= grad.shape[0]:
+                raise invalid_argument("Invalid number of segments")
+            _check_inside("Segment id", checked[0], grad.shape[0])
+            _check_inside("Index", checked[1], rows)
             scaled = grad / _divisor(ids, grad.shape[0], root, grad.dim())
             return sum_segments(scaled.to(grad.dtype), indices, rows, indices=ids)
 
