@@ -2,7 +2,7 @@
 
 Usage: python tools/check_layout.py [FOLDER]
 
-A folder of the package has at most 26 modules (generated ones are not counted). Modules
+A folder of the package has at most 25 modules (generated ones are not counted). Modules
 that import each other, at their top or inside of functions, are a circle; `KNOWN` names
 those that are still there, and is only ever made shorter. Imports for type checkers
 alone are no part of a circle.
@@ -15,9 +15,25 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-MOST_MODULES = 26
-# Circles that are still there: how many files each folder of the first file has in one.
-KNOWN: dict[str, int] = {}
+MOST_MODULES = 25
+# Circles that are still there: by the folder of its first file, how many files are in it.
+KNOWN: dict[str, int] = {
+    "tensorloom.ops.array": 44,
+    "tensorloom.framework.functions": 24,
+    "tensorloom.client.control_flow": 20,
+    "tensorloom.worker.compile": 11,
+    "tensorloom.data": 12,
+    "tensorloom.ops.ragged": 9,
+    "tensorloom.client.variables": 8,
+    "tensorloom.linalg": 8,
+    "tensorloom.storage.files": 5,
+    "tensorloom.train.checkpoints": 5,
+    "tensorloom.kernels.host.indexing": 2,
+    "tensorloom.kernels.host.state": 4,
+    "tensorloom.kernels.host.training": 2,
+    "tensorloom.ops.lists": 2,
+    "tensorloom.ops.sparse": 2,
+}
 
 
 def modules_of(root: Path) -> dict[str, Path]:
