@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST_MODULES = 25
-# Circles that are still there: by the folder of its first file, how many files are in it.
+# Circles that are still there: how many files are in them, by the folder of the first.
 KNOWN: dict[str, int] = {
     "tensorloom.ops.array": 44,
     "tensorloom.framework.functions": 24,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tensorloom.estimator.estimator_base import check_steps
-from tensorloom.estimator.exporter import Exporter
+from tensorloom.estimator.export.exporter import Exporter
 from tensorloom.framework.export import export
 from tensorloom.train.hooks.session_run_hook import SessionRunHook
 

@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorloom.client.program import program_log
+from tensorloom.estimator.export.exporter import (
+    Exporter,
+    SavedModelExporter,
+    check_count,
+)
 from tensorloom.estimator.export_versions import keep_latest
-from tensorloom.estimator.exporter import Exporter, SavedModelExporter, check_count
 from tensorloom.estimator.function_arguments import argument_names
 from tensorloom.estimator.result_events import results_of_files
 from tensorloom.framework.export import export
