@@ -10,6 +10,7 @@ from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.estimator.canned.heads.choice import binary_or_multi_class_head
 from tensorloom.estimator.canned.heads.regression import RegressionHead
 from tensorloom.estimator.canned.linear_logits import linear_logit_fn_builder
+from tensorloom.estimator.canned.linear_sdca import LinearSDCA, check_sdca, sdca_spec
 from tensorloom.estimator.canned.optimizers import get_optimizer_instance
 from tensorloom.estimator.canned.partitioners import check_features, input_partitioner
 from tensorloom.estimator.estimator import Estimator
@@ -60,11 +61,13 @@ class LinearClassifier(Estimator):
         Raises:
           ValueError: an argument has an impossible value.
         """
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, n_classes, most=2)
         head = binary_or_multi_class_head(
             n_classes, weight_column, label_vocabulary, loss_reduction
         )
         super().__init__(
-            _model_fn(head, feature_columns, optimizer, partitioner, sparse_combiner),
+            _model_fn(head, columns, optimizer, partitioner, sparse_combiner),
             model_dir,
             config,
             warm_start_from=warm_start_from,
@@ -105,13 +108,15 @@ class LinearRegressor(Estimator):
         Raises:
           ValueError: an argument has an impossible value.
         """
+        columns = tuple(feature_columns or ())
+        check_sdca(optimizer, columns, sparse_combiner, label_dimension, most=1)
         head = RegressionHead(
             weight_column=weight_column,
             label_dimension=label_dimension,
             loss_reduction=loss_reduction,
         )
         super().__init__(
-            _model_fn(head, feature_columns, optimizer, partitioner, sparse_combiner),
+            _model_fn(head, columns, optimizer, partitioner, sparse_combiner),
             model_dir,
             config,
             warm_start_from=warm_start_from,
@@ -171,6 +176,8 @@ def _model_fn(
             values=tuple(features.values()),
             partitioner=partitioner or input_partitioner(config),
         ):
+            if isinstance(optimizer, LinearSDCA):
+                return sdca_spec(features, labels, mode, head, columns, optimizer)
             logit_fn = linear_logit_fn_builder(
                 head.logits_dimension, columns, sparse_combiner
             )

@@ -256,7 +256,7 @@ with tf.Session() as sess:
     result = sess.run([y, again, z], {features["x"]: [[1.0, 2.0], [3.0, 4.0]], features["k"]: ["a", "b"], features["v"]: [["a", "q"], ["", "b"]]}), [v.name for v in layer.variables], layer.compute_output_shape((None, 2)), [v.name for v in tf.trainable_variables()], [v.name for v in tf.global_variables()], error(layer, [1.0]), error(tf.keras.layers.DenseFeatures, [k])
 
 # program: sequences of columns
-# compare: error ops values
+# compare: error values
 # not in 2.21: error ops attrs values
 fc = tf.feature_column
 tf.set_random_seed(7)
