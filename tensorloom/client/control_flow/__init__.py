@@ -1,1 +1,1 @@
-"""`tf.cond`, `tf.while_loop` and what is built on them."""
+"""Building control flow of classic nodes: Switch, Merge, Enter, Exit, NextIteration."""

@@ -1,15 +1,22 @@
-"""`tf.cond`: one `If` node with a function for each branch."""
+"""`tf.cond`: one `If` node with a function for each branch, or classic nodes.
+
+Those are built in `control_flow/classic_cond.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow import control_flow_values
+from tensorloom.client.control_flow import classic_cond, control_flow_values
 from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.classic_node_counts import Tally, mark_as_classic
+from tensorloom.framework.graph.classic_node_counts import (
+    Tally,
+    makes_classic,
+    mark_as_classic,
+)
 from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.graph.graph_ir import READS_DECIDE
 from tensorloom.framework.graph.operation import Operation
@@ -63,6 +70,8 @@ def cond(
         _branch_function(true_fn, fn1, "true_fn", "fn1"),
         _branch_function(false_fn, fn2, "false_fn", "fn2"),
     )
+    if makes_classic(get_default_graph()):
+        return classic_cond.build_cond(pred, *branches, strict, name)
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
     with name_scope(name, "cond", [pred]) as scope:

@@ -285,6 +285,25 @@ class CondContext(ControlFlowContext):
         self._external_values[name] = inside
         return inside
 
+    def lead_out(self, value: Tensor) -> Tensor:
+        """What the branch ends in for a value that its function returned.
+
+        Must be called inside. What is not computed in the branch is switched, so that
+        it is there when the branch is taken.
+        """
+        name = value.name
+        if name in self._values:
+            return self._external_values.get(name, value)
+        self._values.add(name)
+        result = value
+        if self._outer_context is not None:
+            result = self._outer_context.AddValue(value)
+            self._values.add(result.name)
+            self._external_values[result.name] = result
+        inside: Tensor = classic.switch_beside(result, self._pred)[self._branch]
+        self._external_values[name] = inside
+        return inside
+
     def AddOp(self, op: Operation) -> None:
         """Takes in a new operation: its inputs become ones of this branch."""
         graph = op._graph

@@ -21,6 +21,7 @@ from tensorloom.ops.control_flow import classic
 if TYPE_CHECKING:
     from tensorloom.client.gradients.loop_gradient import LoopGradient
     from tensorloom.framework.graph.operation import Operation
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 # What only needs the shape of a value of the forward loop is computed there, and its
 # result kept for the gradient: it is smaller.
@@ -162,17 +163,28 @@ class WhileContext(ControlFlowContext):
         self._external_values[name] = entered
         return entered
 
-    def enter_all(self, tensors: Iterable[Tensor]) -> list[Tensor]:
-        """What the variables of a new loop start with, inside."""
+    def enter_all(
+        self, tensors: Iterable[Tensor], shapes: Iterable[TensorShape]
+    ) -> list[Tensor]:
+        """What the variables of a new loop start with, inside.
+
+        Args:
+          shapes: what each variable's shape is in all iterations.
+        """
         outer = self._outer_context
         sources = [t if outer is None else outer.AddValue(t) for t in tensors]
         with control_dependencies(None):
             entered: list[Tensor] = [
                 classic.enter(
-                    t, self._name, parallel_iterations=self._parallel_iterations
+                    t,
+                    self._name,
+                    parallel_iterations=self._parallel_iterations,
+                    use_input_shape=False,
                 )
                 for t in sources
             ]
+        for tensor, shape in zip(entered, shapes, strict=True):
+            tensor.set_shape(shape)
         for tensor in entered:
             tensor.graph.prevent_feeding(tensor)
             if outer is not None:

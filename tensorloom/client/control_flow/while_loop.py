@@ -1,16 +1,23 @@
-"""`tf.while_loop`: one `While` node with a function for the test and for the body."""
+"""`tf.while_loop`: one `While` node with a function for the test and for the body.
+
+Or classic nodes: those are built in `control_flow/classic_loop.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow import control_flow_values
+from tensorloom.client.control_flow import classic_loop, control_flow_values
 from tensorloom.client.control_flow.loop_invariants import invariant_shapes, is_within
 from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.classic_node_counts import Tally, mark_as_classic
+from tensorloom.framework.graph.classic_node_counts import (
+    Tally,
+    makes_classic,
+    mark_as_classic,
+)
 from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import control_dependencies, name_scope
@@ -65,8 +72,20 @@ def while_loop(
       ValueError: there are no loop variables, `body` returns another structure, or a
         variable's shape changes against its invariant.
     """
-    del swap_memory
     _check_arguments(cond, body, loop_vars, parallel_iterations)
+    if makes_classic(get_default_graph()):
+        return classic_loop.build_loop(
+            cond,
+            body,
+            loop_vars,
+            shape_invariants,
+            parallel_iterations,
+            back_prop,
+            swap_memory,
+            name,
+            maximum_iterations,
+            return_same_structure,
+        )
     is_limited = maximum_iterations is not None
     tally = Tally(get_default_graph())
     is_single = len(loop_vars) == 1 and not return_same_structure

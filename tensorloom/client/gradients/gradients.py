@@ -273,9 +273,9 @@ def _result(walk: GradientWalk, x: Any, unconnected: UnconnectedGradients) -> An
 
 def _loop_builder(graph: Graph) -> Any:
     if graph._has_control_flow_contexts:
-        from tensorloom.client.control_flow.classic_while import classic_while_loop
+        from tensorloom.client.control_flow.classic_loop import build_loop
 
-        return classic_while_loop
+        return build_loop
     from tensorloom.client.control_flow.while_loop import while_loop
 
     return while_loop

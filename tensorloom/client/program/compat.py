@@ -118,18 +118,21 @@ def disable_tensor_equality() -> None:
 
 @export("enable_control_flow_v2")
 def enable_control_flow_v2() -> None:
-    """Asks for control flow as functions.
+    """From now on `tf.cond` and `tf.while_loop` make an `If` and a `While` node.
 
-    `tf.cond` and `tf.while_loop` give the same values either way, but for seeds that
-    are derived from the graph's.
+    They give the same values either way, but for seeds that are derived from the
+    graph's. In functions they always do.
     """
-    classic_nodes.want_functions(True)
+    classic_nodes.choose(classic_nodes.Form.FUNCTIONS)
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
-    """Takes `enable_control_flow_v2` back."""
-    classic_nodes.want_functions(False)
+    """From now on `tf.cond` makes Switch and Merge, `tf.while_loop` Enter and Exit.
+
+    This is what they make from the start, outside of functions.
+    """
+    classic_nodes.choose(classic_nodes.Form.CLASSIC)
 
 
 @export("control_flow_v2_enabled")

@@ -16,6 +16,8 @@ In the functions of datasets and of `tf.function`, and after
 
 from __future__ import annotations
 
+import enum
+import os
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph.node_count import NodeCount
@@ -30,8 +32,20 @@ if TYPE_CHECKING:
 # The tensors from outside that are known in a branch, or in a loop.
 Frame = set["Tensor"]
 
-# Whether `tf.enable_control_flow_v2()` was called.
-_functions_are_wanted = False
+# TensorFlow's variable of the environment for functions from the start.
+_SWITCH = "TF_ENABLE_CONTROL_FLOW_V2"
+
+
+class Form(enum.Enum):
+    """What `tf.cond` and `tf.while_loop` build where TensorFlow 1.15 has a choice."""
+
+    CLASSIC = enum.auto()  # TensorFlow's nodes
+    COUNTED = enum.auto()  # functions, counted as TensorFlow's nodes
+    FUNCTIONS = enum.auto()  # functions, as after `tf.enable_control_flow_v2()`
+
+
+_DEFAULT = Form.CLASSIC
+_form = Form.FUNCTIONS if os.environ.get(_SWITCH, "0") != "0" else _DEFAULT
 
 
 class Tally:
@@ -39,7 +53,7 @@ class Tally:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self.is_on = builds_classic(graph)
+        self.is_on = counts_classic(graph)
         # Else a number that nobody reads.
         self._count = graph._node_count if self.is_on else NodeCount()
 
@@ -61,20 +75,27 @@ class Tally:
             count_entry(self._graph, tensor)
 
 
-def want_functions(wanted: bool) -> None:
-    """Says whether TensorFlow would make functions, from now on and in all graphs."""
-    global _functions_are_wanted
-    _functions_are_wanted = wanted
+def choose(form: Form) -> None:
+    """Says what is built from now on, in all graphs."""
+    global _form
+    _form = form
 
 
 def functions_are_wanted() -> bool:
     """Whether TensorFlow would make functions in all graphs."""
-    return _functions_are_wanted
+    return _form is Form.FUNCTIONS
 
 
-def builds_classic(graph: Graph) -> bool:
-    """Whether TensorFlow would build control flow of classic nodes in the graph."""
-    return graph.builds_classic and not _functions_are_wanted
+def makes_classic(graph: Graph) -> bool:
+    """Whether control flow of classic nodes is built in the graph."""
+    return (
+        _form is Form.CLASSIC and graph.builds_classic and not graph.building_function
+    )
+
+
+def counts_classic(graph: Graph) -> bool:
+    """Whether functions that are built in the graph count as classic nodes."""
+    return graph.builds_classic and _form is not Form.FUNCTIONS
 
 
 def mark_as_classic(op: Operation) -> None:

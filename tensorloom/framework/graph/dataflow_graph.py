@@ -232,10 +232,10 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
             self._node_count.value += 1
             self._operations.append(op)
             self._by_name[full_name] = op
-        if self._has_control_flow_contexts:
-            # What leads its inputs in is named after it.
-            with self.name_scope(f"{full_name}/"):
-                join_context(op)
+            if self._has_control_flow_contexts:
+                # What leads its inputs in is named after it.
+                with self.name_scope(f"{full_name}/"):
+                    join_context(op)
         return op
 
     def _own_inputs(self, tensors: Sequence[Tensor], name: str) -> list[Tensor]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tensorloom.client.classic_while import classic_while_loop
 
 import tensorloom as tf
-from tensorloom.client.control_flow.classic_while import classic_while_loop
 from tensorloom.master.functionalize import functionalize
 
 
