@@ -1,1 +1,1 @@
-"""Building control flow of classic nodes: Switch, Merge, Enter, Exit, NextIteration."""
+"""`tf.cond`, `tf.while_loop` and what is built on them."""

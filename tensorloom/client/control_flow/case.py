@@ -105,9 +105,10 @@ def _default_action(
             "Input error: None of conditions evaluated as True:",
             array_ops.stack(list(predicates), name="preds_c"),
         ]
-        checks = [control_flow_ops.Assert(predicates[last], data=data)]
-        if others:
-            checks.insert(0, _assert_at_most(others, 0, message))
+        checks = [
+            _assert_at_most(others, 0, message),
+            control_flow_ops.Assert(predicates[last], data=data),
+        ]
         with control_dependencies(checks):
             return actions[last]()
 

@@ -159,8 +159,9 @@ def _check_structures(originals: list[Any], branches: Sequence[_Branch]) -> None
     Raises:
       TypeError, ValueError: they do not.
     """
-    for structures in (originals, [branch.tensors for branch in branches]):
-        nest.map_structure(_match_indices, *structures)
+    if not _agree(originals):
+        for structures in (originals, [branch.tensors for branch in branches]):
+            nest.map_structure(_match_indices, *structures)
     try:
         nest.assert_same_structure(*originals, expand_composites=True)
     except TypeError as error:
@@ -171,6 +172,18 @@ def _check_structures(originals: list[Any], branches: Sequence[_Branch]) -> None
         raise ValueError(
             f"Incompatible return values of true_fn and false_fn: {error}"
         ) from None
+
+
+def _agree(originals: list[Any]) -> bool:
+    try:
+        nest.assert_same_structure(*originals, expand_composites=True)
+    except (TypeError, ValueError):
+        return False
+    return all(
+        a.indices.dtype == b.indices.dtype
+        for a, b in zip(*map(nest.flatten, originals), strict=True)
+        if isinstance(a, IndexedSlices)
+    )
 
 
 def _match_indices(a: Any, b: Any) -> None:

@@ -38,12 +38,25 @@ def count_of(tensor: Tensor) -> Any:
     return known or array_ops.shape(tensor)[0]
 
 
-def unstack(tensor: Tensor, count: Any, **options: Any) -> TensorArray:
-    """A TensorArray of the elements of a tensor."""
-    array: TensorArray = TensorArray(
-        dtype=tensor.dtype, size=count, dynamic_size=False, infer_shape=True, **options
-    ).unstack(tensor)
-    return array
+def unstack_all(
+    tensors: Sequence[Tensor], count: Any, *, knows_shapes: bool = False
+) -> list[TensorArray]:
+    """A TensorArray of the elements of each tensor.
+
+    Args:
+      knows_shapes: the arrays are told the shape of their elements.
+    """
+    arrays = [
+        TensorArray(
+            dtype=tensor.dtype,
+            size=count,
+            dynamic_size=False,
+            infer_shape=True,
+            element_shape=tensor.shape[1:] if knows_shapes else None,
+        )
+        for tensor in tensors
+    ]
+    return [a.unstack(tensor) for a, tensor in zip(arrays, tensors, strict=True)]
 
 
 def set_first_dimension(results: Sequence[Tensor], tensors: Sequence[Tensor]) -> None:

@@ -116,7 +116,8 @@ def _unstack_all(elems: Any) -> tuple[Any, Any]:
     """(the number of elements, a TensorArray for each leaf of `elems`)."""
     tensors = element_arrays.to_tensors(elems)
     count = element_arrays.count_of(tensors[0])
-    arrays = [element_arrays.unstack(t, count) for t in tensors]
+    # One after the other, as TensorFlow makes them here.
+    arrays = [element_arrays.unstack_all([t], count)[0] for t in tensors]
     return count, element_arrays.pack(elems, arrays)
 
 
@@ -149,9 +150,7 @@ def scan(
     with name_scope(name, "scan", nest.flatten(elems)):
         tensors = element_arrays.to_tensors(elems)
         count = element_arrays.count_of(tensors[0])
-        arrays = [
-            element_arrays.unstack(t, count, element_shape=t.shape[1:]) for t in tensors
-        ]
+        arrays = element_arrays.unstack_all(tensors, count, knows_shapes=True)
         first = count - 1 if reverse else 0
         if initializer is None:
             values = [a.read(first) for a in arrays]

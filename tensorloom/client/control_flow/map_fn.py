@@ -61,7 +61,7 @@ def map_fn(
                 else "elements in elems must be 1+ dimensional Tensors, not scalars"
             )
         count = element_arrays.count_of(tensors[0])
-        arrays = [element_arrays.unstack(t, count) for t in tensors]
+        arrays = element_arrays.unstack_all(tensors, count)
         start = array_ops.constant(0)
         results = [
             TensorArray(

@@ -22,7 +22,9 @@ ALWAYS: Condition = frozenset()
 
 
 def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
-    """Whether shared values are alive where all starts of loop variables are.
+    """Whether shared values are alive where the starts of loop variables are.
+
+    Those must be alive under one condition.
 
     Args:
       shared, starts: the Enters of a loop.
@@ -30,8 +32,11 @@ def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> 
     if not any(node.op in SWITCHES for node in graph.nodes.values()):
         return True
     conditions = _conditions(graph)
-    runs = ALWAYS.union(*(conditions[n.name, 0] for n in starts))
-    return all(conditions[n.name, 0] <= runs for n in shared)
+    runs = {conditions[n.name, 0] for n in starts}
+    if len(runs) > 1:
+        # The counter of a gradient that is taken in a branch, of a loop outside of it.
+        return False
+    return all(conditions[n.name, 0] <= ALWAYS.union(*runs) for n in shared)
 
 
 def _conditions(graph: GraphIR) -> dict[Edge, Condition]:

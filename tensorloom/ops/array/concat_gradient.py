@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tensorloom.framework.functions.classic_op_types import EXITS
 from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types.constant_value import constant_value
@@ -36,10 +37,24 @@ def gradients(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
     if len(parts) == 1:
         return [grad]
     if isinstance(grad, Tensor):
-        return _dense(parts, axis, grad)
+        return _dense(parts, _axis_beside(axis, grad), grad)
     if isinstance(grad, IndexedSlices):
         return _sparse(parts, axis, grad)
     raise TypeError(f"Expected Tensor or IndexedSlices, got {type(grad)}")
+
+
+def _axis_beside(axis: Tensor, grad: Tensor) -> Tensor:
+    """The axis; a constant of another branch or loop is made anew."""
+    if axis.op.type != "Const" or _context(axis) is _context(grad):
+        return axis
+    return constant(constant_value(axis), dtype=axis.dtype)
+
+
+def _context(tensor: Tensor) -> Any:
+    context = tensor.op._control_flow_context
+    if context is not None and tensor.op.type in EXITS:
+        return context.outer_context
+    return context
 
 
 def _dense(parts: Sequence[Tensor], axis: Tensor, grad: Tensor) -> list[Tensor]:

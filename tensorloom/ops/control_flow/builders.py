@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.export import export
-from tensorloom.framework.graph.classic_node_counts import Tally
+from tensorloom.framework.export import export, exports
+from tensorloom.framework.graph.classic_node_counts import Tally, makes_classic
 from tensorloom.framework.graph.graph import (
     Operation,
     Tensor,
@@ -79,11 +79,24 @@ def Assert(
             return _assert(condition, data, summarize)
         # The data are shown, and so brought to the host, by the failing check alone.
         condition = convert_to_tensor(condition, name="Condition")
+        if makes_classic(get_default_graph()):
+            return _guarded(condition, data, summarize)
         tally = Tally(get_default_graph())
         for tensor in (condition, *tensors):
             tally.bring(tensor)
         with name_scope("AssertGuard"), tally.made_as(_guarded_nodes(condition, data)):
             return _assert(condition, data, summarize)
+
+
+def _guarded(condition: Tensor, data: Any, summarize: int | None) -> Operation:
+    """The check in a branch of a `cond`, which is built above this layer."""
+    checked: Tensor = exports()["cond"](
+        condition,
+        no_op,
+        lambda: _assert(condition, data, summarize),
+        name="AssertGuard",
+    )
+    return checked.op
 
 
 def _guarded_nodes(condition: Tensor, data: Any) -> int:

@@ -1,7 +1,6 @@
-"""Builders of the primitives of classic control flow, for gradients of such graphs.
+"""Builders of the primitives of classic control flow: Switch, Merge, Enter, Exit.
 
-`tf.cond` and `tf.while_loop` build functions. What an imported graph has of Switch,
-Merge and frames grows by more of the same, made here.
+`tf.cond` and `tf.while_loop` are built of them, and so are their gradients.
 """
 
 from __future__ import annotations
@@ -15,21 +14,30 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import name_scope
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.dtypes import int64
-from tensorloom.framework.types.indexed_slices import IndexedSlices
+from tensorloom.framework.types.indexed_slices import (
+    IndexedSlices,
+    to_tensor_or_composite,
+)
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import identity as identity_ops
 from tensorloom.ops.math import cast as math_ops_cast
 from tensorloom.ops.math import sequence as math_ops_sequence
 
 
-def switch(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+def switch(data: Any, pred: Any, name: str = "Switch") -> tuple[Any, Any]:
     """`data` at the output that `pred` names: (when false, when true).
 
     Args:
-      data: a tensor, or IndexedSlices and the like.
+      data: what converts to a tensor, or IndexedSlices and the like.
+      pred: what converts to a bool scalar.
     """
-    if isinstance(data, Tensor):
+    if isinstance(data, Tensor) and isinstance(pred, Tensor):
         return tuple(apply_op("Switch", data=data, pred=pred, name=name))
-    with name_scope(name):
+    with name_scope(name) as scope:
+        data = to_tensor_or_composite(data, None, "data", True)
+        pred = convert_to_tensor(pred, name="pred")
+        if isinstance(data, Tensor):
+            return tuple(apply_op("Switch", data=data, pred=pred, name=scope))
         parts = [apply_op("Switch", data=t, pred=pred) for t in _parts(data)]
     return _packed(data, [p[0] for p in parts]), _packed(data, [p[1] for p in parts])
 

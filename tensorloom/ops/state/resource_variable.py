@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework.functions.classic_op_types import ENTERS, SWITCHES
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.registry.shape_inference import (
@@ -116,9 +117,13 @@ def _read_grad(op: Operation, grad: Tensor) -> Tensor:
 
 
 def variable_shape(handle: Tensor, out_type: dtypes.DType = dtypes.int32) -> Any:
-    """The shape behind a handle: a constant where it is known statically."""
+    """The shape behind a handle: a constant where it is known statically.
+
+    TensorFlow does not know it of a handle that came into a branch or a loop.
+    """
     data = handle._handle_data
-    if data is None or not data.shape.is_fully_defined():
+    came_in = handle.op.type in SWITCHES | ENTERS
+    if data is None or came_in or not data.shape.is_fully_defined():
         return apply_op("VariableShape", input=handle, out_type=out_type)
     from tensorloom.ops.array import constant as constant_op
 
