@@ -14,7 +14,6 @@ from tensorloom.client.control_flow.control_flow_values import is_tensor_array
 from tensorloom.client.control_flow.summary_writes import SummaryWrites
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.operation import Operation
-from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.scopes import add_to_collection, name_scope
 from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.indexed_slices import IndexedSlices
@@ -26,6 +25,7 @@ from tensorloom.ops.lists.tensor_array import build_ta_with_new_flow, one_of
 from tensorloom.ops.math import cast as math_ops_cast
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph.tensor import Tensor
     from tensorloom.ops.lists.tensor_array import TensorArray
 
 

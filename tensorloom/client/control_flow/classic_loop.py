@@ -145,7 +145,7 @@ class _Frame:
     def build(
         self, cond: Callable[..., Any], body: Callable[..., Any]
     ) -> tuple[Any, list[Tensor]]:
-        """Builds the loop; returns the structure of the body's result, and the Exits."""
+        """Builds the loop; returns the structure of the result, and the Exits."""
         # No session takes the graph while the loop lacks its way back.
         with get_default_graph()._lock:
             self._context.Enter()

@@ -21,6 +21,7 @@ from tensorloom.client.control_flow.control_flow_places import (
     is_within,
     output_context,
 )
+from tensorloom.client.program import program_log
 from tensorloom.framework.functions.classic_op_types import (
     ENTERS,
     NEXT_ITERATIONS,
@@ -136,14 +137,20 @@ class ControlFlowContext:
             # Enters and Switches are put where they belong after they were made.
             if input_loop is None or op._type in ENTERS | SWITCHES:
                 return
-            reason = f"'{producer.name}' is in a while loop."
+            reason = f"'{producer.name}' is in a while loop"
         elif is_within(loop, input_loop) or are_of_one_gradient(loop, input_loop):
             return
         else:
-            reason = "they are in different while loops."
-        raise ValueError(
-            f"Cannot use '{producer.name}' as input to '{op.name}' because {reason}"
+            reason = "they are in different while loops"
+        message = (
+            f"Cannot use '{producer.name}' as input to '{op.name}' because {reason}."
         )
+        program_log.info(
+            f"{message} Return it from the body, and use what the loop returns. "
+            f"'{producer.name}' was made at {producer.source_line()}, '{op.name}' at "
+            f"{op.source_line()}."
+        )
+        raise ValueError(f"{message} See info log for more details.")
 
     def GetWhileContext(self) -> WhileContext | None:
         """The innermost loop that this is, or is in."""
@@ -168,6 +175,12 @@ class ControlFlowContext:
 
     def __str__(self) -> str:
         return self._name
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The context as a message; None if it is not under the scope."""
+        from tensorloom.client.control_flow import control_flow_protos
+
+        return control_flow_protos.to_proto(self, export_scope)
 
     # --- gradients, made while the context is current ------------------------------
 
@@ -235,6 +248,13 @@ class CondContext(ControlFlowContext):
         self._pred = pred
         self._pivot = pivot
         self._branch = branch
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> CondContext:
+        """The branch that a `CondContextDef` of the default graph tells of."""
+        from tensorloom.client.control_flow import control_flow_protos
+
+        return control_flow_protos.cond_from_proto(context_def, import_scope)
 
     @property
     def pred(self) -> Tensor:

@@ -15,6 +15,7 @@ from tensorloom.client.control_flow.control_flow_places import (
 from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.scopes import control_dependencies
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import identity as identity_ops
 from tensorloom.ops.control_flow import classic
 
@@ -61,6 +62,13 @@ class WhileContext(ControlFlowContext):
         self._pivot: Tensor | None = None  # the output of the LoopCond
         self._loop_exits: list[Tensor] = []
         self._loop_enters: list[Tensor] = []
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
+        """The loop that a `WhileContextDef` of the default graph tells of."""
+        from tensorloom.client.control_flow import control_flow_protos
+
+        return control_flow_protos.while_from_proto(context_def, import_scope)
 
     def complete(
         self,
@@ -355,7 +363,8 @@ def _tensors(value: Any) -> list[Tensor]:
 def close_loop(merge: Any, value: Any) -> None:
     """Makes `value` what comes back to a Merge from the iteration before."""
     if isinstance(merge, Tensor):
-        merge._op._update_input(1, classic.next_iteration(value))
+        following = classic.next_iteration(convert_to_tensor(value))
+        merge._op._update_input(1, following)
         return
     following = classic.next_iteration(classic.as_slices(value))
     for part, next_part in zip(merge.components(), following.components(), strict=True):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tensorloom.framework.export import export
+from tensorloom.framework.graph.default_stack import get_default_graph
 from tensorloom.framework.registry import op_def_library
 from tensorloom.framework.types import constant_value, dtypes
 from tensorloom.framework.types.composite_tensor import CompositeTensor
@@ -115,6 +116,8 @@ class IndexedSlicesValue(NamedTuple):
 
 
 def _check_same_graph(*parts: Any) -> None:
+    if get_default_graph().building_function:
+        return  # what is from around the body is captured when it is used
     known = [p for p in parts if getattr(p, "graph", None) is not None]
     for part in known[1:]:
         if part.graph is not known[0].graph:

@@ -124,7 +124,7 @@ def with_dependencies(
     values = [*dependencies, output_tensor]
     with (
         name_scope(name, "control_dependency", values) as scope,
-        colocate_with(output_tensor),
+        colocate_with(_with_operation(output_tensor)),
         control_dependencies(dependencies),
     ):
         if isinstance(output_tensor, IndexedSlices):
@@ -134,6 +134,11 @@ def with_dependencies(
                 output_tensor.dense_shape,
             )
         return _identity(convert_to_tensor(output_tensor), scope)
+
+
+def _with_operation(value: Any) -> Any:
+    """The value, or for a plain one a constant: what others can be beside."""
+    return value if hasattr(value, "op") else convert_to_tensor(value)
 
 
 def _identity(tensor: Tensor, name: str) -> Tensor:
