@@ -130,7 +130,9 @@ def enable_control_flow_v2() -> None:
 def disable_control_flow_v2() -> None:
     """From now on `tf.cond` makes Switch and Merge, `tf.while_loop` Enter and Exit.
 
-    This is what they make from the start, outside of functions.
+    Outside of functions, that is, and with the names that TensorFlow 1.15 gives them.
+    A program that never says this gets an `If` and a `While` node, which are quicker to
+    build; its other nodes, and seeds derived from the graph's, are the same.
     """
     classic_nodes.choose(classic_nodes.Form.CLASSIC)
 

@@ -80,6 +80,8 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         self._variable_creators: list[Any] = []
         # Whether there are any of `client.control_flow_context`.
         self._has_control_flow_contexts = False
+        # Who makes the operation that is joining one of them at present.
+        self._joining_stack: Stack | None = None
 
     # --- identity ----------------------------------------------------
 
@@ -219,7 +221,14 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
             if output_types is None:
                 output_types = op_def.output_types(attrs)
             op = Operation(
-                self, op_def, full_name, inputs, control, attrs, output_types, stack
+                self,
+                op_def,
+                full_name,
+                inputs,
+                control,
+                attrs,
+                output_types,
+                self._joining_stack if stack is None else stack,
             )
             self._apply_scopes(op)
             try:
@@ -233,10 +242,21 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
             self._operations.append(op)
             self._by_name[full_name] = op
             if self._has_control_flow_contexts:
-                # What leads its inputs in is named after it.
-                with self.name_scope(f"{full_name}/"):
-                    join_context(op)
+                self._join(op)
         return op
+
+    def _join(self, op: Operation) -> None:
+        """Makes a new operation part of the branch or loop that it is made in.
+
+        What leads its inputs in is named after it, and made where it is made.
+        """
+        state = self._scopes
+        saved = state.name_stack, self._joining_stack
+        state.name_stack, self._joining_stack = op._name, op._stack
+        try:
+            join_context(op)
+        finally:
+            state.name_stack, self._joining_stack = saved
 
     def _own_inputs(self, tensors: Sequence[Tensor], name: str) -> list[Tensor]:
         """Inputs of an operation, those of finished branches brought into this graph.

@@ -152,7 +152,9 @@ def _is_sorted(nodes: Mapping[str, Node], known: set[str]) -> bool:
     done = set(known)
     for name, node in nodes.items():
         for producer, _ in node.inputs:
-            if producer not in done:
+            if producer not in done and not (
+                node.op in MERGES and _is_back_edge(nodes.get(producer))
+            ):
                 return False
         for control in node.control_inputs:
             if control not in done:

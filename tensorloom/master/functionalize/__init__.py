@@ -18,7 +18,7 @@ from tensorloom.master.functionalize.loops import functionalize_loops
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.prepare.shape_propagation import with_shapes
 
-__all__ = ["functionalize"]
+__all__ = ["functionalize", "with_shapes_inside"]
 
 
 def functionalize(graph: GraphIR) -> GraphIR:
@@ -27,7 +27,6 @@ def functionalize(graph: GraphIR) -> GraphIR:
         _is_classic(function.nodes) for function in graph.functions.values()
     ):
         return graph
-    known = frozenset(graph.functions)
     graph = functionalize_conds(functionalize_loops(graph))
     pending = list(graph.functions)
     while pending:
@@ -35,9 +34,14 @@ def functionalize(graph: GraphIR) -> GraphIR:
         # What was a loop in the body has a body of its own now.
         pending += [name for name in changed.functions if name not in graph.functions]
         graph = changed
-    if _is_classic(graph.nodes):
-        return graph  # shapes inside are for the worker to find
-    return with_shapes(graph, graph.functions.keys() - known)
+    return graph
+
+
+def with_shapes_inside(before: GraphIR, functional: GraphIR) -> GraphIR:
+    """What `functionalize` made of a graph, with the shapes in its new functions."""
+    if functional is before or _is_classic(functional.nodes):
+        return functional  # shapes inside are for the worker to find
+    return with_shapes(functional, functional.functions.keys() - before.functions)
 
 
 def _is_classic(nodes: Mapping[str, Node]) -> bool:

@@ -7,7 +7,7 @@ alive whenever the loop runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.functions.classic_op_types import EXITS, MERGES, SWITCHES
@@ -21,22 +21,48 @@ Condition = frozenset[Literal]  # all that must hold
 ALWAYS: Condition = frozenset()
 
 
-def outlives(graph: GraphIR, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
-    """Whether shared values are alive where the starts of loop variables are.
+class Liveness:
+    """The conditions of a graph's values; they are found when they are first asked for.
 
-    Those must be alive under one condition.
-
-    Args:
-      shared, starts: the Enters of a loop.
+    A graph in which loops have become nodes may be asked about by the one before.
     """
-    if not any(node.op in SWITCHES for node in graph.nodes.values()):
-        return True
-    conditions = _conditions(graph)
-    runs = {conditions[n.name, 0] for n in starts}
-    if len(runs) > 1:
-        # The counter of a gradient that is taken in a branch, of a loop outside of it.
-        return False
-    return all(conditions[n.name, 0] <= ALWAYS.union(*runs) for n in shared)
+
+    def __init__(self, graph: GraphIR) -> None:
+        self._graph = graph
+        self._found: dict[Edge, Condition] | None = None
+
+    def of(self, nodes: Iterable[Node]) -> list[Condition]:
+        """The condition of each node's first output."""
+        if self._found is None:
+            self._found = self._find()
+        return [self._found.get((node.name, 0), ALWAYS) for node in nodes]
+
+    def outlives(self, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
+        """Whether shared values are alive where all starts of loop variables are.
+
+        Args:
+          shared, starts: the Enters of a loop.
+        """
+        runs = ALWAYS.union(*self.of(starts))
+        return all(condition <= runs for condition in self.of(shared))
+
+    def outliving(self, starts: Sequence[Node]) -> list[int]:
+        """Which loop variables are alive, in a branch or not, without all others.
+
+        The counter that a gradient taken in a branch adds to a loop outside of it
+        lives in the branch, for one.
+        """
+        nodes = self._graph.nodes
+        conditions = self.of(starts)
+        runs = ALWAYS.union(*conditions)
+        # Of the last iteration of a loop around nobody reads anything.
+        branches = {(e, o) for e, o in runs if nodes[e[0]].op != "LoopCond"}
+        return [i for i, c in enumerate(conditions) if not branches <= c]
+
+    def _find(self) -> dict[Edge, Condition]:
+        if not any(node.op in SWITCHES for node in self._graph.nodes.values()):
+            return {}
+        return _conditions(self._graph)
 
 
 def _conditions(graph: GraphIR) -> dict[Edge, Condition]:

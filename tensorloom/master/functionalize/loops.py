@@ -33,7 +33,7 @@ from tensorloom.framework.graph.graph_ir import (
 from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
-from tensorloom.master.functionalize.liveness import outlives
+from tensorloom.master.functionalize.liveness import Liveness
 from tensorloom.master.optimize.node_facts import is_pure
 
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ def functionalize_loops(graph: GraphIR) -> GraphIR:
         frames = _innermost_frames(graph, failed)
         if not frames:
             return graph
+        liveness = Liveness(graph)
         for frame in frames:
-            changed = _functionalize(graph, frame)
+            changed = _functionalize(graph, frame, liveness)
             if changed is None:
                 failed.add(frame.name)
             else:
@@ -249,17 +250,20 @@ def _without_waits(
 # --- the loop as a node --------------------------------------------------------------
 
 
-def _functionalize(graph: GraphIR, frame: _Frame) -> GraphIR | None:
+def _functionalize(graph: GraphIR, frame: _Frame, liveness: Liveness) -> GraphIR | None:
     loop = _understand(graph, frame)
-    if loop is None or not outlives(graph, loop.constants, loop.starts):
+    if loop is None or not liveness.outlives(loop.constants, loop.starts):
+        return None
+    alone = liveness.outliving(loop.starts)
+    if alone and _are_read(graph, [n for n, i in loop.exits if i in alone]):
         return None
     late = _late_enters(graph, frame)
     if late:
         punctual = [n for n in loop.starts if n.name not in late]
-        if not punctual or not outlives(graph, late.values(), punctual):
+        if not punctual or not liveness.outlives(late.values(), punctual):
             return None
         sooner = _without_waits(graph, frame, late)
-        return None if sooner is None else _functionalize(*sooner)
+        return None if sooner is None else _functionalize(*sooner, Liveness(sooner[0]))
     inputs = [*loop.starts, *loop.constants]
     types = [graph.nodes[n.inputs[0][0]].output_types[n.inputs[0][1]] for n in inputs]
     if any(t._is_ref_dtype for t in types[: len(loop.starts)]):
@@ -285,6 +289,11 @@ def _functionalize(graph: GraphIR, frame: _Frame) -> GraphIR | None:
     ):
         return None
     return _with_while(graph, frame, loop, types, args, (test.nodes, step.nodes))
+
+
+def _are_read(graph: GraphIR, nodes: Iterable[Node]) -> bool:
+    names = {node.name for node in nodes}
+    return any(not names.isdisjoint(n.producers) for n in graph.nodes.values())
 
 
 def _constant_ends(loop: _Loop, args: list[str]) -> dict[Edge, str]:
@@ -393,10 +402,18 @@ def _with_while(
         loop.condition.source,
     )
     gone = {n.name for n in [*frame.enters, *frame.inner]}
-    nodes = {n: node for n, node in graph.nodes.items() if n not in gone}
-    nodes[name] = while_node
-    for node, index in loop.exits:
-        nodes[node.name] = as_identity(node).replace(inputs=((name, index),))
+    exits = {
+        node.name: as_identity(node).replace(inputs=((name, index),))
+        for node, index in loop.exits
+    }
+    nodes: dict[str, Node] = {}
+    for key, node in graph.nodes.items():
+        if key in exits:
+            nodes.setdefault(name, while_node)  # where it is most often in order
+            nodes[key] = exits[key]
+        elif key not in gone:
+            nodes[key] = node
+    nodes.setdefault(name, while_node)
     functions = {**graph.functions, test.name: test, step.name: step}
     changed = GraphIR(nodes, functions, graph.producer, graph.min_consumer)
     return changed.with_nodes(sort_topologically(nodes))

@@ -27,7 +27,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
 from tensorloom.framework.runtime.session_config import check_executor_type
-from tensorloom.master.functionalize import functionalize
+from tensorloom.master.functionalize import functionalize, with_shapes_inside
 from tensorloom.master.lower.interdependent_bodies import entangled_nodes
 from tensorloom.master.lower.lower_functional import lower_functional
 from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
@@ -238,7 +238,9 @@ class Master:
             functional = self._functional(session, shaped, target)
             functional = with_shapes_of_feeds(functional, target.evaluate)
         if functional is None:
-            functional = self._functional(session, pruned, target)
+            functional = with_shapes_inside(
+                pruned, self._functional(session, pruned, target)
+            )
         placed = session.placer.place(self._optimized(session, functional, target))
         parts: list[Part] = []
         graphs = self._partition(session, placed)

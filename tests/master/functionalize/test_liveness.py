@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
+from tensorloom.client.control_flow.classic_loop import build_loop
 from tensorloom.master.functionalize import functionalize
 
 
@@ -19,7 +20,7 @@ def _loop(x: Any, p: Any, shared: Any) -> Any:
         return i + 1, merged
 
     start = [tf.constant(0), tf.identity(x)]
-    return tf.while_loop(lambda i, a: i < 3, body, start)[1]
+    return build_loop(lambda i, a: i < 3, body, start)[1]
 
 
 def _remaining(graph: tf.Graph) -> list[str]:
@@ -52,7 +53,7 @@ def test_a_loop_in_a_branch_shares_values_of_the_branch() -> None:
         shared = alive * 3.0
         with tf.control_dependencies([alive]):
             zero = tf.constant(0)
-        _, product = tf.while_loop(
+        _, product = build_loop(
             lambda i, a: i < 3, lambda i, a: (i + 1, a * shared), [zero, alive]
         )
         y = tf.raw_ops.Merge(inputs=[other, product])[0]
