@@ -77,7 +77,10 @@ def _results(branch: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
     new = [tensor for tensor in dict.fromkeys(tensors) if tensor not in known]
     if new:
         branches = cond_gradient.branch_graphs(op)
-        with op.graph._node_count.made_as(0):
+        with (
+            op.graph._construction.building(),
+            op.graph._node_count.made_as(0),
+        ):
             for tensor in new:
                 for graph in branches:
                     graph.outputs.append(_value_in(graph, tensor))

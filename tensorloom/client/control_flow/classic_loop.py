@@ -147,7 +147,7 @@ class _Frame:
     ) -> tuple[Any, list[Tensor]]:
         """Builds the loop; returns the structure of the result, and the Exits."""
         # No session takes the graph while the loop lacks its way back.
-        with get_default_graph()._lock:
+        with get_default_graph()._construction.building():
             self._context.Enter()
             try:
                 return self._build(cond, body)

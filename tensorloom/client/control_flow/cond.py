@@ -74,7 +74,10 @@ def cond(
         return classic_cond.build_cond(pred, *branches, strict, name)
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
-    with name_scope(name, "cond", [pred]) as scope:
+    with (
+        name_scope(name, "cond", [pred]) as scope,
+        get_default_graph()._construction.building(),
+    ):
         names = [func_graph.unique_function_name(scope, k) for k in ("true", "false")]
         predicate = convert_to_tensor(pred, name="pred")
         if predicate.dtype.base_dtype != dtypes.bool:

@@ -151,8 +151,8 @@ def scan(
         tensors = element_arrays.to_tensors(elems)
         count = element_arrays.count_of(tensors[0])
         arrays = element_arrays.unstack_all(tensors, count, knows_shapes=True)
-        first = count - 1 if reverse else 0
         if initializer is None:
+            first = count - 1 if reverse else 0
             values = [a.read(first) for a in arrays]
         else:
             values = [convert_to_tensor(v) for v in nest.flatten(initializer)]

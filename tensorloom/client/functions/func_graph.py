@@ -80,6 +80,7 @@ class FuncGraph(Graph):
         # One library and one set of collections for a graph and all its bodies: a
         # variable made in a branch is a variable of the program.
         self._functions = outer._functions
+        self._construction = outer._construction
         self._collections = outer._collections
         self._variable_creators = outer._variable_creators
         self._inherit_scopes(outer)

@@ -79,7 +79,11 @@ def gradients(
     """
     others = [v for v in (xs, grad_ys, stop_gradients) if v is not None]
     around = graph_around(_as_list(ys), [v for part in others for v in _as_list(part)])
-    with nullcontext() if around is None else around.as_default():
+    with (
+        nullcontext() if around is None else around.as_default(),
+        # Forward loops and branches come to give what the gradient reads.
+        get_default_graph()._construction.building(),
+    ):
         return build_gradients(
             ys,
             xs,

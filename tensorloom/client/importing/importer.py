@@ -72,7 +72,7 @@ def import_graph_def(
         mapping = _to_tensors(mapping, name)
     importer = _Importer(graph, prefix, InputMapping(mapping))
     try:
-        with collection_paused():
+        with collection_paused(), graph._construction.building():
             importer.add(proto, producer_op_list, wanted or ())
     except errors.InvalidArgumentError as error:
         if "Cannot parse tensor from proto" in error.message:

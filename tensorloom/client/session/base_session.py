@@ -291,7 +291,7 @@ class BaseSession(SessionInterface):
     def _extend_graph(self) -> str:
         """Sends what the master has not seen of the graph; returns the handle."""
         graph = self._graph
-        with self._lock, graph._lock:
+        with graph._construction.taking(), self._lock, graph._lock:
             count = len(graph._operations)
             functions = dict(list(graph._functions.items())[self._sent_functions :])
             changes = graph._mutations[self._sent_changes :]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph import default_stack, operation_shapes
+from tensorloom.framework.graph.construction import Construction
 from tensorloom.framework.graph.graph_collections import GraphCollections
 from tensorloom.framework.graph.graph_ir import (
     MIN_CONSUMER_VERSION,
@@ -51,6 +52,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         GraphScopes.__init__(self)
         GraphCollections.__init__(self)
         self._lock = threading.RLock()
+        self._construction = Construction()
         self._operations: list[Operation] = []  # in the order of their making
         self._by_name: dict[str, Operation] = {}
         self._functions: dict[str, FunctionIR] = {}
@@ -248,11 +250,13 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
     def _join(self, op: Operation) -> None:
         """Makes a new operation part of the branch or loop that it is made in.
 
-        What leads its inputs in is named after it, and made where it is made.
+        What leads its inputs in is named after it, and made where it is made. Constants
+        have no scope of their own in TensorFlow.
         """
         state = self._scopes
         saved = state.name_stack, self._joining_stack
-        state.name_stack, self._joining_stack = op._name, op._stack
+        scope = op._name.rpartition("/")[0] if op._type == "Const" else op._name
+        state.name_stack, self._joining_stack = scope, op._stack
         try:
             join_context(op)
         finally:
@@ -433,7 +437,8 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
 
     def to_ir(self) -> GraphIR:
         """The whole graph as the light graph of master and worker."""
-        nodes = self.nodes_since(0)
+        with self._construction.taking():
+            nodes = self.nodes_since(0)
         return GraphIR(
             {n.name: n for n in nodes},
             dict(self._functions),

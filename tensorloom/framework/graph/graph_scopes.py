@@ -235,6 +235,8 @@ class GraphScopes:
         if control_inputs is None:
             return ControlDependencies(self, None)
         ops: list[Operation] = []
+        # What is waited for already is not waited for again.
+        current = self._current_control_dependencies()
         for value in control_inputs:
             value = _control_input(value)
             if isinstance(value, Tensor):
@@ -244,8 +246,9 @@ class GraphScopes:
             op: Operation = self.as_graph_element(value)  # type: ignore[attr-defined]
             if isinstance(op, Tensor):
                 op = op.op
-            if op not in ops:
+            if op not in current:
                 ops.append(op)
+                current.add(op)
         return ControlDependencies(self, ops)
 
     def _control_inputs_for(self, inputs: Iterable[Tensor]) -> list[Operation]:

@@ -216,17 +216,20 @@ class Operation(OperationPrivateNames):
 
     def _set_device(self, device: Any) -> None:
         text = device if isinstance(device, str) else device.to_string()
-        self._graph._changed(self)
-        self._device = text
+        with self._graph._lock:
+            self._graph._changed(self)
+            self._device = text
 
     def _set_attr(self, name: str, value: Any) -> None:
         """Sets an attr, given as a decoded value or as an AttrValue proto."""
-        self._graph._changed(self)
-        self._attrs[name] = attr_value.decoded(value)
+        with self._graph._lock:
+            self._graph._changed(self)
+            self._attrs[name] = attr_value.decoded(value)
 
     def _clear_attr(self, name: str) -> None:
-        self._graph._changed(self)
-        self._attrs.pop(name, None)
+        with self._graph._lock:
+            self._graph._changed(self)
+            self._attrs.pop(name, None)
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
         """Replaces a data input.
@@ -243,11 +246,12 @@ class Operation(OperationPrivateNames):
             raise ValueError(f"{tensor} must be from the same graph as {self!r}.")
         inputs = list(self._inputs)
         self._check_update(inputs, index, tensor)
-        self._graph._changed(self)
-        inputs[index]._consumers.remove(self)
-        inputs[index] = tensor
-        tensor._consumers.append(self)
-        self._inputs = InputList(inputs)
+        with self._graph._lock:
+            self._graph._changed(self)
+            inputs[index]._consumers.remove(self)
+            inputs[index] = tensor
+            tensor._consumers.append(self)
+            self._inputs = InputList(inputs)
 
     def _check_update(self, inputs: list[Tensor], index: int, tensor: Tensor) -> None:
         if not 0 <= index < len(inputs):
@@ -278,18 +282,20 @@ class Operation(OperationPrivateNames):
             if not isinstance(op, Operation):
                 raise TypeError(f"op must be an Operation: {op}")
             if op not in self._control_inputs:
-                self._graph._changed(self)
-                self._control_inputs.append(op)
-                op._control_outputs.append(self)
+                with self._graph._lock:
+                    self._graph._changed(self)
+                    self._control_inputs.append(op)
+                    op._control_outputs.append(self)
 
     def _add_control_input(self, op: Operation) -> None:
         self._add_control_inputs([op])
 
     def _remove_all_control_inputs(self) -> None:
-        self._graph._changed(self)
-        for op in self._control_inputs:
-            op._control_outputs.remove(self)
-        self._control_inputs = []
+        with self._graph._lock:
+            self._graph._changed(self)
+            for op in self._control_inputs:
+                op._control_outputs.remove(self)
+            self._control_inputs = []
 
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context

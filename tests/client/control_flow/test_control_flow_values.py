@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.framework.graph import classic_node_counts
+from tensorloom.framework.graph.classic_node_counts import Form
 from tests.client.control_flow.control_flow_programs import PROGRAMS
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "control_flow_values.json"
@@ -41,8 +43,10 @@ def _feeds(graph: tf.Graph, case: int) -> dict[tf.Tensor, np.ndarray[Any, Any]]:
 
 
 @pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
+@pytest.mark.parametrize("form", Form, ids=lambda form: form.name.lower())
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_values_are_tensorflows(name: str) -> None:
+def test_values_are_tensorflows(name: str, form: Form) -> None:
+    classic_node_counts.choose(form)
     with tf.Graph().as_default() as graph:
         fetches = [x for x in PROGRAMS[name](tf) if x is not None]
         initializer = tf.global_variables_initializer()

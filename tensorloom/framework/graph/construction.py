@@ -1,0 +1,61 @@
+"""Who may look at a graph while it is being built.
+
+A loop, a branch or a gradient is made in several steps: an operation is there before
+its inputs lead where they should. Any number of threads may be at that, or any number
+may take the graph to a session, but not both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Construction:
+    """The turns of those who build a graph and of those who take it as it is."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._builders = 0
+        self._takers = 0
+        self._own = threading.local()  # depth: how often this thread has begun to build
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Inside, no other thread takes the graph."""
+        depth = getattr(self._own, "depth", 0)
+        if not depth:
+            with self._turn:
+                while self._takers:
+                    self._turn.wait()
+                self._builders += 1
+        self._own.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._own.depth = depth
+            if not depth:
+                with self._turn:
+                    self._builders -= 1
+                    self._turn.notify_all()
+
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Inside, all that other threads have begun is complete.
+
+        A thread that takes the graph while it builds itself gets it as it is.
+        """
+        if getattr(self._own, "depth", 0):
+            yield
+            return
+        with self._turn:
+            while self._builders:
+                self._turn.wait()
+            self._takers += 1
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._takers -= 1
+                self._turn.notify_all()
