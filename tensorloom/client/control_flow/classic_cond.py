@@ -159,11 +159,12 @@ def _check_structures(originals: list[Any], branches: Sequence[_Branch]) -> None
     Raises:
       TypeError, ValueError: they do not.
     """
+    first, second = originals
     if not _agree(originals):
         for structures in (originals, [branch.tensors for branch in branches]):
             nest.map_structure(_match_indices, *structures)
     try:
-        nest.assert_same_structure(*originals, expand_composites=True)
+        nest.assert_same_structure(first, second, expand_composites=True)
     except TypeError as error:
         raise TypeError(
             f"Incompatible return types of true_fn and false_fn: {error}"
@@ -175,8 +176,9 @@ def _check_structures(originals: list[Any], branches: Sequence[_Branch]) -> None
 
 
 def _agree(originals: list[Any]) -> bool:
+    first, second = originals
     try:
-        nest.assert_same_structure(*originals, expand_composites=True)
+        nest.assert_same_structure(first, second, expand_composites=True)
     except (TypeError, ValueError):
         return False
     return all(

@@ -99,7 +99,7 @@ class LoopGradient:
         context.AddName(zero.name)
         entered = self._enter(context, zero, "f_count")
         merged = classic.merge([entered, entered])
-        last, current = classic.switch(merged, context.pivot)  # type: ignore[arg-type]
+        last, current = classic.switch(merged, context.pivot)
         step = apply_op("Add", x=current, y=1)
         index = classic.next_iteration(step)
         merged._op._update_input(1, index)

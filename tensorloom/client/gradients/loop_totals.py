@@ -46,7 +46,7 @@ def _add_up_dense(context: WhileContext, enter: Operation, grad: Tensor) -> Tens
     start = _zeros(context, enter._inputs[0], grad)
     context.Enter()
     total = classic.merge([_enter(context, start, True)] * 2, "b_acc")
-    current = classic.switch(total, context.pivot)  # type: ignore[arg-type]
+    current = classic.switch(total, context.pivot)
     added = apply_op("Add", x=current[1], y=grad)
     total._op._update_input(1, classic.next_iteration(added))
     return _leave(context, [current[0]])[0]
