@@ -17,7 +17,8 @@ import sys
 MODULES = """
 . autograph bitwise compat config config.experimental config.optimizer
 config.threading contrib.framework debugging
-distributions dtypes errors experimental feature_column gfile graph_util image
+distributions dtypes errors estimator estimator.experimental estimator.export
+estimator.inputs experimental feature_column gfile graph_util image
 initializers io io.gfile layers linalg logging lookup
 lookup.experimental losses manip math metrics nn nn.rnn_cell python_io quantization
 queue ragged random random.experimental resource_loader saved_model sets signal
