@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
 TORCH_ROWS = re.compile("MLP|CNN|residual")
+NOT_IN_221 = re.compile(r"tf\.layers")  # TensorFlow 2.21 has none with its Keras
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -81,8 +82,10 @@ class Suite:
     def _systems_of(self, name: str) -> list[str]:
         if OURS_ALONE.search(name) is not None:
             return [key for key in self._systems if key == OURS]
-        with_torch = TORCH_ROWS.search(name) is not None
-        return [key for key in self._systems if key != "torch" or with_torch]
+        without = {"torch"} if TORCH_ROWS.search(name) is None else set()
+        if NOT_IN_221.search(name) is not None:
+            without.add("2.21")
+        return [key for key in self._systems if key not in without]
 
     def _prepare(self, system: str, row: Row) -> bool:
         if system not in self._workers:

@@ -56,7 +56,7 @@ def load_frozen(tf):
     return min(seconds_of(load) for _ in range(3))
 
 
-@table.once("build a CNN of tf.layers", target=0.5)
+@table.once("build a convolutional network of tf.layers", target=0.5)
 def build_layers(tf):
     def build():
         with tf.Graph().as_default():
