@@ -34,6 +34,7 @@ def two_tasks(address: str) -> str:
     return (
         'D = ["/job:worker/task:0", "/job:worker/task:1"]\n'
         f'TARGET = "{address}"\nCONFIG = tf.ConfigProto()\n'
+        "tf.Session.reset(TARGET)\n"  # what programs before have left in queues
     )
 
 

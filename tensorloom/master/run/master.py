@@ -27,6 +27,7 @@ from tensorloom.framework.interfaces import (
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
 from tensorloom.framework.runtime.session_config import check_executor_type
+from tensorloom.master import verify
 from tensorloom.master.functionalize import functionalize, with_shapes_inside
 from tensorloom.master.lower.interdependent_bodies import entangled_nodes
 from tensorloom.master.lower.lower_functional import lower_functional
@@ -64,6 +65,14 @@ class MasterEnvironment:
     evaluate: Evaluate
     #: Whether a node has a kernel on a device type.
     has_kernel: HasKernel
+
+
+def _without_implied_controls(placed: GraphIR) -> GraphIR:
+    """The placed graph with fewer control edges between tasks, verified in tests."""
+    reduced = drop_implied_controls(placed)
+    if verify.ENABLED:
+        verify.new_verifier(()).check("implied_controls", placed, reduced)
+    return reduced
 
 
 @dataclass(slots=True, eq=False)
@@ -296,7 +305,7 @@ class Master:
         """The parts by task; the graph itself where there is one task."""
         if len(session.workers) == 1:
             return {next(iter(session.workers)): placed}
-        routed = drop_implied_controls(route_ends(placed, session.devices))
+        routed = _without_implied_controls(route_ends(placed, session.devices))
         return graph_partition.partition(
             routed,
             lambda node: device_name.task_of(node.device),
