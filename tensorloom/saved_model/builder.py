@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
@@ -20,7 +20,6 @@ from tensorloom.train.checkpoints.saver import Saver
 from tensorloom.train.checkpoints.saver_builder import V2
 from tensorloom.train.meta_graph import meta_graph
 
-_logger = logging.getLogger("tensorloom")
 _MAX_BYTES = 2**31
 _MAX_CONSTANT_BYTES = 2**31 - 2**26  # some room for the nodes
 
@@ -161,7 +160,7 @@ class SavedModelBuilder:
         if self._constants is not None:
             self._constants.finish()
         path = self._directory.publish(name, data)
-        _logger.info("SavedModel written to: %s", path)
+        program_log.info("SavedModel written to: %s", path)
         return path.encode()
 
     # --- parts -----------------------------------------------------------------------
