@@ -114,7 +114,7 @@ def compute_weighted_loss(
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", [losses, weights]):
         # What scales gradients by the number of replicas reads it.
-        get_default_graph()._last_loss_reduction = reduction  # type: ignore[attr-defined]
+        get_default_graph()._last_loss_reduction = reduction
         with control_dependencies([assert_broadcastable(weights, losses)]):
             losses = convert_to_tensor(losses)
             kind = losses.dtype
