@@ -201,9 +201,9 @@ def test_group_lock_lets_one_group_in() -> None:
 
 def test_docstrings() -> None:
     doc = docstrings.add_notice_to_docstring(
-        "First.\n\nMore.", "Do.", "None", "(x)", []
+        "First.\n\nMore.", "Do.", "None", "(x)", ["Gone."]
     )
-    assert doc == "First. (x)\n\nDo.\n\nMore."
+    assert doc == "First. (x)\n\nWarning: Gone.\nDo.\n\nMore."
 
     class Owner:
         @docstrings.classproperty

@@ -81,6 +81,9 @@ def signature_of(argspec: Any) -> inspect.Signature:
     """The Signature that a FullArgSpec describes."""
     kinds = inspect.Parameter
     defaults = list(argspec.defaults or ())
+    # The named tuple of Python 2 has fewer fields.
+    by_keyword = getattr(argspec, "kwonlyargs", ())
+    varkw = argspec[2]
     required = len(argspec.args) - len(defaults)
     values = [kinds.empty] * required + defaults
     parameters = [
@@ -89,11 +92,11 @@ def signature_of(argspec: Any) -> inspect.Signature:
     ]
     if argspec.varargs:
         parameters.append(kinds(argspec.varargs, kinds.VAR_POSITIONAL))
-    for name in argspec.kwonlyargs:
+    for name in by_keyword:
         value = (argspec.kwonlydefaults or {}).get(name, kinds.empty)
         parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=value))
-    if argspec.varkw:
-        parameters.append(kinds(argspec.varkw, kinds.VAR_KEYWORD))
+    if varkw:
+        parameters.append(kinds(varkw, kinds.VAR_KEYWORD))
     return inspect.Signature(parameters)
 
 

@@ -15,6 +15,10 @@ from typing import Any
 
 from tensorloom.client.program import program_log
 from tensorloom.compat.internals.decorators import make_decorator
+from tensorloom.compat.internals.docstrings import (
+    add_notice_to_docstring,
+    validate_callable,
+)
 
 _DATE = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 _told: set[tuple[str, ...]] = set()
@@ -59,19 +63,14 @@ def _caller() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "unknown"
 
 
-def _tell(key: tuple[str, ...], warn_once: bool, text: str) -> None:
+def _tell(key: tuple[str, ...], warn_once: bool, text: str, *args: Any) -> None:
     if not _loud or (warn_once and key in _told):
         return
     _told.add(key)
-    program_log.warning("From %s: %s", _caller(), text)
+    program_log.warning(f"From %s: {text}", _caller(), *args)
 
 
-def _with_notice(doc: str | None, heading: str, notice: str) -> str:
-    """A docstring with a notice after its first line."""
-    if not doc:
-        return f"{heading}\n\nWarning: {notice}"
-    first, _, rest = doc.partition("\n")
-    return f"{first} {heading}\n\nWarning: {notice}\n{rest}"
+_GONE = "is deprecated and will be removed %s.\nInstructions for updating:\n%s"
 
 
 def deprecated(
@@ -90,20 +89,26 @@ def deprecated(
     _check(date, instructions)
 
     def decorate(func: Any) -> Any:
-        if not callable(func):
-            raise ValueError(f"{func} is not a function.")
+        validate_callable(func, "deprecated")
         name = getattr(func, "__qualname__", repr(func))
-        notice = (
-            f"{name} (from {func.__module__}) is deprecated and will be removed "
-            f"{_when(date)}.\nInstructions for updating:\n{instructions}"
-        )
+        home = func.__module__
 
         @functools.wraps(func)
         def decorated(*args: Any, **kwargs: Any) -> Any:
-            _tell(("function", name, func.__module__), warn_once, notice)
+            what = (name, home, _when(date), instructions)
+            _tell(("function", name, home), warn_once, f"%s (from %s) {_GONE}", *what)
             return func(*args, **kwargs)
 
-        doc = _with_notice(func.__doc__, "(deprecated)", notice)
+        doc = add_notice_to_docstring(
+            func.__doc__,
+            instructions,
+            "DEPRECATED FUNCTION",
+            "(deprecated)",
+            [
+                f"THIS FUNCTION IS DEPRECATED. It will be removed {_when(date)}.",
+                "Instructions for updating:",
+            ],
+        )
         made = make_decorator(func, decorated, "deprecated", doc)
         made.__doc__ = doc
         return made
@@ -195,30 +200,42 @@ def _decorate_arguments(
     def decorated(*args: Any, **kwargs: Any) -> Any:
         if _loud:
             try:
-                given = dict(signature.bind(*args, **kwargs).arguments)
+                bound = signature.bind(*args, **kwargs)
+                if not values_are_fine:
+                    bound.apply_defaults()  # a default may be such a value
+                given = dict(bound.arguments)
             except TypeError:
                 return func(*args, **kwargs)  # which raises, as without a decorator
             given |= given.get(rest[1] or "", {}) if rest[1] else {}
             for name in filter(lambda name: is_told(name, given), told_about):
                 what = name if values_are_fine else f"{name}={given[name]}"
+                called = (func.__qualname__, func.__module__, what)
                 _tell(
-                    ("argument", func.__module__, func.__qualname__, what),
+                    ("argument", *called),
                     warn_once,
-                    f"calling {func.__qualname__} (from {func.__module__}) with {what} "
-                    f"is deprecated and will be removed {_when(date)}.\n"
-                    f"Instructions for updating:\n{instructions}",
+                    f"calling %s (from %s) with %s {_GONE}",
+                    *called,
+                    _when(date),
+                    instructions,
                 )
         return func(*args, **kwargs)
 
-    heading = (
-        "(deprecated arguments)" if values_are_fine else "(deprecated argument values)"
+    kind = "arguments" if values_are_fine else "argument values"
+    listed = [
+        name if values_are_fine else f"{name}={values[0]}"
+        for name, values in sorted(told_about.items())
+    ]
+    doc = add_notice_to_docstring(
+        func.__doc__,
+        instructions,
+        f"DEPRECATED FUNCTION {kind.upper()}",
+        f"(deprecated {kind})",
+        [
+            f"SOME {kind.upper()} ARE DEPRECATED: `({', '.join(listed)})`. "
+            f"They will be removed {_when(date)}.",
+            "Instructions for updating:",
+        ],
     )
-    notice = (
-        f"SOME {'ARGUMENTS' if values_are_fine else 'ARGUMENT VALUES'} ARE DEPRECATED: "
-        f"`({', '.join(told_about)})`. They will be removed {_when(date)}.\n"
-        f"Instructions for updating:\n{instructions}"
-    )
-    doc = _with_notice(func.__doc__, heading, notice)
     made = make_decorator(func, decorated, "deprecated_args", doc)
     made.__doc__ = doc
     return made
@@ -258,24 +275,31 @@ def deprecated_alias(
     deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True
 ) -> Any:
     """A function or class under a name that will go: calls are told the other name."""
-    text = f"The name {deprecated_name} is deprecated. Please use {name} instead.\n"
+    text = "The name %s is deprecated. Please use %s instead.\n"
+    names = (deprecated_name, name)
     if inspect.isclass(func_or_class):
-        return _alias_class(deprecated_name, text, func_or_class, warn_once)
+        return _alias_class(names, text, func_or_class, warn_once)
 
     @functools.wraps(func_or_class)
     def renamed(*args: Any, **kwargs: Any) -> Any:
-        _tell(("alias", deprecated_name), warn_once, text)
+        _tell(("alias", deprecated_name), warn_once, text, *names)
         return func_or_class(*args, **kwargs)
 
     return make_decorator(func_or_class, renamed, "deprecated_alias")
 
 
-def _alias_class(deprecated_name: str, text: str, base: Any, warn_once: bool) -> Any:
+def _alias_class(names: tuple[str, str], text: str, base: Any, warn_once: bool) -> Any:
     def make(self: Any, *args: Any, **kwargs: Any) -> None:
-        _tell(("alias", deprecated_name), warn_once, text)
+        _tell(("alias", names[0]), warn_once, text, *names)
         base.__init__(self, *args, **kwargs)
 
-    doc = _with_notice(base.__doc__, "(deprecated)", text)
+    doc = add_notice_to_docstring(
+        base.__doc__,
+        f"Please use {names[1]} instead.",
+        "DEPRECATED CLASS",
+        "(deprecated)",
+        ["THIS CLASS IS DEPRECATED. It will be removed in a future version. "],
+    )
     members = {"__init__": make, "__doc__": doc, "__module__": base.__module__}
     return type(base)(base.__name__, (base,), members)
 

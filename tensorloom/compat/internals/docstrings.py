@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable
@@ -21,8 +22,8 @@ def validate_callable(func: Any, decorator_name: str) -> None:
     """Raises ValueError if a decorator is put on what cannot be called."""
     if not callable(func):
         raise ValueError(
-            f"{func} is not a function. If this is a property, apply @{decorator_name} "
-            "after @property."
+            f"{func} is not a function. If this is a property, make sure @property "
+            f"appears before @{decorator_name} in your source code"
         )
 
 
@@ -33,13 +34,27 @@ def add_notice_to_docstring(
     suffix_str: str,
     notice: list[str],
 ) -> str:
-    """A docstring with a suffix to its first line and a notice below it."""
-    text = "\n".join([*notice, instructions])
-    if not doc:
-        return f"{no_doc_str}\n\n{text}"
-    first, _, rest = doc.partition("\n")
-    rest = rest.strip("\n")
-    return f"{first} {suffix_str}\n\n{text}" + (f"\n\n{rest}" if rest else "")
+    """A docstring with a suffix to its first line and a notice below it.
+
+    Args:
+      doc: the docstring.
+      instructions: what to do instead.
+      no_doc_str: what stands for a docstring where there is none.
+      suffix_str: what the first line gets at its end.
+      notice: the lines of the notice.
+
+    Raises:
+      ValueError: there is no notice.
+    """
+    if not notice:
+        raise ValueError("The `notice` arg must not be empty.")
+    lines = inspect.cleandoc(doc).splitlines() if doc else []
+    first = f"{lines[0]} {suffix_str}" if lines else no_doc_str
+    told = ["", f"Warning: {notice[0]}", *notice[1:]]
+    told += [instructions] if instructions else []
+    if len(lines) > 1 and lines[1].strip():
+        told.append("")
+    return "\n".join([first, *told, *lines[1:]])
 
 
 class classproperty:

@@ -60,9 +60,9 @@ def _partial_argspec(partial: functools.partial[Any]) -> inspect.FullArgSpec:
     if not all(given[first:]):
         missing = [name for name in args[first:] if name not in values]
         raise ValueError(
-            "Some arguments do not have default value, but they are positioned after "
-            f"those with default values. This can not be expressed with ArgSpec: "
-            f"{missing}"
+            f"Some arguments {missing} do not have default value, but they are "
+            "positioned after those with default values. This can not be expressed "
+            "with ArgSpec."
         )
     return spec._replace(
         args=args, defaults=tuple(values[name] for name in args[first:]) or None
@@ -76,7 +76,9 @@ def getargspec(obj: Any) -> Any:
       ValueError: it has arguments by keyword only, or a partial sets one before others
         that have to be given.
     """
-    spec = getfullargspec(obj)
+    spec: Any = getfullargspec(obj)
+    if isinstance(spec, ArgSpec):
+        return spec
     if spec.kwonlyargs:
         raise ValueError(
             f"{obj} has keyword-only arguments {spec.kwonlyargs}: use getfullargspec"
