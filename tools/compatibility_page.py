@@ -14,7 +14,6 @@ from typing import Any
 from tensorloom.framework import export
 from tensorloom.framework.registry import op_kernel, op_registry, proto_names
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, OpDef
-from tensorloom.framework.registry.package_modules import load_lazy_packages
 from tensorloom.worker.compile.emitter import STRUCTURE
 
 HEAD = """\
@@ -106,7 +105,6 @@ def _reasons(one: dict[str, Any]) -> dict[str, list[str]]:
 
 def _names() -> str:
     """The public names, a line for each module."""
-    load_lazy_packages()
     names = [*export.names(), *proto_names.message_names()]
     modules: dict[str, list[str]] = {}
     for name in sorted(names):

@@ -59,7 +59,7 @@ def declaring_module() -> str:
     frame = sys._getframe(1)
     while frame.f_code.co_name != "<module>" and frame.f_back is not None:
         frame = frame.f_back
-    return str(frame.f_globals["__name__"])
+    return str(frame.f_globals.get("__name__", ""))
 
 
 # What takes over when a public function refuses its arguments: see `dispatch`.

@@ -72,7 +72,7 @@ def test_a_change_in_the_package_compiles_again(
     load: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _hits(load())
-    monkeypatch.setattr(loops, "_TABLES", ("loops/rows.py",))
+    monkeypatch.setattr(loops, "_TABLES", ("loops/indexing/rows.py",))
     assert _hits(load()) == 0
     assert _hits(load()) == 1
 

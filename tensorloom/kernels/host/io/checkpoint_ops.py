@@ -16,11 +16,8 @@ from tensorloom.kernels.host.math.errors import shape_text
 from tensorloom.kernels.torch.state import restored_memory
 from tensorloom.storage.checkpoints import checkpoints, slices
 from tensorloom.storage.checkpoints.bundle_reader import Empty, empty_array
-from tensorloom.storage.checkpoints.bundle_writer import (
-    BundleWriter,
-    as_bytes,
-    merge_bundles,
-)
+from tensorloom.storage.checkpoints.bundle_strings import as_bytes
+from tensorloom.storage.checkpoints.bundle_writer import BundleWriter, merge_bundles
 from tensorloom.storage.checkpoints.checkpoint_v1 import (
     CheckpointReaderV1,
     CheckpointWriterV1,
