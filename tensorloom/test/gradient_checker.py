@@ -36,7 +36,8 @@ def compute_gradient(
       extra_feed_dict: fed in each run.
 
     Returns:
-      (theoretical, numerical), [size of x, size of y] each; a list for a list of x.
+      (theoretical, numerical), [size of x, size of y] each; a list for a list of x. A
+      complex element counts as two, its real and its imaginary part.
 
     Raises:
       ValueError: there is no default session.
@@ -95,17 +96,17 @@ def _theoretical(
 ) -> Any:
     seed = array_ops.placeholder(y.dtype, list(y_shape))
     (grad,) = gradients(y, x, seed)
-    size = int(np.prod(y_shape, dtype=np.int64))
-    columns = np.zeros((point.size, size), point.dtype)
-    for column in range(size):
-        one_hot = np.zeros(size, y.dtype.as_numpy_dtype)
-        one_hot[column] = 1
-        value = session.run(grad, {**feeds, seed: one_hot.reshape(y_shape)})
+    one_hot = np.zeros(tuple(y_shape), y.dtype.as_numpy_dtype)
+    columns = np.zeros((_parts(point).size, _parts(one_hot).size), _real(point))
+    for column in range(columns.shape[1]):
+        _parts(one_hot)[column] = 1
+        value = session.run(grad, {**feeds, seed: one_hot})
+        _parts(one_hot)[column] = 0
         if hasattr(value, "indices"):  # IndexedSlices
             dense = np.zeros_like(point)
             np.add.at(dense, value.indices, value.values)
             value = dense
-        columns[:, column] = value.reshape(-1)
+        columns[:, column] = _parts(value)
     return columns
 
 
@@ -118,13 +119,24 @@ def _numerical(
     delta: float,
     feeds: dict[Any, Any],
 ) -> Any:
-    size = int(np.prod(y_shape, dtype=np.int64))
-    rows = np.zeros((point.size, size), point.dtype)
-    for row in range(point.size):
+    size = int(np.prod(y_shape, dtype=np.int64)) * (2 if y.dtype.is_complex else 1)
+    rows = np.zeros((_parts(point).size, size), _real(point))
+    for row in range(len(rows)):
         sides = []
         for step in (delta, -delta):
             moved = point.copy()
-            moved.reshape(-1)[row] += step
-            sides.append(session.run(y, {**feeds, x: moved}).reshape(-1))
+            _parts(moved)[row] += step
+            sides.append(_parts(session.run(y, {**feeds, x: moved})))
         rows[row] = (sides[0] - sides[1]) / (2 * delta)
     return rows
+
+
+def _real(array: Any) -> Any:
+    """The dtype of the parts of an array's elements."""
+    return array.real.dtype
+
+
+def _parts(array: Any) -> Any:
+    """The elements as a vector; of complex ones the real and the imaginary parts."""
+    array = np.asarray(array)
+    return array.reshape(-1).view(_real(array))

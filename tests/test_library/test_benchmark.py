@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import tensorloom as tf
@@ -136,3 +137,16 @@ def test_ops_of_tests() -> None:
             test_ops.old()
         with pytest.raises(AttributeError):
             _ = test_ops.no_such_op
+
+
+def test_gradients_of_complex_numbers() -> None:
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.placeholder_with_default(tf.constant([2 + 1j], tf.complex128), [1])
+        for y, expected in (
+            (x * (5 + 7j), [[5, 7], [-7, 5]]),
+            (tf.math.conj(x), [[1, 0], [0, -1]]),
+        ):
+            found = tf.test.compute_gradient(x, [1], y, [1], [2 + 1j])
+            for jacobian in found:
+                assert jacobian.dtype == np.float64
+                np.testing.assert_allclose(jacobian, expected, atol=1e-6)
