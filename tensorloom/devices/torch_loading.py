@@ -69,7 +69,14 @@ def import_torch() -> None:
         for name, module in later.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
+    _give_generators_their_class()
     for name in _TOOLS:
         parent, _, last = name.rpartition(".")
         setattr(sys.modules[parent], last, later[name])
     sys.meta_path.insert(0, _RulesFirst())
+
+
+def _give_generators_their_class() -> None:
+    """What the rules do on their way: without it no `torch.Generator` can be made."""
+    base = importlib.import_module("torch._opaque_base").OpaqueBaseMeta
+    importlib.import_module("torch")._C._set_generator_metaclass(base)

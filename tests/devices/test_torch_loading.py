@@ -33,6 +33,8 @@ assert torch.nn.functional.relu(torch.tensor([-1.0])).item() == 0
         "with FakeTensorMode():\n"
         "    assert torch.fft.fft(torch.empty(3, 4)).shape == (3, 4)",
         "torch_loading.import_torch()",
+        "assert torch.Generator().seed()",
+        "assert torch.Generator().seed(); import torch._prims.rng_prims",
     ],
 )
 def test_what_was_left_out_comes_when_it_is_used(then: str) -> None:
