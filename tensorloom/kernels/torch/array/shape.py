@@ -216,7 +216,8 @@ def _one_hot(c: OpKernelConstruction) -> Compute:
         shape = tuple(indices.shape)
         size, at = one_hot_place(shape, depth, on, off, axis)
         check_shape((*shape[:at], size, *shape[at:]), dtype, device)
-        out = off.expand((*shape[:at], size, *shape[at:])).contiguous()
+        out = off.new_empty((*shape[:at], size, *shape[at:]))
+        as_signed(out).fill_(as_signed(off))
         if out.numel():
             places = indices.long().unsqueeze(at)
             # An index out of range has no entry that is on.
