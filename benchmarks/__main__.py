@@ -59,7 +59,7 @@ class Suite:
     def run(self, workload: Workload | ProcessWorkload) -> Row:
         """All measurements of one workload."""
         if isinstance(workload, ProcessWorkload):
-            row = Row(workload.name, workload.target, workload.unit)
+            row = Row(workload.name, workload.target, workload.unit, workload.limit)
             systems = [key for key in self._systems if key != "torch"]
             self._measure(row, systems, workload.measure)
             return row
