@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,14 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.train.sessions import interrupts
+
+
+@pytest.fixture(autouse=True)
+def _python_hears_ctrl_c() -> Iterator[None]:
+    """As in a program of the foreground: those in the background do not hear it."""
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, old)
 
 
 def press() -> float:
