@@ -239,7 +239,7 @@ class _Comparison:
         mine = after.before[name]
         for reader, variables in self.before.reads.items():
             if variable not in variables or (
-                reader == name and not self._changed_op(name)
+                reader == name and not self._changed_form(name)
             ):
                 continue
             its, own = self.before.before[reader], self.bits.bit(reader)
@@ -255,9 +255,10 @@ class _Comparison:
                 return True
         return False
 
-    def _changed_op(self, name: str) -> bool:
-        old = self.before.nodes.get(name)
-        return old is None or old.op != self.after.nodes[name].op
+    def _changed_form(self, name: str) -> bool:
+        """Whether a node has another op, or takes in what others took."""
+        old, new = self.before.nodes.get(name), self.after.nodes[name]
+        return old is None or old.op != new.op or len(old.inputs) != len(new.inputs)
 
     # --- types -------------------------------------------------------------------
 
@@ -269,7 +270,7 @@ class _Comparison:
             if old is new:
                 continue
             problem = None
-            if old is not None and old.op == new.op:
+            if old is not None and not self._changed_form(name):
                 problem = _different_inputs(old, new, before, after)
                 problem = problem or _different_outputs(old, new)
             if problem is None and (old is None or _misfit(old, before) is None):
