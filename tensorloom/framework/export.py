@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
+from tensorloom.framework.registry import late_modules
+
 T = TypeVar("T")
 
 _EXPORTS: dict[str, Any] = {}
@@ -95,7 +97,7 @@ def _dispatching(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
             for module in sorted(_handlers_in):
-                importlib.import_module(module)
+                late_modules.import_module(module)
             for handler in _HANDLERS.get(id(function), ()):
                 result = handler(function, args, kwargs)
                 if result is not NOT_HANDLED:
@@ -134,7 +136,7 @@ def find(name: str) -> Any:
       KeyError: there is no such name.
     """
     if name not in _EXPORTS and name in _PLACES:
-        importlib.import_module(_PLACES[name])
+        late_modules.import_module(_PLACES[name])
     value = _EXPORTS[name]
     if name not in _DISPATCHED:
         return value

@@ -59,6 +59,35 @@ def test_modules_are_loaded_when_their_names_are_used(use: str) -> None:
     run(f"{_LOADED}\n{use}")
 
 
+_THREADS = """
+import threading
+names = ["matmul", "train.AdamOptimizer", "ragged.constant", "strings.split",
+         "data.Dataset", "image.resize_images", "linalg.norm", "layers.dense"]
+errors = []
+def use(name):
+    try:
+        found = tf
+        for part in name.split("."):
+            found = getattr(found, part)
+        with tf.Graph().as_default():
+            (tf.constant([[1.0]]) + 1)[0]
+    except BaseException as error:
+        errors.append(repr(error))
+threads = [threading.Thread(target=use, args=(name,)) for name in names * 2]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+    assert not thread.is_alive()
+assert not errors, errors
+"""
+
+
+@pytest.mark.multiprocess
+def test_threads_load_modules_that_import_each_other() -> None:
+    run(f"{_LOADED}\n{_THREADS}")
+
+
 @pytest.mark.parametrize("name", ["no_such_name", "train.NoSuchOptimizer"])
 def test_names_that_are_not_there(name: str) -> None:
     module = tf
