@@ -34,8 +34,8 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 venv: $(VENV)/.dev ## the virtual environment .venv with every tool
 
 .PHONY: demo
-demo: $(VENV)/.user ## train on handwritten digits; a killed run goes on
-	@$(BIN)/python examples/digits_cnn.py
+demo: $(VENV)/.user ## the whole life of a model of digits; a killed run goes on
+	@$(BIN)/python examples/digits_life.py
 
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python

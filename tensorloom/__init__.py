@@ -24,7 +24,8 @@ _NOT_INDEXED: Final = frozenset(
         *("test", "transport", "worker"),
     }
 )
-# What other look-ups need: values that become tensors, operators on tensors, masters.
+# What other look-ups need: values that become tensors, operators on tensors, variables,
+# masters, collections in a MetaGraphDef.
 late_modules.add_kind(
     "conversion", ["tensorloom.ops.array.constant", "tensorloom.ops.array.stack"]
 )
@@ -35,7 +36,23 @@ late_modules.add_kind(
 late_modules.add_kind(
     "symbolic gradient", ["tensorloom.client.gradients.function_gradient"]
 )
+late_modules.add({"collection": {"savers": "tensorloom.train.checkpoints.saver"}})
+late_modules.add_kind("variable", ["tensorloom.client.variables.variable_scope"])
+late_modules.add_kind("dataset", ["tensorloom.data.dataset"])
+late_modules.add_kind(
+    "branch output", ["tensorloom.client.control_flow.branch_outputs"]
+)
 late_modules.add_kind("spec", ["tensorloom.data.composite_specs"])
+late_modules.add(
+    {
+        "linear_operator": {
+            "adjoint": "tensorloom.linalg.linear_operator_adjoint",
+            "inverse": "tensorloom.linalg.linear_operator_inversion",
+            "lower_triangular": "tensorloom.linalg.linear_operator_lower_triangular",
+            "product": "tensorloom.linalg.operator_algebra",
+        }
+    }
+)
 late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
 late_modules.add_kind(
     "master", ["tensorloom.cluster.local", "tensorloom.cluster.remote"]

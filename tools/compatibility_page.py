@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tensorloom.framework import export
-from tensorloom.framework.registry import op_kernel, op_registry, proto_names
-from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, OpDef
+from tensorloom.framework.registry import (
+    gradient_registry,
+    op_kernel,
+    op_registry,
+    proto_names,
+)
 from tensorloom.worker.compile.emitter import STRUCTURE
 
 HEAD = """\
@@ -114,12 +118,12 @@ def _names() -> str:
     return f"## Names\n\n{len(names)} public names.\n\n" + "\n".join(lines)
 
 
-def _row(op: OpDef) -> str:
+def _row(op: op_registry.OpDef) -> str:
     cells = (f"`{op.name}`", _signature(op), _gradient(op), _kernels(op), _summary(op))
     return f"| {' | '.join(cells)} |\n"
 
 
-def _signature(op: OpDef) -> str:
+def _signature(op: op_registry.OpDef) -> str:
     inputs = ", ".join(_arguments(op.inputs))
     outputs = ", ".join(_arguments(op.outputs))
     return f"({inputs}) -> ({outputs})"
@@ -130,13 +134,14 @@ def _arguments(args: tuple[op_registry.ArgDef, ...]) -> Iterator[str]:
         yield arg.name + ("..." if arg.is_list else "")
 
 
-def _gradient(op: OpDef) -> str:
-    if op.gradient is None:
+def _gradient(op: op_registry.OpDef) -> str:
+    try:
+        return "none" if gradient_registry.find_gradient(op.name) is None else "yes"
+    except LookupError:
         return "-"
-    return "none" if op.gradient is NOT_DIFFERENTIABLE else "yes"
 
 
-def _kernels(op: OpDef) -> str:
+def _kernels(op: op_registry.OpDef) -> str:
     kernels = op_kernel.registered_kernels(op.name)
     places = {device for kernel in kernels for device in kernel.devices}
     words = sorted(places)
@@ -145,7 +150,7 @@ def _kernels(op: OpDef) -> str:
     return ", ".join(words) or ("compiled" if op.name in STRUCTURE else "-")
 
 
-def _summary(op: OpDef) -> str:
+def _summary(op: op_registry.OpDef) -> str:
     first = op.doc.strip().split("\n")[0]
     return first.replace("|", "\\|")
 

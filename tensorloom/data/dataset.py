@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.data import nest, option_nodes, specs, transformations
+from tensorloom.data.dataset_classes import flat_structure, register_classes
 from tensorloom.data.iterators import Iterator
 from tensorloom.data.one_shot import make_factory
 from tensorloom.data.options import Options
@@ -152,9 +153,7 @@ class Dataset:
         file_pattern: Any, shuffle: bool | None = None, seed: Any = None
     ) -> Dataset:
         """The names of the files that match patterns; shuffled by default."""
-        from tensorloom.data.readers import list_files
-
-        return list_files(file_pattern, shuffle, seed)
+        return transformations.list_files(file_pattern, shuffle, seed)
 
     # --- which elements ----------------------------------------------------------
 
@@ -377,14 +376,6 @@ class DatasetV1Adapter(Dataset):
     """What the methods of datasets give; named as TensorFlow shows it."""
 
 
-def flat_structure(element_spec: Any) -> dict[str, Any]:
-    """The attrs output_types and output_shapes of a structure."""
-    return {
-        "output_types": specs.flat_types(element_spec),
-        "output_shapes": specs.flat_shapes(element_spec),
-    }
-
-
 @export("data.DatasetSpec", "data.experimental.DatasetStructure")
 class DatasetSpec(TypeSpec):
     """A dataset as a component of an element."""
@@ -452,3 +443,6 @@ def from_variant(variant: Tensor, structure: Any) -> Dataset:
 def to_variant(dataset: Dataset) -> Tensor:
     """The variant tensor of a dataset."""
     return dataset._variant_tensor
+
+
+register_classes(dataset=Dataset, made=DatasetV1Adapter, spec=DatasetSpec)

@@ -199,22 +199,6 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
     return apply
 
 
-@export("data.experimental.Counter")
-def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
-    """Endless numbers from `start` on."""
-    from tensorloom.data.experimental_nesting import scan
-    from tensorloom.framework.graph.graph import name_scope
-
-    with name_scope("counter"):
-        first = convert_to_tensor(start, dtype=dtype, name="start")
-        by = convert_to_tensor(step, dtype=dtype, name="step")
-        return (
-            Dataset.from_tensors(0)
-            .repeat(None)
-            .apply(scan(first, lambda state, _: (state + by, state)))
-        )
-
-
 @export("data.experimental.RandomDataset")
 class RandomDatasetV1(DatasetV1Adapter):
     """Endless random int64 numbers below 2^32."""

@@ -15,6 +15,7 @@ from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.transformations import boolean, inner_structure, int64, make
 from tensorloom.data.variants import normalize_element
 from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -167,31 +168,6 @@ def choose_from_datasets(
     return _directed_interleave(choice_dataset, datasets)
 
 
-@export("data.experimental.rejection_resample")
-def rejection_resample(
-    class_func: Callable[..., Any],
-    target_dist: Any,
-    initial_dist: Any = None,
-    seed: Any = None,
-) -> Transformation:
-    """Drops elements so that classes come with the wanted frequencies.
-
-    Args:
-      class_func: maps an element to its class, an int32 scalar.
-      target_dist: float [classes], the wanted frequencies.
-      initial_dist: the frequencies that elements have; estimated without it.
-
-    The elements are pairs of a class and an element.
-    """
-
-    def apply(dataset: Dataset) -> Dataset:
-        from tensorloom.data.resampling import resample
-
-        return resample(dataset, class_func, target_dist, initial_dist, seed)
-
-    return apply
-
-
 # --- a state --------------------------------------------------------------------
 
 
@@ -225,6 +201,19 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
         )
 
     return apply
+
+
+@export("data.experimental.Counter")
+def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
+    """Endless numbers from `start` on."""
+    with name_scope("counter"):
+        first = convert_to_tensor(start, dtype=dtype, name="start")
+        by = convert_to_tensor(step, dtype=dtype, name="step")
+        return (
+            Dataset.from_tensors(0)
+            .repeat(None)
+            .apply(scan(first, lambda state, _: (state + by, state)))
+        )
 
 
 def _first_of_pair(structure: Any) -> Any:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorloom.data import csv_columns, specs
-from tensorloom.data.dataset import AUTOTUNE, Dataset, DatasetV1Adapter, flat_structure
+from tensorloom.data.dataset import AUTOTUNE, Dataset, DatasetV1Adapter
+from tensorloom.data.dataset_classes import flat_structure
 from tensorloom.data.experimental import (
     Transformation,
     shuffle_and_repeat,

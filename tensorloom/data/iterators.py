@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.data import nest, specs
 from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph import colocate_with, device, name_scope
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.scopes import uid
 from tensorloom.framework.types.attr_value import NameAttrList
 

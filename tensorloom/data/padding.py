@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.data import nest, specs
+from tensorloom.data.dataset_classes import new_dataset
 from tensorloom.data.transformations import boolean, int64
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
@@ -35,8 +36,6 @@ def padded_batch(
       TypeError: a component is sparse, or a padding value of another dtype.
       ValueError: a padded shape does not fit its component.
     """
-    from tensorloom.data.dataset import DatasetV1Adapter
-
     spec = dataset.element_spec
     if any(isinstance(s, specs.SparseTensorSpec) for s in nest.flatten(spec)):
         raise TypeError("Batching of padded sparse tensors is not currently supported")
@@ -81,7 +80,7 @@ def padded_batch(
         drop_remainder=drop,
         output_shapes=batch_shapes,
     )
-    return DatasetV1Adapter(variant, structure, [dataset])
+    return new_dataset(variant, structure, [dataset])
 
 
 def _zero(dtype: Any) -> Any:

@@ -9,7 +9,6 @@ from tensorloom.data import specs
 from tensorloom.data.dataset import Dataset, DatasetV1Adapter
 from tensorloom.data.transformations import int64
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import control_dependencies, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -180,33 +179,3 @@ class FixedLengthRecordDatasetV1(DatasetV1Adapter):
 
         variant, inputs = _file_dataset(filenames, make, num_parallel_reads)
         super().__init__(variant, _STRING, inputs)
-
-
-def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
-    """The names of files that match patterns; see `Dataset.list_files`."""
-    from tensorloom.ops.array import array_ops
-    from tensorloom.ops.control_flow import builders as control_flow_ops
-    from tensorloom.ops.io import file as file_ops
-    from tensorloom.ops.math import math_ops
-    from tensorloom.ops.strings.transform import reduce_join
-
-    with name_scope("list_files"):
-        pattern = convert_to_tensor(
-            file_pattern, dtype=dtypes.string, name="file_pattern"
-        )
-        found = file_ops.matching_files(pattern)
-        condition = math_ops.greater(
-            array_ops.shape(found)[0], 0, name="match_not_empty"
-        )
-        patterns = reduce_join(pattern, separator=", ")
-        message = math_ops.add("No files matched pattern: ", patterns, name="message")
-        check = control_flow_ops.Assert(
-            condition, [message], summarize=1, name="assert_not_empty"
-        )
-        with control_dependencies([check]):
-            found = array_ops.identity(found)
-        dataset = Dataset.from_tensor_slices(found)
-        if shuffle is None or shuffle:
-            size = math_ops.maximum(array_ops.shape(found, out_type=dtypes.int64)[0], 1)
-            dataset = dataset.shuffle(size, seed=seed)
-        return dataset

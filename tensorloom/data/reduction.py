@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest, specs
+from tensorloom.data.dataset_classes import is_dataset
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import normalize_element
 from tensorloom.framework.export import export
@@ -101,9 +102,7 @@ def get_single_element(dataset: Any) -> Any:
     Raises:
       TypeError: the argument is no dataset.
     """
-    from tensorloom.data.dataset import Dataset
-
-    if not isinstance(dataset, Dataset):
+    if not is_dataset(dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     flat = apply_op(
         "DatasetToSingleElement",
@@ -134,9 +133,8 @@ class TFRecordWriter:
         Raises:
           TypeError: it is no dataset, or its elements are no string scalars.
         """
-        from tensorloom.data.dataset import Dataset
 
-        if not isinstance(dataset, Dataset):
+        if not is_dataset(dataset):
             raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
         spec = dataset.element_spec
         if not (

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.data.dataset import Dataset
+from tensorloom.data.experimental_nesting import sample_from_datasets, scan
+from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -21,6 +23,7 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.random import random_ops
 
 if TYPE_CHECKING:
+    from tensorloom.data.experimental import Transformation
     from tensorloom.framework.graph.tensor import Tensor
 
 # Each class counts as seen so often before the first element, and estimates change
@@ -29,7 +32,30 @@ _PRIOR = 10
 _ESTIMATION_BATCH = 32
 
 
-def resample(
+@export("data.experimental.rejection_resample")
+def rejection_resample(
+    class_func: Callable[..., Any],
+    target_dist: Any,
+    initial_dist: Any = None,
+    seed: Any = None,
+) -> Transformation:
+    """Drops elements so that classes come with the wanted frequencies.
+
+    Args:
+      class_func: maps an element to its class, an int32 scalar.
+      target_dist: float [classes], the wanted frequencies.
+      initial_dist: the frequencies that elements have; estimated without it.
+
+    The elements are pairs of a class and an element.
+    """
+
+    def apply(dataset: Dataset) -> Dataset:
+        return _resample(dataset, class_func, target_dist, initial_dist, seed)
+
+    return apply
+
+
+def _resample(
     dataset: Dataset,
     class_func: Callable[..., Any],
     target_dist: Any,
@@ -37,8 +63,6 @@ def resample(
     seed: Any,
 ) -> Dataset:
     """Pairs of class and element; see `rejection_resample`."""
-    from tensorloom.data.experimental_nesting import sample_from_datasets
-
     target = convert_to_tensor(target_dist, name="target_dist")
     classes = dataset.map(class_func)
     static: Any = None
@@ -98,8 +122,6 @@ def _filtered(
 
 def _estimates(target: Tensor, classes: Dataset) -> Dataset:
     """The frequencies of classes, estimated from those seen so far."""
-    from tensorloom.data.experimental_nesting import scan
-
     size = target.shape.as_list()[0]
     count: Any = size if size is not None else array_ops.shape(target)[0]
     seen = array_ops.fill([count], np.int64(_PRIOR))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.data import nest
-from tensorloom.data.type_spec import BatchableTypeSpec, TypeSpec
+from tensorloom.data.type_spec import BatchableTypeSpec, TypeSpec, register_specs
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import late_modules
@@ -304,6 +304,9 @@ def spec_of_value(value: Any) -> TypeSpec:
             f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}"
         ) from None
     return TensorSpec(tensor.shape, tensor.dtype.base_dtype)
+
+
+register_specs(value=spec_of_value, tensor=TensorSpec)
 
 
 def structure_of_value(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.data import nest, specs
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.scopes import uid
 from tensorloom.framework.types.attr_value import NameAttrList

@@ -6,6 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest, specs
+from tensorloom.data.dataset_classes import (
+    dataset_spec,
+    flat_structure,
+    is_dataset,
+    is_dataset_spec,
+    new_dataset,
+)
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.variants import batched_tensors, normalize_element
 from tensorloom.framework.graph.graph import control_dependencies, name_scope
@@ -42,10 +49,8 @@ def make(
     op: str, element_spec: Any, inputs: list[Dataset], **arguments: Any
 ) -> Dataset:
     """A dataset of a new node; `arguments` are all its inputs and further attrs."""
-    from tensorloom.data.dataset import DatasetV1Adapter, flat_structure
-
     variant = apply_op(op, **arguments, **flat_structure(element_spec))
-    return DatasetV1Adapter(variant, element_spec, inputs)
+    return new_dataset(variant, element_spec, inputs)
 
 
 def seeds(seed: Any) -> tuple[Tensor, Tensor]:
@@ -83,8 +88,6 @@ def _second_seed(first: Tensor, second: Any) -> Tensor:
 
 def from_tensors(element: Any) -> Dataset:
     """A dataset of one element."""
-    from tensorloom.data.dataset import DatasetV1Adapter
-
     element = normalize_element(element)
     structure = specs.structure_of_value(element)
     variant = apply_op(
@@ -92,7 +95,7 @@ def from_tensors(element: Any) -> Dataset:
         components=specs.to_tensors(structure, element),
         output_shapes=specs.flat_shapes(structure),
     )
-    return DatasetV1Adapter(variant, structure)
+    return new_dataset(variant, structure)
 
 
 def from_tensor_slices(element: Any) -> Dataset:
@@ -101,8 +104,6 @@ def from_tensor_slices(element: Any) -> Dataset:
     Raises:
       ValueError: a component is a scalar.
     """
-    from tensorloom.data.dataset import DatasetV1Adapter
-
     element = normalize_element(element)
     for component in nest.flatten(element):
         if isinstance(component, Tensor) and component.shape.rank == 0:
@@ -115,7 +116,7 @@ def from_tensor_slices(element: Any) -> Dataset:
         components=components,
         output_shapes=specs.flat_shapes(structure),
     )
-    return DatasetV1Adapter(variant, structure)
+    return new_dataset(variant, structure)
 
 
 def from_sparse_tensor_slices(sparse: Any) -> Dataset:
@@ -124,8 +125,6 @@ def from_sparse_tensor_slices(sparse: Any) -> Dataset:
     Raises:
       TypeError: it is no SparseTensor.
     """
-    from tensorloom.data.dataset import DatasetV1Adapter
-
     if not isinstance(sparse, SparseTensor):
         raise TypeError(
             f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse}."
@@ -144,7 +143,37 @@ def from_sparse_tensor_slices(sparse: Any) -> Dataset:
         values=sparse.values,
         dense_shape=sparse.dense_shape,
     )
-    return DatasetV1Adapter(variant, structure)
+    return new_dataset(variant, structure)
+
+
+def list_files(file_pattern: Any, shuffle: bool | None, seed: Any) -> Dataset:
+    """The names of files that match patterns; see `Dataset.list_files`."""
+    from tensorloom.ops.array import array_ops
+    from tensorloom.ops.control_flow import builders as control_flow_ops
+    from tensorloom.ops.io import file as file_ops
+    from tensorloom.ops.math import math_ops
+    from tensorloom.ops.strings.transform import reduce_join
+
+    with name_scope("list_files"):
+        pattern = convert_to_tensor(
+            file_pattern, dtype=dtypes.string, name="file_pattern"
+        )
+        found = file_ops.matching_files(pattern)
+        condition = math_ops.greater(
+            array_ops.shape(found)[0], 0, name="match_not_empty"
+        )
+        patterns = reduce_join(pattern, separator=", ")
+        message = math_ops.add("No files matched pattern: ", patterns, name="message")
+        check = control_flow_ops.Assert(
+            condition, [message], summarize=1, name="assert_not_empty"
+        )
+        with control_dependencies([check]):
+            found = array_ops.identity(found)
+        dataset = from_tensor_slices(found)
+        if shuffle is None or shuffle:
+            size = math_ops.maximum(array_ops.shape(found, out_type=dtypes.int64)[0], 1)
+            dataset = dataset.shuffle(size, seed=seed)
+        return dataset
 
 
 def range_dataset(*args: Any) -> Dataset:
@@ -173,11 +202,9 @@ def zip_datasets(datasets: Any) -> Dataset:
     Raises:
       TypeError: something in the structure is no dataset.
     """
-    from tensorloom.data.dataset import Dataset
-
     flat = nest.flatten(datasets)
     for dataset in flat:
-        if not isinstance(dataset, Dataset):
+        if not is_dataset(dataset):
             raise TypeError(
                 "The argument to `Dataset.zip()` must be a nested structure of "
                 "`Dataset` objects."
@@ -283,10 +310,8 @@ def normalized_to_dense(dataset: Dataset) -> Dataset:
         value = arguments if type(structure) is tuple else arguments[0]
         return tuple(batched_tensors(structure, value))
 
-    from tensorloom.data.dataset import DatasetV1Adapter
-
     mapped = map_dataset(dataset, to_batched, None)
-    return DatasetV1Adapter(mapped._variant_tensor, _Rows.of(structure), [mapped])
+    return new_dataset(mapped._variant_tensor, _Rows.of(structure), [mapped])
 
 
 class _Rows:
@@ -316,11 +341,9 @@ def window(
     dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remainder: Any
 ) -> Dataset:
     """Windows."""
-    from tensorloom.data.dataset import DatasetSpec
-
     if shift is None:
         shift = size
-    structure = nest.map_structure(lambda spec: DatasetSpec(spec), dataset.element_spec)
+    structure = nest.map_structure(dataset_spec, dataset.element_spec)
     return make(
         "WindowDataset",
         structure,
@@ -413,10 +436,8 @@ def inner_structure(function: StructuredFunction) -> Any:
     Raises:
       TypeError: it returns no dataset.
     """
-    from tensorloom.data.dataset import DatasetSpec
-
     spec = function.output_structure
-    if not isinstance(spec, DatasetSpec):
+    if not is_dataset_spec(spec):
         raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(spec)}")
     return spec.element_spec
 

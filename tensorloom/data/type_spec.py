@@ -10,16 +10,31 @@ TensorFlow's; a class of a program defines those, and has the others through the
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor
     from tensorloom.framework.types.dtypes import DType
+
+# What gives the spec of a "value", and of a "tensor" by its shape and dtype: `specs.py`
+# registers both.
+_SPEC_OF: dict[str, Callable[..., TypeSpec]] = {}
+
+
+def register_specs(**makers: Callable[..., TypeSpec]) -> None:
+    """Says what gives the spec of a value, and of a tensor by its shape and dtype."""
+    _SPEC_OF.update(makers)
+
+
+def _spec(of: str, *arguments: Any) -> TypeSpec:
+    late_modules.load_kind("spec")
+    return _SPEC_OF[of](*arguments)
 
 
 @export("TypeSpec", "data.experimental.Structure")
@@ -83,9 +98,7 @@ class TypeSpec(abc.ABC):
         return self._accepts(spec_or_value)
 
     def _accepts(self, other: Any) -> bool:
-        from tensorloom.data.specs import spec_of_value
-
-        spec = other if isinstance(other, TypeSpec) else spec_of_value(other)
+        spec = other if isinstance(other, TypeSpec) else _spec("value", other)
         return type(self) is type(spec) and _fit(self._serialize(), spec._serialize())
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
@@ -124,9 +137,7 @@ class TypeSpec(abc.ABC):
 
     @property
     def _flat_tensor_specs(self) -> list[Any]:
-        from tensorloom.data.specs import TensorSpec
-
-        return [TensorSpec(shape, dtype) for dtype, shape in self.flat_tensors]
+        return [_spec("tensor", shape, dtype) for dtype, shape in self.flat_tensors]
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
         return self.to_tensors(value)
@@ -139,14 +150,12 @@ class TypeSpec(abc.ABC):
 
     def _from_tensor_list(self, tensor_list: Sequence[Tensor]) -> Any:
         """The value of tensors that are checked first. Raises ValueError."""
-        from tensorloom.data.specs import spec_of_value
-
         expected = self._flat_tensor_specs
         if len(tensor_list) != len(expected):
             raise ValueError("Incompatible input: wrong number of tensors")
         pairs = zip(tensor_list, expected, strict=True)
         for number, (tensor, spec) in enumerate(pairs):
-            if not spec_of_value(tensor).is_compatible_with(spec):
+            if not _spec("value", tensor).is_compatible_with(spec):
                 raise ValueError(
                     f"Incompatible input: tensor {number} ({tensor}) is incompatible "
                     f"with {spec}"
@@ -193,12 +202,10 @@ class BatchableTypeSpec(TypeSpec):
 
 def _flat(components: Any) -> list[Any]:
     """The tensors of a structure of tensors and composite ones."""
-    from tensorloom.data.specs import spec_of_value
-
     found: list[Any] = []
     for part in nest.flatten(components):
         if hasattr(part, "_type_spec"):
-            found += spec_of_value(part).to_tensors(part)
+            found += _spec("value", part).to_tensors(part)
         else:
             found.append(part)
     return found

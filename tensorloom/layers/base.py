@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
-from tensorloom.client.variables.variable_scope import get_variable, variable_scope
-from tensorloom.client.variables.variable_scope_state import VariableScope
-from tensorloom.client.variables.variables import (
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )
+from tensorloom.client.variables.variable_scope import get_variable, variable_scope
+from tensorloom.client.variables.variable_scope_state import VariableScope
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,

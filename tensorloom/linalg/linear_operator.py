@@ -6,9 +6,11 @@ by `to_dense`. What is known of it is in `operator_properties.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tensorloom.framework.export import export
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.broadcast_solve import matrix_solve
@@ -24,6 +26,30 @@ from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Tensor
+
+_Maker = TypeVar("_Maker", bound=Callable[..., Any])
+# What makes an operator of others ("adjoint", "product"); their modules register it.
+_MAKERS: dict[str, Callable[..., Any]] = {}
+
+
+def makes(result: str) -> Callable[[_Maker], _Maker]:
+    """Registers a class or function that makes an operator of other ones.
+
+    The module is named in `tensorloom/__init__.py`, and loaded when it is needed.
+    """
+
+    def register(maker: _Maker) -> _Maker:
+        _MAKERS[result] = maker
+        return maker
+
+    return register
+
+
+def _make(result: str, *arguments: Any, **hints: bool) -> LinearOperator:
+    if result not in _MAKERS:
+        late_modules.load("linear_operator", result)
+    made: LinearOperator = _MAKERS[result](*arguments, **hints)
+    return made
 
 
 @export("linalg.LinearOperator")
@@ -64,11 +90,9 @@ class LinearOperator(OperatorProperties):
           ValueError: the dimensions do not fit.
         """
         if isinstance(x, LinearOperator):
-            from tensorloom.linalg.operator_algebra import product
-
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
-            return product(left, right)
+            return _make("product", left, right)
         with self._scope(name):
             x = self._converted(x)
             mine = self.range_dimension if adjoint else self.domain_dimension
@@ -144,10 +168,9 @@ class LinearOperator(OperatorProperties):
                 "be square."
             )
         if isinstance(rhs, LinearOperator):
-            from tensorloom.linalg.operator_algebra import product
-
             left = self.adjoint() if adjoint else self
-            return product(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
+            right = rhs.adjoint() if adjoint_arg else rhs
+            return _make("product", left.inverse(), right)
         with self._scope(name):
             rhs = self._converted(rhs)
             mine = self.domain_dimension if adjoint else self.range_dimension
@@ -219,9 +242,7 @@ class LinearOperator(OperatorProperties):
             return self._adjoint()
 
     def _adjoint(self) -> LinearOperator:
-        from tensorloom.linalg.linear_operator_adjoint import LinearOperatorAdjoint
-
-        return LinearOperatorAdjoint(self)
+        return _make("adjoint", self)
 
     @property
     def H(self) -> LinearOperator:
@@ -246,9 +267,7 @@ class LinearOperator(OperatorProperties):
             return self._inverse()
 
     def _inverse(self) -> LinearOperator:
-        from tensorloom.linalg.linear_operator_inversion import LinearOperatorInversion
-
-        return LinearOperatorInversion(self)
+        return _make("inverse", self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
         """The lower triangular L with L L^H = A.
@@ -266,11 +285,8 @@ class LinearOperator(OperatorProperties):
             return self._cholesky()
 
     def _cholesky(self) -> LinearOperator:
-        from tensorloom.linalg.linear_operator_lower_triangular import (
-            LinearOperatorLowerTriangular,
-        )
-
-        return LinearOperatorLowerTriangular(
+        return _make(
+            "lower_triangular",
             matrix_decomposition_ops.cholesky(self.to_dense()),
             is_non_singular=True,
             is_self_adjoint=False,

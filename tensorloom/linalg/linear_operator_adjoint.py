@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.types.tensor_shape import TensorShape
-from tensorloom.linalg.linear_operator import LinearOperator
+from tensorloom.linalg.linear_operator import LinearOperator, makes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
 from tensorloom.ops.math import math_ops
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @export("linalg.LinearOperatorAdjoint")
+@makes("adjoint")
 class LinearOperatorAdjoint(LinearOperator):
     """The adjoint of an operator.
 

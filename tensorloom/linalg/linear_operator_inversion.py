@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.linalg.linear_operator import LinearOperator
+from tensorloom.linalg.linear_operator import LinearOperator, makes
 from tensorloom.linalg.linear_operator_adjoint import inherited
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 @export("linalg.LinearOperatorInversion")
+@makes("inverse")
 class LinearOperatorInversion(LinearOperator):
     """The inverse of an operator: multiplies by solving.
 

@@ -8,7 +8,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.linalg.broadcast_solve import triangular_solve
-from tensorloom.linalg.linear_operator import LinearOperator, assert_no_zeros
+from tensorloom.linalg.linear_operator import LinearOperator, assert_no_zeros, makes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
 from tensorloom.ops.linalg import matrix_solve as matrix_solve_ops
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @export("linalg.LinearOperatorLowerTriangular")
+@makes("lower_triangular")
 class LinearOperatorLowerTriangular(LinearOperator):
     """Lower triangular matrices.
 

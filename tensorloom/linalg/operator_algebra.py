@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tensorloom.linalg.linear_operator import LinearOperator, makes
 from tensorloom.linalg.linear_operator_composition import LinearOperatorComposition
 from tensorloom.linalg.linear_operator_diag import LinearOperatorDiag
 from tensorloom.linalg.linear_operator_identity import LinearOperatorIdentity
 
-if TYPE_CHECKING:
-    from tensorloom.linalg.linear_operator import LinearOperator
 
-
+@makes("product")
 def product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     """left @ right as an operator.
 

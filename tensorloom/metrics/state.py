@@ -7,11 +7,11 @@ from typing import Any
 
 from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.program.confusion_matrix import remove_squeezable_dimensions
-from tensorloom.client.variables.variables import (
-    Variable,
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )
+from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.graph.graph import GraphKeys, Tensor, add_to_collections
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tensorloom.client.variables.variable_def import prepend_scope
+from tensorloom.client.importing.scoped_names import prepend_scope
 from tensorloom.framework import errors
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import dtypes

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.variables.variable_def import prepend_scope
+from tensorloom.client.importing.scoped_names import prepend_scope
 from tensorloom.framework import errors
 from tensorloom.framework.functions.functional_op_types import CALLS
 from tensorloom.framework.graph.graph import device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variables.variable_def import prepend_scope
+from tensorloom.client.importing.scoped_names import prepend_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, get_default_graph
 from tensorloom.framework.types import dtypes

@@ -6,7 +6,8 @@ second place. The other modules are file formats over them: checkpoints and reco
 
 from __future__ import annotations
 
-from tensorloom.storage.files.filesystem import FileSystem, register_filesystem
+from tensorloom.storage.files.filesystem import register_filesystem
+from tensorloom.storage.files.filesystem_interface import FileSystem
 from tensorloom.storage.files.mirror import Mirror
 from tensorloom.storage.records.record_file import RecordFile
 

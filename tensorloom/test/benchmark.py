@@ -159,7 +159,7 @@ class Benchmark(ReportedBenchmark):
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors in the default session."""
-        from tensorloom.framework.graph.default_stack import get_default_session
+        from tensorloom.framework.runtime.default_stack import get_default_session
 
         session = get_default_session()
         if session is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.client.gradients.gradients import gradients
-from tensorloom.framework.graph.default_stack import get_default_session
+from tensorloom.framework.runtime.default_stack import get_default_session
 from tensorloom.ops.array import array_ops
 
 if TYPE_CHECKING:

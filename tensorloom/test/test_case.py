@@ -18,11 +18,9 @@ from tensorloom.client.program.version import (
 )
 from tensorloom.client.session.session import Session
 from tensorloom.framework import errors
-from tensorloom.framework.graph.default_stack import (
-    get_default_session,
-    reset_default_graph,
-)
+from tensorloom.framework.graph.default_graph import reset_default_graph
 from tensorloom.framework.graph.graph import device
+from tensorloom.framework.runtime.default_stack import get_default_session
 from tensorloom.framework.runtime.random_seed import set_random_seed
 from tensorloom.test import environment, temporary_files
 from tensorloom.test.array_assertions import ArrayAssertions
@@ -264,10 +262,11 @@ class TestCase(ArrayAssertions):
         kept = os.dup(descriptor)
         with tempfile.TemporaryFile() as file:
             os.dup2(file.fileno(), descriptor)
+            written = CapturedWrites(file, stream)
             try:
-                yield CapturedWrites(file, stream)
+                yield written
             finally:
-                stream.flush()
+                written.finish()
                 os.dup2(kept, descriptor)
                 os.close(kept)
 
@@ -320,13 +319,20 @@ class TestCase(ArrayAssertions):
 
 
 class CapturedWrites:
-    """Reads what was written so far."""
+    """Reads what was written so far; after the block, all that was written in it."""
 
     def __init__(self, file: Any, stream: Any) -> None:
         self._file, self._stream = file, stream
+        self._all: str | None = None
+
+    def finish(self) -> None:
+        """Keeps the text: the file is about to be closed."""
+        self._all = self.contents()
 
     def contents(self) -> str:
         """The text written since the block began."""
+        if self._all is not None:
+            return self._all
         self._stream.flush()
         size = os.fstat(self._file.fileno()).st_size
         return os.pread(self._file.fileno(), size, 0).decode()

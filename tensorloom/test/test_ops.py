@@ -175,7 +175,7 @@ def _register() -> list[str]:
 
 
 def _older_version_shape(c: InferenceContext) -> Any:
-    from tensorloom.framework.graph.default_stack import get_default_graph
+    from tensorloom.framework.graph.default_graph import get_default_graph
 
     if get_default_graph()._producer != GRAPH_DEF_VERSION - 1:
         raise ValueError("Wrong graph version for shape")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.program import program_log
+from tensorloom.client.variables.variable_policy import VariableAggregation
 from tensorloom.client.variables.variable_scope import get_variable
-from tensorloom.client.variables.variables import Variable, VariableAggregation
+from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,

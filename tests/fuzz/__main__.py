@@ -12,17 +12,20 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 # Verified as in all tests; decided when the passes are imported.
 os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 
 from tests.fuzz.agreement import Differences, beside, between, shrunk
-from tests.fuzz.modes import ALL_PASSES, ALONE, DEVICES, INTERPRETED, MODES
+from tests.fuzz.modes import ALL_PASSES, ALONE, DEVICES, INTERPRETED, MODES, NO_PASSES
 from tests.fuzz.programs import random_program, render
 from tests.peer.peers import Peer
 
 FOUND = Path(__file__).parent / "found.json"
+_MOST_PROGRAMS = 1000  # of one process of TensorFlow
 
 
 def main() -> int:
@@ -51,14 +54,61 @@ def _checks(
 ) -> Callable[[int], Differences]:
     """How the program of some number is looked at."""
     if options.peer:
-        peer = Peer("1.15")
+        peer = _Restarted("1.15")
         check = beside(peer.execute, skipped)
-        return lambda number: check
+
+        def beside_peer(number: int) -> Differences:
+            if number + 1 < options.count:
+                program = random_program(options.first + number + 1)
+                peer.begin(NO_PASSES.head + render(program))
+            return check
+
+        return beside_peer
     if options.alone:
         return lambda number: between(MODES)
     return lambda number: between(
         [ALL_PASSES, DEVICES, INTERPRETED, ALONE[number % len(ALONE)]]
     )
+
+
+class _Restarted:
+    """Real TensorFlow, which runs the next program while we run this one.
+
+    It is started again after a program at which it aborts, and at times, since it keeps
+    a megabyte of each program.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._peer = Peer(version)
+        self._count = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._begun: dict[str, Future[dict[str, Any]]] = {}
+
+    def begin(self, source: str) -> None:
+        """Starts a program whose result will be asked for."""
+        self._begun[source] = self._thread.submit(self._execute, source)
+
+    def execute(self, source: str) -> dict[str, Any]:
+        """What the program does there; the end of its process counts as an error."""
+        begun = self._begun.pop(source, None)
+        if begun is None:
+            begun = self._thread.submit(self._execute, source)
+        return begun.result()
+
+    def _execute(self, source: str) -> dict[str, Any]:
+        self._count += 1
+        if self._count % _MOST_PROGRAMS == 0:
+            self._restart()
+        try:
+            return self._peer.execute(source, ops=False)
+        except RuntimeError as error:
+            self._restart()
+            return {"error": ("Aborted", str(error)), "result": None}
+
+    def _restart(self) -> None:
+        self._peer.close()
+        self._peer = Peer(self._version)
 
 
 def _differs(seed: int, differences: Differences) -> bool:

@@ -47,19 +47,21 @@ class Peer:
             env=environment,
         )
         self.full_version = self._read(16).decode().strip()
-        self._known: dict[str, dict[str, Any]] = {}
+        self._known: dict[tuple[str, bool], dict[str, Any]] = {}
 
-    def execute(self, source: str) -> dict[str, Any]:
+    def execute(self, source: str, *, ops: bool = True) -> dict[str, Any]:
         """What `runner.execute` says of the program there; asked once a program."""
-        if source not in self._known:
-            request = pickle.dumps({"source": source}, protocol=runner.PROTOCOL)
+        key = source, ops
+        if key not in self._known:
+            arguments = {"source": source, "ops": ops}
+            request = pickle.dumps(arguments, protocol=runner.PROTOCOL)
             stdin = self._process.stdin
             assert stdin is not None
             stdin.write(runner.HEADER.pack(len(request)) + request)
             stdin.flush()
             length = runner.HEADER.unpack(self._read(runner.HEADER.size))[0]
-            self._known[source] = pickle.loads(self._read(length))
-        return self._known[source]
+            self._known[key] = pickle.loads(self._read(length))
+        return self._known[key]
 
     def close(self) -> None:
         """Ends the process; one that does not end by itself, by force."""

@@ -23,13 +23,14 @@ HEADER = struct.Struct("<Q")
 PROTOCOL = 4
 
 
-def execute(tf, source, name="<program>"):
+def execute(tf, source, name="<program>", ops=True):
     """Runs `source` in a fresh default graph.
 
     The program sees `tf`, `np`, and `error`, and leaves what is to be compared in
     `result`.
 
-    Returns a dict: `result` (see `plain`), `ops` (see `describe_ops`), `error` (None,
+    Returns a dict: `result` (see `plain`), `ops` (see `describe_ops`; empty
+    if the argument `ops` is false), `error` (None,
     or class name, message and traceback of the exception that ended the program).
     """
     tf.reset_default_graph()
@@ -45,7 +46,8 @@ def execute(tf, source, name="<program>"):
                 str(exc),
                 traceback.format_exc(),
             )
-        outcome["ops"] = describe_ops(graph)
+        if ops:
+            outcome["ops"] = describe_ops(graph)
     return outcome
 
 

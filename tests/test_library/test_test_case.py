@@ -77,6 +77,8 @@ class TestTestCase(tf.test.TestCase):
         ):
             stream.write("hello")
             assert written.contents() == "hello"
+            stream.write(" again")
+        assert written.contents() == "hello again"
         self.assertItemsEqual([1, 2], [2, 1])
 
     def test_gradients_and_graph_defs(self) -> None:

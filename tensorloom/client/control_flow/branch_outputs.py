@@ -13,6 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.functions.branch_output_makers import (
+    BranchOutputMakers,
+    register_branch_output_makers,
+)
 from tensorloom.client.gradients import cond_gradient, graph_mutation
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import name_scope
@@ -113,3 +117,6 @@ def _gated(branch: FuncGraph, result: Tensor, graph: Graph) -> Tensor:
             "Switch", data=result, pred=op.inputs[0], name=f"{op.name}/Switch"
         )
     return outputs[cond_gradient.branch_graphs(op).index(branch) == 0]
+
+
+register_branch_output_makers(BranchOutputMakers(inside, outside, operation_outside))

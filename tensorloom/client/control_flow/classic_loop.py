@@ -14,7 +14,7 @@ from tensorloom.client.control_flow import control_flow_values
 from tensorloom.client.control_flow.loop_invariants import invariant_shapes, is_within
 from tensorloom.client.control_flow.summary_writes import SummaryWrites
 from tensorloom.client.control_flow.while_context import WhileContext
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import add_to_collection, name_scope

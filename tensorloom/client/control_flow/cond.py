@@ -17,7 +17,7 @@ from tensorloom.framework.graph.classic_node_counts import (
     makes_classic,
     mark_as_classic,
 )
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_ir import READS_DECIDE
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.runtime.scopes import control_dependencies, name_scope

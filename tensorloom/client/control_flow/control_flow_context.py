@@ -27,7 +27,7 @@ from tensorloom.framework.functions.classic_op_types import (
     NEXT_ITERATIONS,
     SWITCHES,
 )
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.scopes import control_dependencies
 from tensorloom.ops.control_flow import classic
 

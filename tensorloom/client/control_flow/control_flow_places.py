@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.functions.classic_op_types import ENTERS, EXITS, SWITCHES
 
 if TYPE_CHECKING:
+    from tensorloom.client.control_flow.control_flow_context import ControlFlowContext
     from tensorloom.client.control_flow.while_context import WhileContext
     from tensorloom.framework.graph.operation import Operation
 
@@ -87,3 +88,18 @@ def are_of_one_gradient(loop: WhileContext, input_loop: WhileContext | None) -> 
         if input_loop is loop:
             return True
     return False
+
+
+class within:
+    """`with within(context):` operations are made in it; None changes nothing."""
+
+    def __init__(self, context: ControlFlowContext | None) -> None:
+        self._context = context
+
+    def __enter__(self) -> None:
+        if self._context is not None:
+            self._context.Enter()
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._context is not None:
+            self._context.Exit()

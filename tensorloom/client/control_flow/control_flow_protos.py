@@ -9,9 +9,9 @@ from tensorloom.client.control_flow.control_flow_context import (
     ControlFlowContext,
 )
 from tensorloom.client.control_flow.while_context import WhileContext
-from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
+from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.framework.functions.classic_op_types import ENTERS
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 
 # --- to protos ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from tensorloom.client.control_flow.control_flow_places import (
     output_context,
     while_context_of,
 )
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.scopes import control_dependencies
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor

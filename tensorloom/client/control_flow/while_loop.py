@@ -18,7 +18,7 @@ from tensorloom.framework.graph.classic_node_counts import (
     makes_classic,
     mark_as_classic,
 )
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import control_dependencies, name_scope
 from tensorloom.framework.types import dtypes, nest

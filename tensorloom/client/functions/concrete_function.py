@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import control_flow_values
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.scopes import control_dependencies, uid
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.composite_tensor import CompositeTensor

@@ -19,7 +19,7 @@ import numpy as np
 from tensorloom.client.functions.concrete_function import ConcreteFunction, trace
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import nest, nest_shallow

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.functions.branch_output_makers import branch_output_makers
 from tensorloom.framework.graph.classic_node_counts import count_entry
 from tensorloom.framework.graph.dataflow_graph import Graph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_ir import FunctionIR, sort_topologically
 from tensorloom.framework.graph.lifted_tensors import bring_operation_out, leads_to
 from tensorloom.framework.graph.operation import Operation
@@ -178,9 +179,8 @@ class FuncGraph(Graph):
             return tensor
         while tensor._op._graph.around not in around:
             (tensor,) = tensor._op._graph.brought_out([tensor])
-        from tensorloom.client.control_flow import branch_outputs as branch_exits
-
-        return branch_exits.inside(tensor._op._graph, tensor, self)
+        result: Tensor = branch_output_makers().inside(tensor._op._graph, tensor, self)
+        return result
 
     @property
     def around(self) -> Graph | None:
@@ -189,15 +189,13 @@ class FuncGraph(Graph):
 
     def brought_out(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """What stands for tensors of a finished branch in the graph around it."""
-        from tensorloom.client.control_flow import branch_outputs as branch_exits
-
-        return branch_exits.outside(self, tensors)
+        made: Sequence[Tensor] = branch_output_makers().outside(self, tensors)
+        return made
 
     def operation_outside(self, op: Operation) -> Operation:
         """What runs around a finished branch after one of its operations."""
-        from tensorloom.client.control_flow import branch_outputs as branch_exits
-
-        return branch_exits.operation_outside(self, op)
+        made: Operation = branch_output_makers().operation_outside(self, op)
+        return made
 
     def _check_is_outside(self, tensor: Tensor) -> None:
         graph: Any = self.outer_graph

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.client.gradients import function_gradient
 from tensorloom.framework.functions.called_functions import functions_named
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -175,8 +174,6 @@ class DefinedFunction:
             function.name = f"{self._func.__name__}_{_digest(function)}"
         if self._grad_func is not None:
             function.gradient = self._grad_func.name
-        if self._python_grad_func is not None:
-            function_gradient.python_gradients[function.name] = self._python_grad_func
         return function
 
     def add_to_graph(self, graph: Any) -> None:
@@ -220,6 +217,8 @@ class DefinedFunction:
             name=name or function.name,
             attrs=attrs,
         )
+        # Of this call alone: functions of equal bodies have one name in the library.
+        op._python_gradient = self._python_grad_func
         if self._shape_func is not None:
             for tensor, shape in zip(op.outputs, self._shape_func(op), strict=True):
                 tensor.set_shape(shape)

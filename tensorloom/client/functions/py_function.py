@@ -18,7 +18,7 @@ from tensorloom.client.session.session import Session
 from tensorloom.framework.export import export
 from tensorloom.framework.functions import py_functions
 from tensorloom.framework.graph.dataflow_graph import Graph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op

@@ -9,7 +9,7 @@ from tensorloom.client.functions.concrete_function import ConcreteFunction, trac
 from tensorloom.client.importing.importer import import_graph_def
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor

@@ -16,7 +16,7 @@ from tensorloom.client.gradients import gradient_aggregation, gradients, graph_m
 from tensorloom.client.gradients.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradients.gradient_zeros import is_trainable, zeros_of_variable
 from tensorloom.framework.graph.classic_node_counts import Tally, is_classic
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.indexed_slices import IndexedSlices

@@ -16,7 +16,7 @@ from tensorloom.client.gradients.gradients import build_gradients
 from tensorloom.client.variables.base_resource_variable import is_resource_variable
 from tensorloom.client.variables.variable_scope import get_variable_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.runtime.scopes import control_dependencies, uid

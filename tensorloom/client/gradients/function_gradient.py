@@ -19,7 +19,7 @@ from tensorloom.framework.functions import symbolic_gradient
 from tensorloom.framework.functions.classic_op_types import MERGES
 from tensorloom.framework.functions.symbolic_gradient import MadeGradient
 from tensorloom.framework.graph.dataflow_graph import Graph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import create_op
 from tensorloom.framework.types import nest
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
 
-# By function name: a Python function (op, *grads) -> gradients of the inputs.
-python_gradients: dict[str, Callable[..., Any]] = {}
-
 
 @RegisterGradient("PartitionedCall")
 @RegisterGradient("StatefulPartitionedCall")
@@ -46,7 +43,7 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
     """A call of the body's gradient; what that reads of it, the call hands out."""
     called = op._attrs["f"]
     name = called.name
-    if name in python_gradients or op.graph.functions[name].gradient:
+    if op._python_gradient is not None or op.graph.functions[name].gradient:
         return of_call(called)(op, *grads)
     body = library_bodies.called_function(op.graph, called)
     # The tensors of a branch that is not taken are dead: a call cannot hand them out.
@@ -157,9 +154,8 @@ def of_call(called: NameAttrList) -> Callable[..., Any]:
     """The gradient function of calls of a function, with these attrs."""
 
     def gradient(op: Operation, *grads: Any) -> Any:
-        written = python_gradients.get(called.name)
-        if written is not None:
-            return written(op, *grads)
+        if op._python_gradient is not None:
+            return op._python_gradient(op, *grads)
         graph = get_default_graph()
         own = graph.functions[called.name].gradient
         if own:

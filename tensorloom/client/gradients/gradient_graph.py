@@ -16,7 +16,7 @@ from tensorloom.client.functions.func_graph import FuncGraph, names_variable
 from tensorloom.client.gradients.gradient_reads import Reads
 from tensorloom.client.variables.resource_handles import origin_in_graph
 from tensorloom.framework.graph.classic_node_counts import is_classic
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import identity as identity_ops
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.gradients.gradients import UnconnectedGradients, build_gradients
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import dtypes, nest

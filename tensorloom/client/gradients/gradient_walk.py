@@ -28,7 +28,7 @@ from tensorloom.client.gradients.gradient_zeros import (
 )
 from tensorloom.framework.functions.functional_op_types import BRANCHES, CALLS, LOOPS
 from tensorloom.framework.graph.classic_node_counts import is_classic
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.gradient_registry import (
     find_gradient,

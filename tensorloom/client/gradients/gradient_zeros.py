@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.client.gradients.gradient_graph import GradientGraph
 from tensorloom.client.variables.resource_handles import is_of_variable
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import fill as fill_ops

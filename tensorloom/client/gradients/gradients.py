@@ -12,7 +12,7 @@ from tensorloom.client.gradients import gradient_aggregation
 from tensorloom.client.gradients.gradient_walk import GradientWalk, WalkOptions
 from tensorloom.client.gradients.outer_gradient import graph_around
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.garbage import collection_paused
 from tensorloom.framework.runtime.scopes import name_scope

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.control_flow.control_flow_places import (
     is_constant_enter,
     output_context,
+    within,
 )
 from tensorloom.client.control_flow.while_context import WhileContext
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import colocate_with, control_dependencies
 from tensorloom.framework.types import dtypes
@@ -27,7 +28,6 @@ from tensorloom.ops.array.constant import constant
 from tensorloom.ops.control_flow import classic
 
 if TYPE_CHECKING:
-    from tensorloom.client.control_flow.control_flow_context import ControlFlowContext
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
 
@@ -275,21 +275,6 @@ class LoopGradient:
                 return known
             state = state.outer
         return pred
-
-
-class within:
-    """`with within(context):` operations are made in it; None changes nothing."""
-
-    def __init__(self, context: ControlFlowContext | None) -> None:
-        self._context = context
-
-    def __enter__(self) -> None:
-        if self._context is not None:
-            self._context.Enter()
-
-    def __exit__(self, *exc_info: object) -> None:
-        if self._context is not None:
-            self._context.Exit()
 
 
 def _branch_between(context: Any, stack: Tensor) -> Any:

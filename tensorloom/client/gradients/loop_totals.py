@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.gradients.loop_gradient import LoopGradient, within
+from tensorloom.client.control_flow.control_flow_places import within
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types.indexed_slices import IndexedSlices
@@ -21,6 +21,7 @@ from tensorloom.ops.control_flow import classic
 
 if TYPE_CHECKING:
     from tensorloom.client.control_flow.while_context import WhileContext
+    from tensorloom.client.gradients.loop_gradient import LoopGradient
     from tensorloom.framework.graph.operation import Operation
 
 

@@ -17,11 +17,12 @@ from tensorloom.client.control_flow.control_flow_places import (
     is_loop_switch,
     is_switch,
     while_context_of,
+    within,
 )
 from tensorloom.client.gradients.gradient_walk import GradientWalk
 from tensorloom.client.gradients.gradient_zeros import is_trainable, zeros_of_variable
-from tensorloom.client.gradients.loop_gradient import LoopGradient, within
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.client.gradients.loop_gradient import LoopGradient
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import control_dependencies

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 

@@ -29,7 +29,7 @@ from tensorloom.client.gradients.gradient_zeros import (
 )
 from tensorloom.client.gradients.loop_sums import LoopSum, add_to_sum
 from tensorloom.framework.graph.classic_node_counts import Tally, is_classic
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes

@@ -14,7 +14,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.functions.classic_op_types import MERGES, NEXT_ITERATIONS
 from tensorloom.framework.graph import graph_def, source
 from tensorloom.framework.graph.dataflow_graph import detach, join_context
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_ir import PRODUCER_VERSION
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
 
 
-def _type_list(types: Any) -> list[DType]:
+def component_types(types: Any) -> list[DType]:
+    """The dtypes of the components, from one dtype or several."""
     if not isinstance(types, list | tuple):
         types = [types]
     return [dtypes.as_dtype(t) for t in types]
 
 
-def _shape_list(shapes: Any, partial: bool = False) -> list[TensorShape] | None:
+def component_shapes(shapes: Any, partial: bool = False) -> list[TensorShape] | None:
     """The shapes of the components, checked as TensorFlow checks them."""
     if partial and (
         not isinstance(shapes, Sequence)
@@ -336,8 +337,8 @@ class FIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "fifo_queue",
     ) -> None:
-        types = _type_list(dtypes)
-        shape_list = _shape_list(shapes)
+        types = component_types(dtypes)
+        shape_list = component_shapes(shapes)
         handle = apply_op(
             "FIFOQueueV2",
             component_types=types,
@@ -370,8 +371,8 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
     ) -> None:
-        types = _type_list(dtypes)
-        shape_list = _shape_list(shapes)
+        types = component_types(dtypes)
+        shape_list = component_shapes(shapes)
         seed1, seed2 = random_seed.get_seed(seed)
         if seed1 is None and seed2 is None:
             seed1, seed2 = 0, 0
@@ -416,8 +417,8 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
-        types = _type_list(dtypes)
-        shape_list = _shape_list(shapes, partial=True) or []
+        types = component_types(dtypes)
+        shape_list = component_shapes(shapes, partial=True) or []
         name_list = _name_list(names, types)
         if len(types) != len(shape_list):
             raise ValueError(
@@ -456,8 +457,8 @@ class PriorityQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:
-        type_list = _type_list(types)
-        shape_list = _shape_list(shapes)
+        type_list = component_types(types)
+        shape_list = component_shapes(shapes)
         if shape_list is None:
             raise TypeError(
                 "Expected list for 'shapes' argument to 'priority_queue_v2' Op, not "

@@ -35,7 +35,6 @@ from tensorloom.client.session.session_callable import (
 from tensorloom.client.session.session_devices import DeviceAttributes
 from tensorloom.client.session.session_handles import bind_handles
 from tensorloom.framework.errors import CancelledError, OpError
-from tensorloom.framework.graph import default_stack
 from tensorloom.framework.graph.graph import Graph, get_default_graph
 from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
@@ -45,6 +44,7 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
+from tensorloom.framework.runtime import default_stack
 from tensorloom.framework.runtime.garbage import collection_paused
 
 if TYPE_CHECKING:

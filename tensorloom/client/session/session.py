@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.session import master_factory, session_arguments
 from tensorloom.client.session.base_session import BaseSession, local_sessions
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack
+from tensorloom.framework.runtime import default_stack
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -11,6 +11,7 @@ from tensorloom.client.variables.ref_variable import (
     SCATTER_METHODS,
     check_indexed_slices,
 )
+from tensorloom.client.variables.variable_makers import make_variable
 from tensorloom.client.variables.variables import Variable, no_in_place_operator
 from tensorloom.framework.graph.graph import (
     Tensor,
@@ -326,9 +327,10 @@ class BaseResourceVariable(Variable):
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
         """The resource variable that a `VariableDef` describes."""
-        from tensorloom.client.variables.resource_variable import ResourceVariable
-
-        return ResourceVariable(variable_def=variable_def, import_scope=import_scope)
+        variable: Variable = make_variable(
+            "resource", variable_def=variable_def, import_scope=import_scope
+        )
+        return variable
 
 
 class _UnreadVariable(BaseResourceVariable):

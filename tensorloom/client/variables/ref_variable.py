@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.client.variables import variable_def as variable_protos
 from tensorloom.client.variables.initial_value import guard_initial_value
-from tensorloom.client.variables.variables import Variable, validate_variable_policy
+from tensorloom.client.variables.variable_policy import validate_variable_policy
+from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     Tensor,

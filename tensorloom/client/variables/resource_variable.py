@@ -13,7 +13,7 @@ from tensorloom.client.variables.ref_variable import (
     check_variable_arguments,
     location_attr,
 )
-from tensorloom.client.variables.variables import validate_variable_policy
+from tensorloom.client.variables.variable_policy import validate_variable_policy
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     Tensor,

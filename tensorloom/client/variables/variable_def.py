@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
+from tensorloom.client.variables.variable_policy import validate_variable_policy
 from tensorloom.framework.graph.graph import get_default_graph
 
 if TYPE_CHECKING:
@@ -57,28 +59,6 @@ class SaveSliceInfo:
         return proto
 
 
-def strip_scope(name: str, export_scope: str | None) -> str:
-    """`name` without the scope it is exported from."""
-    if not export_scope:
-        return name
-    prefix = export_scope.rstrip("/") + "/"
-    for mark in ("", "^", "loc:@"):
-        if name.startswith(mark + prefix):
-            return mark + name[len(mark + prefix) :]
-    return name
-
-
-def prepend_scope(name: str, import_scope: str | None) -> str:
-    """`name` under the scope it is imported into."""
-    if not import_scope:
-        return name
-    scope = import_scope.rstrip("/")
-    for mark in ("loc:@", "^"):
-        if name.startswith(mark):
-            return f"{mark}{scope}/{name[len(mark) :]}"
-    return f"{scope}/{name}"
-
-
 def to_proto(
     variable: Variable, name: str, snapshot: Any, export_scope: str | None
 ) -> Any:
@@ -119,8 +99,6 @@ def restore(
     Returns:
       The function from a name in the proto to the tensor or operation.
     """
-    from tensorloom.client.variables.variables import validate_variable_policy
-
     graph = get_default_graph()
 
     def element(name: str) -> Any:

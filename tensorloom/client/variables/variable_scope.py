@@ -10,6 +10,11 @@ from typing import Any
 
 from tensorloom.client.variables.ref_variable import RefVariable
 from tensorloom.client.variables.resource_variable import ResourceVariable
+from tensorloom.client.variables.variable_makers import register_variable_maker
+from tensorloom.client.variables.variable_policy import (
+    VariableAggregation,
+    VariableSynchronization,
+)
 from tensorloom.client.variables.variable_scope_state import (
     VariableScope,
     default_store,
@@ -20,10 +25,6 @@ from tensorloom.client.variables.variable_scope_state import (
 from tensorloom.client.variables.variable_store import (
     AUTO_REUSE,
     resource_variables_enabled,
-)
-from tensorloom.client.variables.variables import (
-    VariableAggregation,
-    VariableSynchronization,
 )
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
@@ -432,6 +433,11 @@ def default_variable_creator(next_creator: Any = None, **options: Any) -> Any:
         return ResourceVariable(**options)
     options.pop("distribute_strategy", None)
     return RefVariable(**options)
+
+
+register_variable_maker("default", default_variable_creator)
+register_variable_maker("reference", RefVariable)
+register_variable_maker("resource", ResourceVariable)
 
 
 @export("variable_creator_scope")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tensorloom.client.variables.variable_store import VariableStore
-from tensorloom.client.variables.variables import (
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )
+from tensorloom.client.variables.variable_store import VariableStore
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,

@@ -17,7 +17,8 @@ from tensorloom.client.variables.variable_partitions import (
     check_existing_partitions,
     partition_slices,
 )
-from tensorloom.client.variables.variables import Variable, validate_variable_policy
+from tensorloom.client.variables.variable_policy import validate_variable_policy
+from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export, export_value
 from tensorloom.framework.graph.graph import (
     GraphKeys,

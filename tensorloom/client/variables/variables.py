@@ -1,16 +1,20 @@
 """`tf.Variable`: what reference and resource variables have in common.
 
 `tf.Variable(...)` asks the creators of the default graph (`variable_creator_scope`)
-and ends in `variable_scope.default_variable_creator`, which chooses the class.
+and ends in the default maker of `variable_makers`, which chooses the class.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tensorloom.client.variables.variable_def import SaveSliceInfo
+from tensorloom.client.variables.variable_makers import make_variable
+from tensorloom.client.variables.variable_policy import (
+    VariableAggregation,
+    VariableSynchronization,
+)
 from tensorloom.client.variables.variable_updates import VariableUpdates
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.classic_node_counts import is_classic
@@ -28,62 +32,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Graph, Operation
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.framework.types.tensor_shape import TensorShape
-
-
-@export("VariableSynchronization")
-class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought together."""
-
-    AUTO = 0  # the strategy decides
-    NONE = 1  # there is one copy
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-@export("VariableAggregation")
-class VariableAggregation(enum.Enum):
-    """How updates by several replicas become one."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3  # the old name
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-
-def validate_variable_policy(
-    synchronization: Any, aggregation: Any, trainable: bool | None, name: Any
-) -> tuple[VariableSynchronization, VariableAggregation, bool]:
-    """The three settings with defaults filled in.
-
-    Raises:
-      ValueError: a setting is not a member of its enumeration.
-    """
-    if aggregation is None:
-        aggregation = VariableAggregation.NONE
-    elif not isinstance(aggregation, VariableAggregation):
-        try:
-            aggregation = VariableAggregation(aggregation)
-        except ValueError:
-            raise ValueError(
-                f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
-            ) from None
-    if synchronization is None:
-        synchronization = VariableSynchronization.AUTO
-    else:
-        try:
-            synchronization = VariableSynchronization(synchronization)
-        except ValueError:
-            raise ValueError(
-                f"Invalid variable synchronization mode: {synchronization} for "
-                f"variable: {name}"
-            ) from None
-    if trainable is None:
-        trainable = synchronization != VariableSynchronization.ON_READ
-    return synchronization, aggregation, trainable
 
 
 def _bound(creator: Callable[..., Any], previous: Callable[..., Any]) -> Any:
@@ -116,10 +64,8 @@ def _create(
     aggregation: Any = VariableAggregation.NONE,
     shape: Any = None,
 ) -> Any:
-    from tensorloom.client.variables import variable_scope
-
     def getter(**kwargs: Any) -> Any:
-        return variable_scope.default_variable_creator(None, **kwargs)
+        return make_variable("default", **kwargs)
 
     for _, creator in get_default_graph()._variable_creator_stack:
         getter = _bound(creator, getter)
@@ -333,9 +279,10 @@ class Variable(VariableUpdates, Trackable, metaclass=VariableMetaclass):
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
         """The reference variable that a `VariableDef` describes."""
-        from tensorloom.client.variables.ref_variable import RefVariable
-
-        return RefVariable(variable_def=variable_def, import_scope=import_scope)
+        variable: Variable = make_variable(
+            "reference", variable_def=variable_def, import_scope=import_scope
+        )
+        return variable
 
     def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info

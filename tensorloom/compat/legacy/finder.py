@@ -11,12 +11,14 @@ from types import ModuleType
 from typing import Any, Final
 
 from tensorloom.compat.legacy import python2, views
+from tensorloom.compat.module_paths.finder import ALIASES
 
 # Packages that are written for the libraries of today, whatever program imports them.
 _OF_TODAY: Final = frozenset(
     [
         *(
             "tensorloom",
+            *ALIASES,  # tensorloom under TensorFlow's names: its own finder has these
             "numpy",
             "scipy",
             "torch",

@@ -32,8 +32,8 @@ class PathModule(ModuleType):
         value = look_up(path, name)
         if value is _MISSING and name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        if value is _MISSING and table.is_path(f"{path}.{name}"):
-            value = importlib.import_module(f"{ROOT}.{path}.{name}")
+        if value is _MISSING:
+            value = _module_path(path, name)
         if value is _MISSING:
             raise AttributeError(explain(path, name))
         setattr(self, name, value)
@@ -45,6 +45,20 @@ class PathModule(ModuleType):
         there = {name for name in names if not name.startswith("__")}
         there = {name for name in there if hasattr(self, name)}
         return sorted(there - {"_tl_path"} | set(table.children().get(path, ())))
+
+
+def _module_path(path: str, name: str) -> Any:
+    """The module of that name below a path, or one that TensorFlow's module imports.
+
+    `nn_ops.gen_nn_ops` and `math_ops.ops` work in TensorFlow, as a module has the
+    modules that it imports. Programs use that.
+    """
+    near = (f"python.{where}.{name}" for where in ("framework", "ops", "eager"))
+    inner = near if path.startswith("python.") else ()
+    for module in (f"{path}.{name}", *inner):
+        if table.is_path(module):
+            return importlib.import_module(f"{ROOT}.{module}")
+    return _MISSING
 
 
 def look_up(path: str, name: str) -> Any:

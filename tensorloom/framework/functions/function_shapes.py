@@ -51,12 +51,7 @@ def _key(known: Known) -> Hashable:
 def _through_body(
     graph: Graph, function: FunctionIR, arguments: Sequence[Known]
 ) -> Sequence[Known]:
-    from tensorloom.framework.graph.dataflow_graph import Graph
-
-    body = Graph()
-    body._functions = graph._functions
-    body._call_depth = graph._call_depth + 1
-    body._sees_single_sizes = graph._sees_single_sizes
+    body = graph._new_body()
     tensors = {
         (name, 0): _argument(body, i, function, arguments[i])
         for i, name in enumerate(function.arg_names)

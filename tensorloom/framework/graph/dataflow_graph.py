@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack, operation_shapes
+from tensorloom.framework.graph import operation_shapes
 from tensorloom.framework.graph.construction import Construction
 from tensorloom.framework.graph.graph_collections import GraphCollections
 from tensorloom.framework.graph.graph_ir import (
@@ -24,6 +24,7 @@ from tensorloom.framework.graph.node_count import NodeCount
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import op_registry
+from tensorloom.framework.runtime import default_stack
 from tensorloom.framework.types import attr_value
 
 if TYPE_CHECKING:
@@ -339,6 +340,14 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         """Adds a function to the library; the same name twice keeps the first."""
         self._check_not_finalized()
         self._functions.setdefault(function.name, function)
+
+    def _new_body(self) -> Graph:
+        """An empty graph for the body of a function of the library, for its shapes."""
+        body = Graph()
+        body._functions = self._functions
+        body._call_depth = self._call_depth + 1
+        body._sees_single_sizes = self._sees_single_sizes
+        return body
 
     def _is_function(self, name: str) -> bool:
         return name in self._functions

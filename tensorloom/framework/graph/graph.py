@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.graph.dataflow_graph import Graph
-from tensorloom.framework.graph.default_stack import (
+from tensorloom.framework.graph.default_graph import (
     get_default_graph,
-    get_default_session,
-    graph_stack,
     reset_default_graph,
-    session_as_default,
 )
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.operation import Operation
@@ -18,6 +15,11 @@ from tensorloom.framework.graph.tensor import (
     is_dense_tensor_like,
     is_tensor,
     register_dense_tensor_like_type,
+)
+from tensorloom.framework.runtime.default_stack import (
+    get_default_session,
+    graph_stack,
+    session_as_default,
 )
 from tensorloom.framework.runtime.scopes import (
     add_to_collection,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack, source
+from tensorloom.framework.graph import source
 from tensorloom.framework.graph.operation_private_names import OperationPrivateNames
 from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.runtime import default_stack
 from tensorloom.framework.types import attr_value
 from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -57,6 +58,9 @@ class Operation(OperationPrivateNames):
         "_stack",
         "_type",
     )
+
+    # The gradient of this call of a function, where it is written in Python.
+    _python_gradient: Callable[..., Any] | None = None
 
     def __init__(
         self,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack, late_operators
+from tensorloom.framework.graph import late_operators
 from tensorloom.framework.graph.tensor_private_names import TensorPrivateNames
+from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.types import array_conversion
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
@@ -224,6 +226,8 @@ class _Unset:
 
 
 UNSET = _Unset()
+
+array_conversion.register_tensor_class(Tensor)
 
 # Types that convert to tensors in graph construction beside Tensor (variables).
 _dense_tensor_like: tuple[type, ...] = (Tensor,)

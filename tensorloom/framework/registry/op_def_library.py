@@ -10,7 +10,7 @@ from collections import namedtuple
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.registry.op_inputs import (

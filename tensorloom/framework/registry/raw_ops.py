@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from tensorloom.framework.registry import op_def_library, op_registry
+from tensorloom.framework.registry import op_registry
 
 # Arguments that TensorFlow's Python calls otherwise than the op's definition does.
 _REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
@@ -71,6 +71,8 @@ class RawOps(ModuleType):
             raise AttributeError(
                 f"module 'tensorloom.raw_ops' has no attribute '{name}'"
             )
+        # Imported here: `import tensorloom` makes this module, without the graph.
+        from tensorloom.framework.registry import op_def_library
 
         parameters = op_parameters(op_def)
         required = [called for called, (_, needed) in parameters.items() if needed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.determinism import check_seeded
 
 DEFAULT_GRAPH_SEED: Final = 87654321

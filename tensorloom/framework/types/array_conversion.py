@@ -46,6 +46,8 @@ _FLOAT_TARGETS: Final[dict[DType | None, np.dtype[Any]]] = {
 # Types whose values are never array-like and never hold a tensor.
 _PLAIN: Final = frozenset((int, float, bool, str, bytes, complex))
 _NOT_ARRAYS: Final = _PLAIN | {list, tuple, type(None)}
+# Classes of tensors of a graph, see `register_tensor_class`.
+_TENSOR_CLASSES: tuple[type, ...] = ()
 
 # Exact types of leaves that each kind of dtype takes, for the common case, and the
 # classes that decide all others.
@@ -170,11 +172,17 @@ def is_array_like(value: Any) -> bool:
     return not isinstance(value, bytes)
 
 
-def _is_tensor_type(cls: type) -> bool:
-    # Imported here: the graph structure builds on this module.
-    from tensorloom.framework.graph.tensor import Tensor
+def register_tensor_class(cls: type) -> None:
+    """Makes a class known whose objects are tensors of a graph, and no arrays.
 
-    return issubclass(cls, Tensor)
+    The graph structure builds on this module, and says so of its classes itself.
+    """
+    global _TENSOR_CLASSES
+    _TENSOR_CLASSES = (*_TENSOR_CLASSES, cls)
+
+
+def _is_tensor_type(cls: type) -> bool:
+    return issubclass(cls, _TENSOR_CLASSES)
 
 
 # Arrays ---------------------------------------------------------------------------

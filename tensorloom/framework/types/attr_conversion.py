@@ -174,7 +174,7 @@ def _func(value: Any, attr: AttrDef) -> NameAttrList:
     if hasattr(value, "SerializeToString"):  # the message of one
         return NameAttrList(value.name, attrs_from_proto(value.attr))
     if hasattr(value, "add_to_graph"):
-        from tensorloom.framework.graph.default_stack import get_default_graph
+        from tensorloom.framework.graph.default_graph import get_default_graph
 
         value.add_to_graph(get_default_graph())
         name = value.name  # bytes, of a concrete function

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry import op_def_library
 from tensorloom.framework.types import constant_value, dtypes
 from tensorloom.framework.types.composite_tensor import CompositeTensor

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph import default_stack, late_operators
+from tensorloom.framework.graph import late_operators
 from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.runtime import default_stack
 from tensorloom.framework.types import constant_value, dtypes
 from tensorloom.framework.types.composite_tensor import CompositeTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor

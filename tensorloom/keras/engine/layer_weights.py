@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
-from tensorloom.client.variables.variables import (
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )

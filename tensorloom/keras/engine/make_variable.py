@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tensorloom.client.variables.variables import (
-    Variable,
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )
+from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.graph.graph import init_scope
 from tensorloom.framework.types import dtypes
 

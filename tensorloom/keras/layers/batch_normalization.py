@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.variables.variables import (
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )

@@ -54,6 +54,7 @@ class Rewriting:
         self._bypassed: dict[str, tuple[Edge, tuple[str, ...]]] = {}
         self._changes_references: bool | None = None
         self._readers: dict[str, set[str]] | None = None
+        self._waited: set[str] | None = None
 
     # --- nodes -----------------------------------------------------------------------
 
@@ -95,7 +96,19 @@ class Rewriting:
         ):
             return False
         passes_on = node.op in IDENTITIES and all(n.op in IDENTITIES for n in inside)
-        if not passes_on and self.shows_variable(edge):
+        # Where the step writes to no variable, readers may read instead of the node;
+        # not if some only wait for the node, for then nobody would, nor if others need
+        # what was read before.
+        if not passes_on and (
+            self.shows_variable(edge)
+            or (
+                shows_variable(self.nodes, edge, arguments=False)
+                and (
+                    node.name in self._waited_for()
+                    or not self._are_only_read_by(inside, node)
+                )
+            )
+        ):
             return False
         waits = self.owed((node, *inside), (edge,))
         if not waits:
@@ -162,6 +175,18 @@ class Rewriting:
         waits = self.owed((node, *inside), new.inputs)
         return new if waits == new.control_inputs else new.replace(control_inputs=waits)
 
+    def _waited_for(self) -> set[str]:
+        """The nodes for which others wait, or which they hand on without reading."""
+        if self._waited is None:
+            self._waited = {
+                name
+                for node in self.graph.nodes.values()
+                for name in (
+                    node.producers if node.op in IDENTITIES else node.control_inputs
+                )
+            }
+        return self._waited
+
     # --- what is owed ----------------------------------------------------------------
 
     def owed(self, old: Iterable[Node], inputs: Iterable[Edge]) -> tuple[str, ...]:
@@ -208,10 +233,18 @@ class Rewriting:
         waits.update(found)
 
     def _can_be_skipped(self, node: Node) -> bool:
-        """Whether to wait for the node is to wait for what it waits for."""
+        """Whether to wait for the node is to wait for what it waits for.
+
+        A read of a variable is waited for even if this step writes to none: another
+        step may, once this one has put something into a queue.
+        """
         if node.op == "NoOp":
             return node.name not in self.target.preserve
-        return is_pure(node) and not any(map(self.shows_variable, node.inputs))
+        return is_pure(node) and not any(
+            shows_variable(self.nodes, edge, arguments=False)
+            or self.shows_variable(edge)
+            for edge in node.inputs
+        )
 
     # --- moments ---------------------------------------------------------------------
 
@@ -238,12 +271,16 @@ class Rewriting:
         moved = [e for e in inputs if e not in own and e[0] in self.nodes]
         if not any(self.shows_variable(edge) for edge in moved):
             return True
+        return self._are_only_read_by(inside, node)
+
+    def _are_only_read_by(self, inside: Sequence[Node], node: Node) -> bool:
+        """Whether nobody else stands on the nodes inside of a node."""
         if self._readers is None:
             self._readers = _readers(self.graph)
+        readers = self._readers
         names = {node.name, *(n.name for n in inside)}
         return all(
-            self._readers.get(n.name, set()) <= names
-            and n.name not in self.target.preserve
+            readers.get(n.name, set()) <= names and n.name not in self.target.preserve
             for n in inside
         )
 
@@ -304,8 +341,14 @@ def _around(node: Node, bypassed: Mapping[str, tuple[Edge, tuple[str, ...]]]) ->
 # --- references -----------------------------------------------------------------------
 
 
-def shows_variable(nodes: Mapping[str, Node], edge: Edge) -> bool:
-    """Whether an output is a reference, or an identity of one."""
+def shows_variable(
+    nodes: Mapping[str, Node], edge: Edge, arguments: bool = True
+) -> bool:
+    """Whether an output is a reference, or an identity of one.
+
+    Args:
+      arguments: so may be those of a function.
+    """
     while True:
         node = nodes.get(edge[0])
         if node is None:
@@ -315,7 +358,7 @@ def shows_variable(nodes: Mapping[str, Node], edge: Edge) -> bool:
         if node.op == "_Arg":
             # A function may be given what shows a variable; its arguments are on no
             # device. What is fed is a value.
-            return not node.device
+            return arguments and not node.device
         if node.op not in IDENTITIES:
             return False
         edge = node.inputs[0]

@@ -150,19 +150,6 @@ def _part_sizes(
 # --- gradients ----------------------------------------------------------------------
 
 
-def _concat_v2_grad(op: Operation, grad: Any) -> list[Any]:
-    from tensorloom.ops.array import concat_gradient
-
-    parts = op.inputs[:-1]
-    return [*concat_gradient.gradients(parts, op.inputs[-1], grad), None]
-
-
-def _concat_grad(op: Operation, grad: Any) -> list[Any]:
-    from tensorloom.ops.array import concat_gradient
-
-    return [None, *concat_gradient.gradients(op.inputs[1:], op.inputs[0], grad)]
-
-
 def _split_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
     return [None, concat(list(grads), op.inputs[0])]
 
@@ -179,7 +166,6 @@ register_op(
     outputs=["output: T"],
     attrs=["N: int >= 2", "T: type", "Tidx: {int32, int64} = DT_INT32"],
     shape_fn=_concat_v2_shape,
-    gradient=_concat_v2_grad,
     doc="Tensors joined along an axis.",
 )
 
@@ -189,7 +175,6 @@ register_op(
     outputs=["output: T"],
     attrs=["N: int >= 2", "T: type"],
     shape_fn=_concat_v1_shape,
-    gradient=_concat_grad,
     doc="Tensors joined along an axis; the older form with the axis first.",
 )
 

@@ -6,10 +6,11 @@ The same nodes as TensorFlow's, for dense gradients and for IndexedSlices.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.functions.classic_op_types import EXITS
 from tensorloom.framework.graph.graph import Tensor
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.indexed_slices import IndexedSlices
@@ -23,11 +24,24 @@ from tensorloom.ops.indexing import gather as gather_ops
 from tensorloom.ops.indexing import selection as selection_ops
 from tensorloom.ops.indexing import slice as slice_ops
 
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Operation
+
 # From this many inputs on, one SplitV is cheaper than many Slice nodes.
 _MANY = 16
 
 
-def gradients(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
+@RegisterGradient("ConcatV2")
+def _concat_v2_grad(op: Operation, grad: Any) -> list[Any]:
+    return [*_gradients(op.inputs[:-1], op.inputs[-1], grad), None]
+
+
+@RegisterGradient("Concat")
+def _concat_grad(op: Operation, grad: Any) -> list[Any]:
+    return [None, *_gradients(op.inputs[1:], op.inputs[0], grad)]
+
+
+def _gradients(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
     """The gradient of each of `parts`, which were joined along `axis`.
 
     Raises:

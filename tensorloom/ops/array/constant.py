@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE
 from tensorloom.framework.types import dtypes

@@ -12,7 +12,6 @@ from tensorloom.framework.registry.shape_inference import (
     unchanged_shape,
 )
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.linalg import matrix_diag_gradient as gradient
 from tensorloom.ops.linalg import matrix_diag_shape as shape
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ register_op(
     outputs=["output: T"],
     attrs=[_NUMBERS],
     shape_fn=_diag_shape,
-    gradient=gradient.diag_grad,
     doc="The tensor of twice the rank with the input on its diagonal.",
 )
 
@@ -58,7 +56,6 @@ register_op(
     outputs=["diagonal: T"],
     attrs=[_NUMBERS],
     shape_fn=_diag_part_shape,
-    gradient=gradient.diag_part_grad,
     doc="The diagonal of a tensor whose two halves of axes are alike.",
 )
 
@@ -68,7 +65,6 @@ register_op(
     outputs=["band: T"],
     attrs=["T: type", "Tindex: {int32, int64} = DT_INT64"],
     shape_fn=unchanged_shape,
-    gradient=gradient.matrix_band_part_grad,
     doc="Matrices with zeros outside a band around the diagonal.",
 )
 
@@ -78,7 +74,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_diag,
-    gradient=gradient.matrix_diag_grad,
     doc="Square matrices with the input on their diagonals.",
 )
 
@@ -94,7 +89,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_diag_v2,
-    gradient=gradient.matrix_diag_v2_grad,
     doc="Matrices with the input on their diagonals k[0] to k[1].",
 )
 
@@ -104,7 +98,6 @@ register_op(
     outputs=["diagonal: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_diag_part,
-    gradient=gradient.matrix_diag_part_grad,
     doc="The diagonals of matrices.",
 )
 
@@ -114,7 +107,6 @@ register_op(
     outputs=["diagonal: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_diag_part_v2,
-    gradient=gradient.matrix_diag_part_v2_grad,
     doc="The diagonals k[0] to k[1] of matrices, padded to one length.",
 )
 
@@ -124,7 +116,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_set_diag,
-    gradient=gradient.matrix_set_diag_grad,
     doc="Matrices with another diagonal.",
 )
 
@@ -134,7 +125,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=shape.matrix_set_diag_v2,
-    gradient=gradient.matrix_set_diag_v2_grad,
     doc="Matrices with other diagonals k[0] to k[1].",
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.graph.graph import Operation, Tensor, colocate_with
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.ops.array import concat as concat_ops
@@ -17,16 +18,19 @@ from tensorloom.ops.indexing import slice as slice_ops
 Grads = list[Tensor | None]
 
 
+@RegisterGradient("Diag")
 def diag_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of Diag: the diagonal."""
     return apply_op("DiagPart", input=grad)  # type: ignore[no-any-return]
 
 
+@RegisterGradient("DiagPart")
 def diag_part_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of DiagPart: zeros off the diagonal."""
     return apply_op("Diag", diagonal=grad)  # type: ignore[no-any-return]
 
 
+@RegisterGradient("MatrixBandPart")
 def matrix_band_part_grad(op: Operation, grad: Tensor) -> Grads:
     """Gradient of MatrixBandPart: the same band."""
     _, lower, upper = op.inputs
@@ -34,16 +38,19 @@ def matrix_band_part_grad(op: Operation, grad: Tensor) -> Grads:
     return [band, None, None]
 
 
+@RegisterGradient("MatrixDiag")
 def matrix_diag_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of MatrixDiag: the diagonals."""
     return _diag_part(grad)
 
 
+@RegisterGradient("MatrixDiagV2")
 def matrix_diag_v2_grad(op: Operation, grad: Tensor) -> Grads:
     """Gradient of MatrixDiagV2: the same diagonals."""
     return [_diag_part(grad, op.inputs[1]), None, None, None, None]
 
 
+@RegisterGradient("MatrixDiagPart")
 def matrix_diag_part_grad(op: Operation, grad: Tensor) -> Tensor:
     """Gradient of MatrixDiagPart: matrices with `grad` on the diagonals."""
     sides = op.inputs[0].shape[-2:]
@@ -52,6 +59,7 @@ def matrix_diag_part_grad(op: Operation, grad: Tensor) -> Tensor:
     return _set_diag(fill_ops.zeros_like(op.inputs[0]), grad)
 
 
+@RegisterGradient("MatrixDiagPartV2")
 def matrix_diag_part_v2_grad(op: Operation, grad: Tensor) -> Grads:
     """Gradient of MatrixDiagPartV2: matrices with `grad` on the diagonals."""
     value, k, _ = op.inputs
@@ -63,6 +71,7 @@ def matrix_diag_part_v2_grad(op: Operation, grad: Tensor) -> Grads:
     return [result, None, None]
 
 
+@RegisterGradient("MatrixSetDiag")
 def matrix_set_diag_grad(op: Operation, grad: Tensor) -> Grads:
     """Gradient of MatrixSetDiag: `grad` without, and only, the diagonals."""
     whole = op.inputs[0].shape.merge_with(grad.shape)
@@ -89,6 +98,7 @@ def _dynamic_diag_shape(grad: Tensor) -> Tensor:
         return concat_ops.concat([batch, [math_ops.reduce_min(sides)]], 0)
 
 
+@RegisterGradient("MatrixSetDiagV2")
 def matrix_set_diag_v2_grad(op: Operation, grad: Tensor) -> Grads:
     """Gradient of MatrixSetDiagV2: `grad` without, and only, the diagonals."""
     _, diagonal, k = op.inputs

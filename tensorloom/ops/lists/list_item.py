@@ -239,13 +239,13 @@ register_op(
 def tensor_list_reserve(
     element_shape: Any,
     num_elements: Any,
-    element_dtype: dtypes.DType,
+    element_dtype: Any,
     name: str | None = None,
 ) -> Tensor:
     """A list of `num_elements` unset elements."""
     handle: Tensor = list_op(
         "TensorListReserve",
-        element_dtype.base_dtype,
+        dtypes.as_dtype(element_dtype).base_dtype,
         element_shape=to_argument(element_shape),
         num_elements=num_elements,
         name=name,
@@ -256,17 +256,17 @@ def tensor_list_reserve(
 def tensor_list_get_item(
     input_handle: Tensor,
     index: Any,
-    element_dtype: dtypes.DType,
+    element_dtype: Any,
     element_shape: Any = None,
     name: str | None = None,
 ) -> Tensor:
     """The element at `index`."""
     item: Tensor = list_op(
         "TensorListGetItem",
-        element_dtype.base_dtype,
+        dtypes.as_dtype(element_dtype).base_dtype,
         input_handle=input_handle,
         index=index,
-        element_shape=-1 if element_shape is None else to_argument(element_shape),
+        element_shape=to_argument(element_shape),
         name=name,
     )
     return item

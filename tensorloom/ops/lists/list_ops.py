@@ -12,6 +12,7 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.registry.shape_inference import HandleData, InferenceContext
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.dimension import Dimension
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN, TensorShape
 
@@ -151,20 +152,31 @@ register_op(
 
 
 def element_shape_argument(shape: Any) -> Any:
-    """A static shape as the `element_shape` input takes it: -1 for what is unknown."""
-    if not isinstance(shape, TensorShape):
-        return shape
-    dims = shape.dims_tuple
-    if dims is None:
+    """A shape as the `element_shape` input takes it: -1 for what is unknown.
+
+    Args:
+      shape: None, a tensor, a TensorShape, or a list of dimensions (None, a number, a
+        Dimension or a scalar tensor each).
+    """
+    if isinstance(shape, TensorShape):
+        shape = None if shape.rank is None else shape.as_list()
+    if shape is None:
         return -1
-    if not dims:
-        return convert_to_tensor([], dtype=dtypes.int32)
-    return [-1 if d is None else d for d in dims]
+    if isinstance(shape, list | tuple):
+        # An empty list would become a float32.
+        return [_dimension(d) for d in shape] or convert_to_tensor([], dtypes.int32)
+    return shape
+
+
+def _dimension(dimension: Any) -> Any:
+    if isinstance(dimension, Dimension):
+        dimension = dimension.value
+    return -1 if dimension is None else dimension
 
 
 def empty_tensor_list(
     element_shape: Any,
-    element_dtype: dtypes.DType,
+    element_dtype: Any,
     max_num_elements: Any = None,
     name: str | None = None,
 ) -> Tensor:
@@ -190,7 +202,7 @@ def tensor_list_push_back(
 
 
 def tensor_list_pop_back(
-    input_handle: Tensor, element_dtype: dtypes.DType, name: str | None = None
+    input_handle: Tensor, element_dtype: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(the list without its last element, that element)."""
     shorter, element = apply_op(

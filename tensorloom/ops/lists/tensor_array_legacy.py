@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.registry.shape_inference import no_outputs, unknown_shapes
 from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN, TensorShape
-from tensorloom.ops.lists import tensor_array_ops as v3
+from tensorloom.ops.lists import tensor_array_gradient
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_registry import GradientFn, ShapeFn
@@ -60,7 +60,7 @@ _ROWS: list[_Row] = [
         _FLOW,
         ["T: type"],
         _indexed_shape,
-        v3._write_grad,
+        tensor_array_gradient.write_grad,
     ),
     (
         "Read",
@@ -68,7 +68,7 @@ _ROWS: list[_Row] = [
         ["value: dtype"],
         ["dtype: type"],
         _value_shape,
-        v3._read_grad,
+        tensor_array_gradient.read_grad,
     ),
     (
         "Gather",
@@ -76,7 +76,7 @@ _ROWS: list[_Row] = [
         ["value: dtype"],
         ["dtype: type", _SHAPE],
         _value_shape,
-        v3._gather_grad,
+        tensor_array_gradient.gather_grad,
     ),
     (
         "Scatter",
@@ -84,7 +84,7 @@ _ROWS: list[_Row] = [
         _FLOW,
         ["T: type"],
         _flow_shape,
-        v3._scatter_grad,
+        tensor_array_gradient.scatter_grad,
     ),
     (
         "Concat",
@@ -92,7 +92,7 @@ _ROWS: list[_Row] = [
         ["value: dtype", "lengths: int64"],
         ["dtype: type", "element_shape_except0: shape = unknown"],
         _concat_shape,
-        v3._concat_grad,
+        tensor_array_gradient.concat_grad,
     ),
     (
         "Split",
@@ -100,7 +100,7 @@ _ROWS: list[_Row] = [
         _FLOW,
         ["T: type"],
         _flow_shape,
-        v3._split_grad,
+        tensor_array_gradient.split_grad,
     ),
     ("Size", ["flow_in: float"], ["size: int32"], [], _flow_shape, None),
     ("Close", [], [], [], no_outputs, None),

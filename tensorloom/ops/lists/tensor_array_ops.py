@@ -12,10 +12,8 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.registry.shape_inference import HandleData, no_outputs
 from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN, TensorShape
-from tensorloom.ops.lists import gradient_source
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Operation, Tensor
     from tensorloom.framework.registry.shape_inference import InferenceContext
 
 # TensorFlow keeps the shape of the string handles of old.
@@ -102,72 +100,6 @@ def _concat_shape(c: InferenceContext) -> list[TensorShape]:
     return [UNKNOWN, TensorShape.of((None,))]
 
 
-# --- gradients -----------------------------------------------------------------
-
-
-def _grad_source(name: str) -> str:
-    """What the gradient computation is called: each has arrays of its own.
-
-    Raises:
-      ValueError: nobody said, and there is no `gradients` scope in the name.
-    """
-    computation = gradient_source.current()
-    if computation is not None:
-        return computation
-    parts = name.split("/")
-    found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
-    if not found:
-        raise ValueError(
-            "Expected op/tensor name to start with gradients (excluding scope), got: "
-            f"{name}. This means that a tf.gradients op with this op in its dependency "
-            "path has a custom name that does not start with 'gradients'."
-        )
-    return "/".join(parts[: found[-1] + 1])
-
-
-def _grad_array(op: Operation, dtype: Any, flow: Tensor, named: Tensor) -> Any:
-    """The array of gradients beside the one that `op` works on."""
-    from tensorloom.ops.lists.tensor_array import TensorArray
-
-    array = TensorArray(
-        dtype=dtype,
-        handle=op.inputs[0],
-        flow=flow,
-        colocate_with_first_write_call=False,
-    )
-    return array.grad(source=_grad_source(named.name), flow=flow)
-
-
-def _read_grad(op: Operation, grad: Tensor) -> list[Any]:
-    array = _grad_array(op, op.attrs["dtype"], op.inputs[2], grad)
-    return [None, None, array.write(op.inputs[1], grad).flow]
-
-
-def _write_grad(op: Operation, flow: Tensor) -> list[Any]:
-    array = _grad_array(op, op.attrs["T"], flow, flow)
-    return [None, None, array.read(op.inputs[1]), flow]
-
-
-def _gather_grad(op: Operation, grad: Tensor) -> list[Any]:
-    array = _grad_array(op, op.attrs["dtype"], op.inputs[2], grad)
-    return [None, None, array.scatter(op.inputs[1], grad).flow]
-
-
-def _scatter_grad(op: Operation, flow: Tensor) -> list[Any]:
-    array = _grad_array(op, op.attrs["T"], flow, flow)
-    return [None, None, array.gather(op.inputs[1]), flow]
-
-
-def _concat_grad(op: Operation, grad: Tensor, unused_lengths_grad: Any) -> list[Any]:
-    array = _grad_array(op, op.attrs["dtype"], op.inputs[1], grad)
-    return [None, array.split(grad, lengths=op.outputs[1]).flow]
-
-
-def _split_grad(op: Operation, flow: Tensor) -> list[Any]:
-    array = _grad_array(op, op.attrs["T"], flow, flow)
-    return [None, array.concat(), None, flow]
-
-
 # --- registrations ---------------------------------------------------------------
 
 register_op(
@@ -213,7 +145,6 @@ register_op(
     outputs=["flow_out: float"],
     attrs=["T: type"],
     shape_fn=_write_shape,
-    gradient=_write_grad,
     stateful=True,
     doc="Writes an element.",
 )
@@ -223,7 +154,6 @@ register_op(
     outputs=["value: dtype"],
     attrs=["dtype: type"],
     shape_fn=_read_shape,
-    gradient=_read_grad,
     stateful=True,
     doc="Reads an element.",
 )
@@ -233,7 +163,6 @@ register_op(
     outputs=["value: dtype"],
     attrs=["dtype: type", "element_shape: shape = unknown"],
     shape_fn=_gather_shape,
-    gradient=_gather_grad,
     stateful=True,
     doc="Stacks the elements at some indices along a new dimension 0.",
 )
@@ -243,7 +172,6 @@ register_op(
     outputs=["flow_out: float"],
     attrs=["T: type"],
     shape_fn=_scatter_shape,
-    gradient=_scatter_grad,
     stateful=True,
     doc="Writes the slices of a tensor along dimension 0 to some indices.",
 )
@@ -253,7 +181,6 @@ register_op(
     outputs=["value: dtype", "lengths: int64"],
     attrs=["dtype: type", "element_shape_except0: shape = unknown"],
     shape_fn=_concat_shape,
-    gradient=_concat_grad,
     stateful=True,
     doc="Concatenates all elements along their dimension 0.",
 )
@@ -263,7 +190,6 @@ register_op(
     outputs=["flow_out: float"],
     attrs=["T: type"],
     shape_fn=_split_shape,
-    gradient=_split_grad,
     stateful=True,
     doc="Splits a tensor along dimension 0 into the elements.",
 )

@@ -348,7 +348,7 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
         self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None
     ) -> RaggedTensorValue:
         """Evaluates the parts in `session`, or in the default session."""
-        from tensorloom.framework.graph import default_stack
+        from tensorloom.framework.runtime import default_stack
 
         parts = default_stack.run_in_session(
             list(self.components()),

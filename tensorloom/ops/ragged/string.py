@@ -60,23 +60,23 @@ def string_bytes_split(input: Any, name: str | None = None) -> Any:
         )
 
 
-def _split_ragged(
+def split_to_rows(
     input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None
 ) -> Any:
     """The words of each string as rows."""
     with name_scope(name, "StringSplit", [input]):
         input = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
         if is_ragged(input):
-            inner = _split_ragged(input.flat_values, sep, maxsplit)
+            inner = split_to_rows(input.flat_values, sep, maxsplit)
             return input.with_flat_values(inner)
         rank = input.shape.rank
         if rank == 0:
-            return _split_ragged(array_ops.stack([input]), sep, maxsplit)[0]
+            return split_to_rows(array_ops.stack([input]), sep, maxsplit)[0]
         if rank is None or rank == 1:
             return _of_sparse(
                 string_split_ops.string_split_v2(input, sep=sep, maxsplit=maxsplit)
             )
-        return _split_ragged(RaggedTensor.from_tensor(input), sep, maxsplit)
+        return split_to_rows(RaggedTensor.from_tensor(input), sep, maxsplit)
 
 
 _KINDS = "result_type must be 'RaggedTensor' or 'SparseTensor'."
@@ -126,7 +126,7 @@ def strings_split(
         input = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
         if result_type == "SparseTensor" and input.shape.rank == 1:
             return string_split_ops.string_split_v2(input, sep=sep, maxsplit=maxsplit)
-        ragged = _split_ragged(input, sep, maxsplit)
+        ragged = split_to_rows(input, sep, maxsplit)
         if result_type == "SparseTensor":
             return ragged.to_sparse()
         if result_type == "RaggedTensor":

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
@@ -22,6 +21,7 @@ from tensorloom.ops.sparse.shape_functions import (
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Operation, Tensor
     from tensorloom.framework.registry.shape_inference import InferenceContext
+    from tensorloom.framework.types.sparse_tensor import SparseTensor
 
 
 def apply_sparse(op: str, sparse: SparseTensor, name: Any = None, **args: Any) -> Any:
@@ -137,23 +137,12 @@ def _reorder_shape(c: InferenceContext) -> list[TensorShape]:
     return [c.with_rank(0, 2), c.with_rank(1, 1)]
 
 
-def _reorder_grad(op: Operation, _: Tensor, grad: Tensor) -> list[Tensor | None]:
-    indices, shape = op.inputs[0], op.inputs[2]
-    count = array_ops.shape(indices)[0]
-    numbered = SparseTensor(indices, math_ops.range(count), shape)
-    from tensorloom.ops.sparse.sparse_builders import sparse_reorder
-
-    inverse = array_ops.invert_permutation(sparse_reorder(numbered).values)
-    return [None, array_ops.gather(grad, inverse), None]
-
-
 register_op(
     "SparseReorder",
     inputs=["input_indices: int64", "input_values: T", "input_shape: int64"],
     outputs=["output_indices: int64", "output_values: T"],
     attrs=["T: type"],
     shape_fn=_reorder_shape,
-    gradient=_reorder_grad,
     doc="The same elements in row-major order of their indices.",
 )
 

@@ -250,6 +250,32 @@ def variable_op_v2(
     )
 
 
+def variable_op(
+    shape: Any,
+    dtype: Any,
+    name: str | None = "Variable",
+    set_shape: bool = True,
+    container: str = "",
+    shared_name: str = "",
+) -> Any:
+    """A node of the old op Variable; gives its reference tensor.
+
+    Args:
+      set_shape: without it the tensor's static shape stays unknown.
+    """
+    made = apply_op(
+        "Variable",
+        shape=shape if set_shape else TensorShape.of(None),
+        dtype=dtype,
+        name=name,
+        container=container,
+        shared_name=shared_name,
+    )
+    if set_shape:
+        made.set_shape(shape)
+    return made
+
+
 def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
     """A scalar bool tensor: whether the variable (of either kind) has a value."""
     if ref.dtype._is_ref_dtype:

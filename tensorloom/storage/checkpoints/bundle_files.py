@@ -23,7 +23,7 @@ from tensorloom.storage.tables.crc32c import crc32c
 from tensorloom.storage.tables.table_writer import TableWriter
 
 if TYPE_CHECKING:
-    from tensorloom.storage.files.filesystem import StagedFile
+    from tensorloom.storage.files.filesystem_interface import StagedFile
 
 
 def index_name(prefix: str) -> str:

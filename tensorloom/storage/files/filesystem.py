@@ -3,162 +3,70 @@
 A `FileSystem` is found by the scheme of a path. Paths without one and `file://` are
 the local disk, natively; every other scheme comes from `register_filesystem`, or from
 fsspec, whose packages are extras of ours (`tensorloom[s3]`). The functions here take
-any path and raise TensorFlow's errors.
+any path and raise TensorFlow's errors. `filesystem_interface.py` has the classes that
+a file system is made of, `paths.py` what only looks at the text of a path.
 """
 
 from __future__ import annotations
 
-import abc
 import contextlib
-import os
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from tensorloom.framework import errors
-from tensorloom.storage.files.file_errors import file_error
+from tensorloom.storage.files.filesystem_interface import (
+    FileStatistics,
+    FileSystem,
+    StagedFile,
+    copy_contents,
+)
+from tensorloom.storage.files.paths import (
+    Path,
+    absolute,
+    is_absolute,
+    is_scheme,
+    join,
+    parent,
+    path_text,
+    scheme_of,
+)
 
-Path = Any  # str, bytes or os.PathLike
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_COPY_CHUNK = 1 << 22
-
-
-@dataclass(frozen=True, slots=True)
-class FileStatistics:
-    """What `stat` tells."""
-
-    length: int  # bytes
-    mtime_nsec: int  # since the epoch; 0 where the store does not know
-    is_directory: bool
-
-
-class StagedFile(abc.ABC):
-    """A file on its way: written first, then under its name in one step."""
-
-    file: BinaryIO
-
-    def append(self, data: Any) -> None:
-        """Writes more, bytes or a flat uint8 array; large files by other threads.
-
-        Not to be mixed with writing to `file`. Raises OSError.
-        """
-        self.file.write(data)
-
-    def reserve(self, size: int) -> None:  # noqa: B027 - most have no use for it
-        """Tells before all else about how many bytes will be appended."""
-
-    @abc.abstractmethod
-    def seal(self) -> None:
-        """Ends the writing. What takes long is done here."""
-
-    @abc.abstractmethod
-    def publish(self) -> None:
-        """Gives the file its name, in place of an earlier file."""
-
-    @abc.abstractmethod
-    def discard(self) -> None:
-        """Leaves no trace of it; does nothing after `publish`. Raises nothing."""
-
-
-class FileSystem(abc.ABC):
-    """The operations of a store. Paths come with their scheme.
-
-    Every method raises the errors of `tensorloom.errors`, NotFoundError above all.
-    """
-
-    @abc.abstractmethod
-    def open(self, path: str, mode: str) -> BinaryIO:
-        """A binary file; `mode` is "rb", "wb", "ab" or "xb"."""
-
-    @abc.abstractmethod
-    def stage(self, path: str) -> StagedFile:
-        """A new file that has no name yet."""
-
-    @contextlib.contextmanager
-    def writer(self, path: str) -> Iterator[BinaryIO]:
-        """A file that appears under its name whole, when the block ends well.
-
-        An earlier file of that name stays until then, and stays when it does not.
-        """
-        staged = self.stage(path)
-        try:
-            try:
-                yield staged.file
-            except OSError as error:
-                raise file_error(path, error) from None
-            staged.seal()
-            staged.publish()
-        except BaseException:
-            staged.discard()
-            raise
-
-    @abc.abstractmethod
-    def stat(self, path: str) -> FileStatistics:
-        """Size, time and kind."""
-
-    @abc.abstractmethod
-    def list_directory(self, path: str) -> list[str]:
-        """The names in a directory, sorted."""
-
-    @abc.abstractmethod
-    def make_directory(self, path: str) -> None:
-        """Makes one directory. Raises AlreadyExistsError."""
-
-    @abc.abstractmethod
-    def make_directories(self, path: str) -> None:
-        """Makes a directory and those above it, as far as they are missing."""
-
-    @abc.abstractmethod
-    def remove(self, path: str) -> None:
-        """Removes a file."""
-
-    def retire(self, path: str) -> None:
-        """Removes a file; its room may be kept for what is written next."""
-        self.remove(path)
-
-    @abc.abstractmethod
-    def remove_directory(self, path: str) -> None:
-        """Removes an empty directory."""
-
-    @abc.abstractmethod
-    def remove_tree(self, path: str) -> None:
-        """Removes a directory with everything under it."""
-
-    @abc.abstractmethod
-    def rename(self, source: str, destination: str) -> None:
-        """Renames, in place of what is there."""
-
-    def exists(self, path: str) -> bool:
-        """Whether there is a file or a directory."""
-        try:
-            self.stat(path)
-        except errors.NotFoundError:
-            return False
-        return True
-
-    def is_directory(self, path: str) -> bool:
-        """Whether there is a directory."""
-        try:
-            return self.stat(path).is_directory
-        except errors.NotFoundError:
-            return False
-
-    def copy(self, source: str, destination: str) -> None:
-        """Copies a file within the store."""
-        copy_contents(self, source, self, destination)
-
-
-def copy_contents(
-    from_files: FileSystem, source: str, to_files: FileSystem, destination: str
-) -> None:
-    """Copies a file between stores; it appears whole."""
-    with from_files.open(source, "rb") as reader, to_files.writer(destination) as out:
-        while chunk := reader.read(_COPY_CHUNK):
-            out.write(chunk)
-
+__all__ = [
+    "FileStatistics",
+    "FileSystem",
+    "Path",
+    "StagedFile",
+    "absolute",
+    "copy",
+    "exists",
+    "filesystem_of",
+    "glob",
+    "is_absolute",
+    "is_directory",
+    "join",
+    "list_directory",
+    "make_directories",
+    "make_directory",
+    "open_file",
+    "open_writer",
+    "parent",
+    "path_text",
+    "read_file",
+    "register_filesystem",
+    "remove",
+    "remove_directory",
+    "remove_if_exists",
+    "remove_tree",
+    "rename",
+    "retire_if_exists",
+    "scheme_of",
+    "stage_file",
+    "stat",
+    "total_size",
+    "walk",
+    "write_file",
+]
 
 # --- schemes -------------------------------------------------------------------------
 
@@ -181,26 +89,11 @@ def register_filesystem(scheme: str, factory: Callable[[], Any]) -> None:
     Raises:
       InvalidArgumentError: `scheme` is not one.
     """
-    if not _SCHEME.fullmatch(f"{scheme}://"):
+    if not is_scheme(scheme):
         raise errors.InvalidArgumentError(None, None, f"not a scheme: {scheme!r}")
     with _lock:
         _factories[scheme] = factory
         _found.pop(scheme, None)
-
-
-def path_text(path: Path) -> str:
-    """A path as text. Raises TypeError when it is none."""
-    if isinstance(path, str):
-        return path
-    if not isinstance(path, bytes | os.PathLike):
-        raise TypeError(f"Expected binary or unicode string, got {path!r}")
-    return os.fsdecode(path)
-
-
-def scheme_of(path: Path) -> str:
-    """`"s3"` of `"s3://bucket/x"`; `""` for a path without a scheme."""
-    match = _SCHEME.match(path_text(path))
-    return match[1] if match else ""
 
 
 def filesystem_of(path: Path) -> FileSystem:
@@ -359,31 +252,6 @@ def glob(pattern: Path) -> list[str]:
 
     text = path_text(pattern)
     return match_paths(filesystem_of(text), text)
-
-
-def join(path: str, *names: str) -> str:
-    """Joins names to a path of any scheme."""
-    return os.path.join(path, *names)
-
-
-def parent(path: Path) -> str:
-    """The directory of a path; the root of a store is its own."""
-    text = path_text(path)
-    match = _SCHEME.match(text)
-    start = match.end() if match else 0
-    return text[:start] + os.path.dirname(text[start:])
-
-
-def is_absolute(path: Path) -> bool:
-    """Whether a path means the same in every working directory."""
-    text = path_text(path)
-    return bool(_SCHEME.match(text)) or os.path.isabs(text)
-
-
-def absolute(path: Path) -> str:
-    """The same path in every working directory; those with a scheme are so already."""
-    text = path_text(path)
-    return text if _SCHEME.match(text) else os.path.abspath(text)
 
 
 def walk(

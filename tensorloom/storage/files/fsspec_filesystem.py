@@ -7,7 +7,11 @@ from typing import Any, BinaryIO, cast
 
 from tensorloom.framework import errors
 from tensorloom.storage.files.file_errors import file_error
-from tensorloom.storage.files.filesystem import FileStatistics, FileSystem, StagedFile
+from tensorloom.storage.files.filesystem_interface import (
+    FileStatistics,
+    FileSystem,
+    StagedFile,
+)
 from tensorloom.storage.files.leftovers import temporary_name
 from tensorloom.storage.files.store_writing import (
     Renamed,

@@ -14,7 +14,7 @@ from tensorloom.framework.export import export
 from tensorloom.storage.files import filesystem
 
 if TYPE_CHECKING:
-    from tensorloom.storage.files.filesystem import FileStatistics
+    from tensorloom.storage.files.filesystem_interface import FileStatistics
 
 
 @export("io.gfile.exists")

@@ -12,9 +12,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors
+from tensorloom.storage.files.paths import parent, scheme_of
 
 if TYPE_CHECKING:
-    from tensorloom.storage.files.filesystem import FileSystem
+    from tensorloom.storage.files.filesystem_interface import FileSystem
 
 _MAGIC: Final = re.compile(r"[*?\[\\]")
 _NAMED_CLASS: Final = re.compile(r"\[:([a-z]+):\]")
@@ -101,8 +102,6 @@ def match_paths(files: FileSystem, pattern: str) -> list[str]:
       NotFoundError: the directory before the first special character is not there.
       FailedPreconditionError: it is a file.
     """
-    from tensorloom.storage.files.filesystem import parent, scheme_of
-
     if not pattern:
         return []
     scheme = scheme_of(pattern)

@@ -12,7 +12,11 @@ from tensorloom.framework import errors
 from tensorloom.storage.files import spare_files
 from tensorloom.storage.files.direct_file import DirectFile
 from tensorloom.storage.files.file_errors import as_file_errors, file_error
-from tensorloom.storage.files.filesystem import FileStatistics, FileSystem, StagedFile
+from tensorloom.storage.files.filesystem_interface import (
+    FileStatistics,
+    FileSystem,
+    StagedFile,
+)
 from tensorloom.storage.files.leftovers import hold, temporary_name
 
 _BUFFER = 1 << 18

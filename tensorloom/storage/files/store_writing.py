@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorloom.framework import errors
 from tensorloom.storage.files.file_errors import file_error
-from tensorloom.storage.files.filesystem import FileSystem, StagedFile
+from tensorloom.storage.files.filesystem_interface import FileSystem, StagedFile
 from tensorloom.storage.files.leftovers import temporary_name
 
 _COPY_CHUNK = 1 << 22

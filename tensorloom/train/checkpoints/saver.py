@@ -7,22 +7,26 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.client.session.base_session import BaseSession
-from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
+from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.storage.checkpoints import bundle_files
 from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train import training_util
 from tensorloom.train.checkpoints import checkpoint_management
 from tensorloom.train.checkpoints.saver_builder import V2, BulkSaverBuilder
 from tensorloom.train.checkpoints.saver_history import SaverHistory
+from tensorloom.train.checkpoints.saver_object_graph import remapped_saveables
 from tensorloom.train.checkpoints.saver_restoring import SaverRestoring
-from tensorloom.train.meta_graph import meta_graph
+from tensorloom.train.meta_graph import meta_graph, meta_graph_collections
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from tensorloom.train.checkpoints.saver_saveables import SaveableObject
 
 
 @export("train.Saver")
@@ -368,6 +372,9 @@ class Saver(SaverHistory, SaverRestoring):
             return files + bundle_files.bundle_files(path)
         return files + filesystem.glob(path)
 
+    def _saver_of(self, saveables: list[SaveableObject]) -> Saver:
+        return Saver(saveables, builder=self._builder or BulkSaverBuilder())
+
     def export_meta_graph(
         self,
         filename: str | None = None,
@@ -394,3 +401,41 @@ class Saver(SaverHistory, SaverRestoring):
             strip_default_attrs=strip_default_attrs,
             save_debug_info=save_debug_info,
         )
+
+
+def saver_from_object_based_checkpoint(
+    checkpoint_path: str,
+    var_list: Any = None,
+    builder: Any = None,
+    names_to_keys: dict[str, str] | None = None,
+    cached_saver: Any = None,
+) -> Any:
+    """A saver that reads an object-based checkpoint; the cached one if there is one.
+
+    Raises:
+      ValueError: the checkpoint is not object-based.
+      NotFoundError: a variable is not in it.
+    """
+    saveables = remapped_saveables(checkpoint_path, var_list, names_to_keys)
+    if cached_saver is not None:
+        return cached_saver
+    return Saver(saveables, builder=builder or BulkSaverBuilder())
+
+
+def _saver_def() -> Any:
+    from tensorloom.protos import saver_pb2
+
+    return saver_pb2.SaverDef
+
+
+def _to_proto(saver: Saver, export_scope: str | None = None) -> Any:
+    return saver.to_proto(export_scope=export_scope)
+
+
+def _from_proto(proto: Any, import_scope: str | None = None) -> Saver:
+    return Saver.from_proto(proto, import_scope)
+
+
+meta_graph_collections.register_proto_function(
+    GraphKeys.SAVERS, _saver_def, _to_proto, _from_proto
+)

@@ -7,7 +7,6 @@ from typing import Any
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework import errors
 from tensorloom.storage.checkpoints import checkpoints
-from tensorloom.train.checkpoints.saver_builder import BulkSaverBuilder
 from tensorloom.train.checkpoints.saver_saveables import (
     SaveableObject,
     validate_and_slice_inputs,
@@ -94,19 +93,3 @@ def _missing_text(missing: set[str], current: set[str], previous: set[str]) -> s
         "the Saver a var_list of the variables that it holds, or, for those that have "
         "another name now, a dictionary with the old names as keys."
     )
-
-
-def saver_from_object_based_checkpoint(
-    checkpoint_path: str,
-    var_list: Any = None,
-    builder: Any = None,
-    names_to_keys: dict[str, str] | None = None,
-    cached_saver: Any = None,
-) -> Any:
-    """A saver that reads an object-based checkpoint; the cached one if there is one."""
-    from tensorloom.train.checkpoints.saver import Saver
-
-    saveables = remapped_saveables(checkpoint_path, var_list, names_to_keys)
-    if cached_saver is not None:
-        return cached_saver
-    return Saver(saveables, builder=builder or BulkSaverBuilder())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import abc
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import checkpoint_management, saver_object_graph
+
+if TYPE_CHECKING:
+    from tensorloom.train.checkpoints.saver_saveables import SaveableObject
 
 
 class SaverRestoring:
@@ -19,6 +23,10 @@ class SaverRestoring:
     _builder: Any
     _background: Any
     _object_restore_saver: Any = None
+
+    @abc.abstractmethod
+    def _saver_of(self, saveables: list[SaveableObject]) -> Any:
+        """A saver with this one's builder, of other saveables."""
 
     def restore(self, sess: Any, save_path: Any) -> None:
         """Gives the variables the values of a checkpoint; that initializes them too.
@@ -70,15 +78,9 @@ class SaverRestoring:
             "be somewhat fragile, and will re-build the Saver. Instead, consider "
             "loading object-based checkpoints using tf.train.Checkpoint()."
         )
-        self._object_restore_saver = (
-            saver_object_graph.saver_from_object_based_checkpoint(
-                checkpoint_path=prefix,
-                var_list=self._var_list,
-                builder=self._builder,
-                names_to_keys=keys,
-                cached_saver=self._object_restore_saver,
-            )
-        )
+        saveables = saver_object_graph.remapped_saveables(prefix, self._var_list, keys)
+        if self._object_restore_saver is None:
+            self._object_restore_saver = self._saver_of(saveables)
         self._object_restore_saver.restore(sess=sess, save_path=prefix)
 
 

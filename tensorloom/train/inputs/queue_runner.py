@@ -6,8 +6,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.client.program import program_log
-from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.cond import cond
-from tensorloom.framework.graph.default_stack import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph import Operation, Tensor, colocate_with
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from tensorloom.client.importing.scoped_names import strip_scope
 from tensorloom.client.program import version
-from tensorloom.client.variables.variable_def import strip_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.functions.classic_op_types import ENTERS
 from tensorloom.framework.graph.dataflow_graph import Graph
@@ -342,7 +342,7 @@ def _default_attrs(op: str) -> dict[str, bytes]:
 
 def _debug_info(graph: Graph, graph_def: Any, scope: str | None) -> Any:
     """Where the operations of a graph were made."""
-    from tensorloom.client.variables.variable_def import prepend_scope
+    from tensorloom.client.importing.scoped_names import prepend_scope
     from tensorloom.protos import graph_debug_info_pb2
 
     result = graph_debug_info_pb2.GraphDebugInfo()

@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from tensorloom.client.importing.scoped_names import strip_scope
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.base_resource_variable import BaseResourceVariable
 from tensorloom.client.variables.ref_variable import RefVariable
-from tensorloom.client.variables.variable_def import strip_scope
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
+from tensorloom.framework.registry import late_modules
 
 UNBOUND_INPUT_PREFIX = "$unbound_inputs_"
 
@@ -44,11 +45,15 @@ def register_proto_function(
       to_proto: `(item, export_scope=None)` -> message, or None to leave it out.
       from_proto: `(message, import_scope=None)` -> item.
     """
+    # A program's own registration replaces that of a module that is not loaded yet.
+    late_modules.load("collection", collection_name)
     _functions[collection_name] = ProtoFunctions(proto_type, to_proto, from_proto)
 
 
 def proto_functions(key: str) -> ProtoFunctions | None:
     """Those of a collection; None where items go by name or value."""
+    if key not in _functions:
+        late_modules.load("collection", key)
     return _functions.get(key)
 
 
@@ -77,18 +82,6 @@ def _queue_runner(proto: Any, import_scope: str | None = None) -> Any:
     from tensorloom.train.inputs.queue_runner import QueueRunner
 
     return QueueRunner.from_proto(proto, import_scope)
-
-
-def _saver_def() -> Any:
-    from tensorloom.protos import saver_pb2
-
-    return saver_pb2.SaverDef
-
-
-def _saver(proto: Any, import_scope: str | None = None) -> Any:
-    from tensorloom.train.checkpoints.saver import Saver
-
-    return Saver.from_proto(proto, import_scope)
 
 
 def _cond_context_def() -> Any:
@@ -134,7 +127,6 @@ for _key in (
 register_proto_function(
     GraphKeys.QUEUE_RUNNERS, _queue_runner_def, _to_proto, _queue_runner
 )
-register_proto_function(GraphKeys.SAVERS, _saver_def, _to_proto, _saver)
 register_proto_function(
     GraphKeys.COND_CONTEXT, _cond_context_def, _context_to_proto, _cond_context
 )

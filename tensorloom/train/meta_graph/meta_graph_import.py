@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.client.program import program_log
-from tensorloom.client.variables.variable_def import prepend_scope, strip_scope
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import GraphKeys, get_default_graph

@@ -18,6 +18,7 @@ from tensorloom.framework.runtime.rendezvous_key import key_of
 from tensorloom.framework.runtime.resource import Variable, is_torch_type
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.worker.compile import memory
+from tensorloom.worker.compile.generated_code import Code
 from tensorloom.worker.compile.values import Root, Scope, Value
 from tensorloom.worker.run import runtime
 from tensorloom.worker.run.node_error import refused
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Node
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.worker.compile.emitter import Emitter
-    from tensorloom.worker.compile.piece import Code
 
 (
     SWITCH,
@@ -259,8 +259,6 @@ def read_input(item: Item, token: Any) -> Any:
 
 def _compile(node: Node, emitter: Emitter, facts: dict[tuple[str, int], Value]) -> Code:
     """The node's function; also notes the facts of its outputs."""
-    from tensorloom.worker.compile.piece import Code
-
     scope = Scope(drops_values=False)
     for slot, key in enumerate(node.inputs):
         if key not in facts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph_ir import GRAPH_NAMES, LOWERED
@@ -172,7 +172,7 @@ def _emit_interpreted(
     arguments: Sequence[Value],
 ) -> list[Value]:
     """A call of a body with classic control flow, which the interpreter runs."""
-    call = emitter.bind(compile_function(emitter, NameAttrList(function.name)), "f")
+    call = emitter.bind(emitter.compile_function(NameAttrList(function.name)), "f")
     given = ", ".join(["context", *(emitter.any_memory(body, v) for v in arguments)])
     emitter.uses_context = True
     results = []
@@ -261,7 +261,7 @@ def alias(emitter: Emitter, scope: Scope, node: Node, value: Value) -> Value:
 def _emit_indirect_call(
     emitter: Emitter, scope: Scope, node: Node, name: str, inputs: Sequence[Value]
 ) -> None:
-    call = emitter.bind(compile_function(emitter, NameAttrList(name)), "f")
+    call = emitter.bind(emitter.compile_function(NameAttrList(name)), "f")
     arguments = ", ".join(["context", *(emitter.any_memory(scope, v) for v in inputs)])
     emitter.uses_context = True
     names = [local_name(v) for v in _define_outputs(emitter, scope, node)]
@@ -274,33 +274,6 @@ def _define_outputs(emitter: Emitter, scope: Scope, node: Node) -> list[Value]:
         emitter.define(scope, node, i, not is_torch_type(t), Root(shared=True))
         for i, t in enumerate(node.output_types)
     ]
-
-
-def compile_function(
-    emitter: Emitter, function: Any, host_results: bool = False
-) -> Callable[..., Any]:
-    """A function as a callable: (context, values in either memory) to a tuple.
-
-    It is compiled at its first call, so that functions may call themselves; results
-    of numeric dtypes are tensors, or NumPy values with `host_results`.
-
-    Raises:
-      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
-    """
-    if function.name in emitter.functions:
-        find_function(emitter, function.name).check()
-    compiled: list[Callable[..., Any]] = []
-
-    def call(context: Any, *arguments: Any) -> Any:
-        if not compiled:
-            from tensorloom.worker.compile import piece
-
-            compiled.append(
-                piece.compile_callable(emitter, function.name, host_results)
-            )
-        return compiled[0](arguments, context)
-
-    return call
 
 
 # --- if ------------------------------------------------------------------------------

@@ -45,6 +45,16 @@ if TYPE_CHECKING:
 Emit = Callable[["Emitter", Scope, Node], None]
 # Ops that are structure rather than computation; filled by the emit_* modules.
 STRUCTURE: dict[str, Emit] = {}
+CompileFunction = Callable[["Emitter", Any, bool], Callable[..., Any]]
+# What makes a callable of a function of the library: one, which `piece.py` registers.
+_function_compilers: list[CompileFunction] = []
+
+
+def function_compiler(compile_function: CompileFunction) -> CompileFunction:
+    """Registers what makes a callable of a function of the library."""
+    _function_compilers.append(compile_function)
+    return compile_function
+
 
 # What takes no time: tensors for other tasks may wait for it, to be sent together.
 _QUICK: Final = frozenset(
@@ -381,9 +391,7 @@ class Emitter:
         self, name: Any, host_results: bool = False
     ) -> Callable[..., Any]:
         """A function of the library as a callable over values, for kernels."""
-        from tensorloom.worker.compile import emit_control_flow
-
-        return emit_control_flow.compile_function(self, name, host_results)
+        return _function_compilers[-1](self, name, host_results)
 
     def _emit_inline(
         self, scope: Scope, node: Node, kernel: KernelDef, inputs: Sequence[Value]

@@ -6,7 +6,6 @@ variables tell the shapes of what the node got.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from tensorloom.framework.graph.node_shapes import with_shapes
 from tensorloom.framework.runtime.resource import ResourceManager, is_torch_type
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.worker.compile import (
+    dataflow_piece,
     emit_control_flow,
     emit_function_ops,
     emit_loops,
@@ -24,11 +24,12 @@ from tensorloom.worker.compile import (
     memory,
 )
 from tensorloom.worker.compile import parallel_segments as strands
-from tensorloom.worker.compile.emitter import Emitter
+from tensorloom.worker.compile.emitter import Emitter, function_compiler
+from tensorloom.worker.compile.generated_code import Code
 from tensorloom.worker.compile.reference_reads import may_resize
-from tensorloom.worker.compile.values import Line, Root, Scope, Value
+from tensorloom.worker.compile.values import Root, Scope, Value
 from tensorloom.worker.run import inference, torch_threads
-from tensorloom.worker.run.node_error import CODES, annotated
+from tensorloom.worker.run.node_error import annotated
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
@@ -37,47 +38,6 @@ if TYPE_CHECKING:
 
 # Importing the emit modules fills the table of structural ops.
 _ = emit_control_flow, emit_function_ops, emit_loops, emit_structure
-
-_piece_numbers = itertools.count()
-
-
-class Code:
-    """One generated function and the nodes behind its lines."""
-
-    def __init__(
-        self,
-        emitter: Emitter,
-        head: str,
-        prologue: Sequence[str],
-        lines: Sequence[Line],
-        epilogue: Sequence[str],
-        function_name: str | None = None,
-    ) -> None:
-        self.filename = f"<piece {next(_piece_numbers)}>"
-        self.function_name = function_name  # of a function that kernels call
-        text = [f"def piece({head}):", *(f"    {t}" for t in prologue)]
-        self._nodes: list[tuple[str, Node | None]] = [("", None)] * len(text)
-        for line in lines:
-            text.append("    " * (line.depth + 1) + line.text)
-            self._nodes.append((line.prefix, line.node))
-        text += [f"    {t}" for t in epilogue]
-        self.source = "\n".join(text) + "\n"
-        exec(compile(self.source, self.filename, "exec"), emitter.names)
-        self.function: Callable[..., Any] = emitter.names["piece"]
-        self.device = emitter.device.name
-        emitter.names.setdefault(CODES, {})[self.filename] = self
-
-    def node_at(self, line: int) -> Node | None:
-        """The node of a source line (from 1); its name has those of the calls before.
-
-        `while/add` is the node `add` in the body of the node `while`.
-        """
-        if line > len(self._nodes):
-            return None
-        prefix, node = self._nodes[line - 1]
-        if node is None or not prefix:
-            return node
-        return node.replace(name=prefix + node.name)
 
 
 class Piece:
@@ -200,7 +160,31 @@ def _assemble(emitter: Emitter, scope: Scope, plan: strands.Plan, index: int) ->
     )
 
 
-def compile_callable(
+@function_compiler
+def _compile_function(
+    emitter: Emitter, function: Any, host_results: bool = False
+) -> Callable[..., Any]:
+    """A function as a callable: (context, values in either memory) to a tuple.
+
+    It is compiled at its first call, so that functions may call themselves; results
+    of numeric dtypes are tensors, or NumPy values with `host_results`.
+
+    Raises:
+      errors.InvalidArgumentError, errors.NotFoundError: it cannot be called.
+    """
+    if function.name in emitter.functions:
+        emit_control_flow.find_function(emitter, function.name).check()
+    compiled: list[Callable[..., Any]] = []
+
+    def call(context: Any, *arguments: Any) -> Any:
+        if not compiled:
+            compiled.append(_compile_callable(emitter, function.name, host_results))
+        return compiled[0](arguments, context)
+
+    return call
+
+
+def _compile_callable(
     outer: Emitter, name: str, host_results: bool = False
 ) -> Callable[[Sequence[Any], OpKernelContext | None], tuple[Any, ...]]:
     """A function of the library as `call(args, context) -> results`.
@@ -210,8 +194,6 @@ def compile_callable(
     """
     function = emit_control_flow.find_function(outer, name)
     if emit_control_flow.is_interpreted(function, outer.functions):
-        from tensorloom.worker.compile import dataflow_piece
-
         return dataflow_piece.compile_function(outer, function, host_results)
     emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
     emitter.may_resize = outer.may_resize

@@ -12,7 +12,7 @@ from tensorloom.framework.runtime.resource import Resource
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Node
-    from tensorloom.worker.compile.piece import Code
+    from tensorloom.worker.compile.generated_code import Code
 
 # The global name under which generated source finds its `Code`s, by file name.
 CODES = "__codes__"

@@ -142,3 +142,30 @@ def test_a_function_that_calls_another_in_several_graphs() -> None:
             assert middle.definition.signature.name == middle.name
             with tf.Session() as sess:
                 assert sess.run(y) == 3.0
+
+
+@pytest.mark.parametrize("factors", [(5.0, None, 7.0), (None, 2.0, 3.0)])
+def test_a_gradient_in_python_is_that_of_its_own_calls(factors: Any) -> None:
+    """Functions of equal bodies have one name, in one graph and in several."""
+
+    def made(factor: float | None) -> Any:
+        gradient = None if factor is None else (lambda op, grad: grad * factor)
+
+        @Defun(tf.float32, python_grad_func=gradient)
+        def square(x: Any) -> Any:
+            return x * x
+
+        return square
+
+    wanted = [6.0 if factor is None else factor for factor in factors]
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(3.0)
+        results = [made(factor)(x) for factor in factors]
+        assert len({y.op.type for y in results}) == 1
+        assert session.run([tf.gradients(y, x)[0] for y in results]) == wanted
+    for factor, value in zip(factors, wanted, strict=True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            x, square = tf.constant(3.0), made(factor)
+            branch = tf.cond(x > 0.0, lambda: square(x), lambda: x)  # noqa: B023
+            found = [tf.gradients(y, x)[0] for y in (square(x), branch)]
+            assert session.run(found) == [value] * 2

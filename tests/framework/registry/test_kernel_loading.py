@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import threading
 
 import pytest
 
-from tensorloom.framework.registry import op_kernel
+from tensorloom.framework.registry import late_modules, op_kernel
 from tensorloom.framework.registry.op_kernel import (
     Compute,
     OpKernelConstruction,
@@ -19,6 +20,9 @@ from tensorloom.framework.registry.op_kernel import (
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is registered, and nothing is loaded."""
+    # What comes with the package names its loaders now, not in the middle of a test.
+    late_modules.load_kind("kernel")
+    importlib.import_module("tensorloom.cluster.local")
     monkeypatch.setattr(op_kernel, "_KERNELS", {})
     monkeypatch.setattr(op_kernel, "_loaders", {})
 

@@ -20,6 +20,7 @@ def loaded(name):
 import tensorloom as tf
 assert not loaded("train.optimizers.adam") and not loaded("ops.array.array_ops")
 assert not loaded("master.run.master") and "torch" not in sys.modules
+assert not loaded("framework.graph.dataflow_graph")
 """
 
 
@@ -53,6 +54,11 @@ def run(program: str, **environment: str) -> None:
         "import tensorloom.nn.swish\n"
         "assert callable(tf.nn.swish)",
         "from tensorloom import *\nassert matmul is tf.matmul",
+        "from tensorloom.train.meta_graph.meta_graph_collections import *\n"
+        "assert not loaded('train.checkpoints.saver') and proto_functions('savers')",
+        "from tensorloom.train.meta_graph.meta_graph_collections import *\n"
+        "register_proto_function('savers', list, str, int); import tensorloom.train\n"
+        "tf.train.Saver; assert proto_functions('savers').from_proto is int",
     ],
 )
 def test_modules_are_loaded_when_their_names_are_used(use: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tensorloom as tf
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array import stacking
 
@@ -36,3 +37,14 @@ def test_scalars(dtype) -> None:
     found = stacking.stack_rows(values)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.arange(4))
+
+
+def test_arrays_of_variants_are_stacked() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        sparse = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+        one = tf.io.serialize_sparse(sparse, out_type=tf.variant)
+        many = tf.stack([one, one])
+        parts = tf.raw_ops.DeserializeSparse(serialized_sparse=many, dtype=tf.float32)
+        size, values = session.run([tf.shape(tf.stack([many] * 4, axis=1)), parts[1]])
+        assert size.tolist() == [2, 4, 3]
+        assert values.tolist() == [1.0, 2.0, 1.0, 2.0]

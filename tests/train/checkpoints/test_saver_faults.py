@@ -17,7 +17,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.storage.files import filesystem, spare_files
-from tensorloom.storage.files.filesystem import StagedFile
+from tensorloom.storage.files.filesystem_interface import StagedFile
 from tensorloom.storage.files.local_filesystem import LocalFileSystem
 
 REPOSITORY = Path(__file__).resolve().parents[3]

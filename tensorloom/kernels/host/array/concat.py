@@ -136,7 +136,7 @@ def _check_alike(first: Any, shape: Any, axis: int, number: int) -> None:
 def _pack(c: OpKernelConstruction) -> Compute:
     axis = c["axis"]
     if c["T"] in (dtypes.resource, dtypes.variant):
-        return _pack_objects
+        return lambda *values: _pack_objects(values, axis)
     if all(shape.dims_tuple == () for shape in c.input_shapes) and (
         c["T"] != dtypes.string
     ):
@@ -152,8 +152,19 @@ def _pack(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _pack_objects(*values: Any) -> Any:
-    """A vector of handles, such as the queues of `QueueBase.from_list`."""
+def _pack_objects(values: Sequence[Any], axis: int) -> Any:
+    """Handles or variants, or arrays of them, along a new axis.
+
+    A single one is the object itself, of shape [].
+    """
+    arrays = [isinstance(value, np.ndarray) for value in values]
+    if all(arrays):
+        checks.same_shapes([value.shape for value in values])
+        return np.stack(values, pack_axis(axis, values[0].ndim))
+    checks.same_shapes(
+        [v.shape if a else () for v, a in zip(values, arrays, strict=True)]
+    )
+    pack_axis(axis, 0)
     packed = np.empty(len(values), object)
     packed[:] = values
     return packed

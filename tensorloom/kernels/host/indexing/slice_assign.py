@@ -54,7 +54,7 @@ def _write(variable: Variable, value: Any, resolved: ResolvedSlice) -> None:
         variable.value = scalar_or_array(new)
         return
     # Only here: a program whose variables are small runs without torch.
-    from tensorloom.kernels.torch.indexing.slice import assign_slice
+    from tensorloom.kernels.torch.indexing.slice_writes import assign_slice
 
     held = exclusive(variable)
     try:

@@ -1,7 +1,7 @@
 """Variables in host memory: creating, assigning, reading and counting.
 
 These kernels take values as they are. A variable of more than a few elements holds a
-torch tensor; then the work is passed on to `kernels/torch/state/reference_variable.py`,
+torch tensor; then the work is passed on to `kernels/torch/state/in_place_updates.py`,
 which loads torch.
 """
 
@@ -176,10 +176,10 @@ def _update(c: OpKernelConstruction, sign: int) -> Callable[[Variable, Any], Non
             value = to_host(value)
             variable.value = held + value if add else held - value
         else:
-            from tensorloom.kernels.torch.state import reference_variable as state_ops
+            from tensorloom.kernels.torch.state.in_place_updates import add_in_place
 
             del held
-            state_ops.add_in_place(variable, value, sign, device)
+            add_in_place(variable, value, sign, device)
 
     def update(variable: Variable, value: Any) -> None:
         with variable.lock:

@@ -8,7 +8,8 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.kernels.host.state.scatter import are_inside, flatten_index_vectors
+from tensorloom.kernels.host.state.array_scatter import are_inside
+from tensorloom.kernels.host.state.scatter import flatten_index_vectors
 from tensorloom.kernels.torch.state.variable_value import (
     held_array,
     to_host,

@@ -1,7 +1,7 @@
 """Optimizer updates: variables in host memory here, torch tensors one file over.
 
 One factory serves all forms of all rules. The formulas are in `update_rules.py`; a
-variable that holds a tensor is updated by `kernels/torch/training/training_ops.py`.
+variable that holds a tensor is updated by `kernels/torch/training/tensor_updates.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.kernels.host.indexing.stable_order import (
-    are_distinct,
     stable_order,
     starts_of_runs,
 )
-from tensorloom.kernels.host.state.scatter import are_inside
+from tensorloom.kernels.host.state.array_scatter import are_inside
+from tensorloom.kernels.host.training.array_updates import (
+    update_array_rows,
+    update_arrays,
+)
 from tensorloom.kernels.host.training.update_rules import (
     FORMULAS,
     LAYOUT,
@@ -107,11 +110,11 @@ def update_one(
 ) -> None:
     """Updates a variable with its slots, in the memory that it is in."""
     if is_host(state[0].value):
-        _update_host(FORMULAS[rule], state, inputs, gradient_at, attrs)
+        update_arrays(FORMULAS[rule], state, inputs, gradient_at, attrs)
     else:
-        from tensorloom.kernels.torch.training import training_ops
+        from tensorloom.kernels.torch.training import tensor_updates
 
-        training_ops.update(rule, state, inputs, gradient_at, attrs)
+        tensor_updates.update(rule, state, inputs, gradient_at, attrs)
 
 
 def check_same_shape(state: Sequence[Variable], gradient: Any) -> None:
@@ -141,25 +144,6 @@ def _shape_error(
     )
 
 
-def _update_host(
-    formula: Formula,
-    state: Sequence[Variable],
-    inputs: Sequence[Any],
-    gradient_at: int,
-    attrs: Any,
-) -> None:
-    values = tuple(to_host(v.value) for v in state)
-    hosted = [to_host(x) if i == gradient_at else x for i, x in enumerate(inputs)]
-    for variable, value in zip(
-        state, formula(np, values, tuple(hosted), attrs), strict=True
-    ):
-        # A formula over scalars and Python numbers must not widen the dtype.
-        held = variable.value
-        variable.value = (
-            value if value.dtype == held.dtype else value.astype(held.dtype)
-        )
-
-
 @host_kernel(SPARSE_OPS, any_inputs=GRADIENTS, large=True)
 def apply_sparse(c: OpKernelConstruction) -> Compute:
     """An update of the rows that the indices name, in their order."""
@@ -182,9 +166,9 @@ def apply_sparse(c: OpKernelConstruction) -> Compute:
             if is_host(variable.value):
                 _update_rows(formula, state, inputs, gradient_at, attrs, indices)
             else:
-                from tensorloom.kernels.torch.training import training_ops
+                from tensorloom.kernels.torch.training import tensor_updates
 
-                training_ops.update_rows(
+                tensor_updates.update_rows(
                     rule, state, inputs, gradient_at, attrs, indices
                 )
         return None if resource else variable
@@ -238,55 +222,6 @@ def _update_rows(
         variable.value = array
 
 
-def update_array_rows(
-    formula: Formula,
-    arrays: Sequence[Any],
-    inputs: list[Any],
-    gradient_at: int,
-    attrs: Mapping[str, Any],
-    indices: Any,
-) -> None:
-    """Updates some rows of a variable and its slots in place, in the indices' order.
-
-    Args:
-      formula: the rule.
-      arrays: the variable and its slots, [n, ...] each, of one floating dtype.
-      inputs: the formula's, in either memory; the gradient's place is changed.
-      gradient_at: the place of the gradient, [k, ...].
-      attrs: the node's.
-      indices: int32 or int64, [k], each in [0, n).
-    """
-    at = to_host(indices).astype(np.intp, copy=False)
-    gradient = to_host(inputs[gradient_at])
-    for part in distinct_parts(at):
-        places, inputs[gradient_at] = at[part], gradient[part]
-        rows = tuple([array.take(places, 0) for array in arrays])
-        updated = formula(np, rows, tuple(inputs), attrs)
-        for array, new, old in zip(arrays, updated, rows, strict=True):
-            if new is not old:
-                array[places] = new
-
-
-def distinct_parts(indices: np.ndarray[Any, Any]) -> list[Any]:
-    """Positions in `indices`, split such that no part names a row twice.
-
-    Repeated rows are updated one after the other, in the order of the indices.
-
-    Args:
-      indices: int32 or int64, [k], none negative.
-    """
-    if are_distinct(indices):
-        return [slice(None)]
-    # The first update of each row that comes, then the second ones: a row's stay in
-    # order, and no row's depends on another's.
-    ordered, order = stable_order(indices)
-    places = np.arange(len(order))
-    is_start = starts_of_runs(ordered)
-    earlier = places - np.maximum.accumulate(np.where(is_start, places, 0))
-    ends = np.bincount(earlier).cumsum()[:-1]
-    return np.split(order[stable_order(earlier)[1]], ends)
-
-
 @host_kernel(FUSED_SPARSE_OPS, any_inputs=GRADIENTS, large=True)
 def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
     """The updates of rows of all variables of a step by one rule.
@@ -322,9 +257,9 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
                         FORMULAS[rule], state, inputs, gradient_at, attrs, rows
                     )
             else:
-                from tensorloom.kernels.torch.training import training_ops
+                from tensorloom.kernels.torch.training import tensor_updates
 
-                training_ops.update_all_rows(
+                tensor_updates.update_all_rows(
                     rule, columns, numbers, gradients, indices, attrs
                 )
         return None if resource else columns[0]
@@ -407,9 +342,9 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
                     inputs = [*numbers[:gradient_at], gradient, *numbers[gradient_at:]]
                     update_one(rule, state, inputs, gradient_at, attrs)
             else:
-                from tensorloom.kernels.torch.training import training_ops
+                from tensorloom.kernels.torch.training import tensor_updates
 
-                training_ops.update_all(rule, columns, numbers, gradients, attrs)
+                tensor_updates.update_all(rule, columns, numbers, gradients, attrs)
         return None if resource else columns[0]
 
     return compute

@@ -22,8 +22,8 @@ from tensorloom.kernels.host.indexing.slice import (
 )
 from tensorloom.kernels.host.indexing.slice_assign import strided_slice_assign
 from tensorloom.kernels.torch.array.bits import move_bits
+from tensorloom.kernels.torch.indexing.slice_writes import forward_index, put
 from tensorloom.kernels.torch.math.dtypes import TORCH_DTYPES
-from tensorloom.kernels.torch.state.variable_value import to_tensor
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.strided_slice import ResolvedSlice
@@ -40,24 +40,8 @@ def _slice(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _forward_index(resolved: ResolvedSlice) -> tuple[tuple[slice, ...], list[int]]:
-    """(index with positive steps, axes to flip afterwards)."""
-    index = []
-    flipped = []
-    for number, axis in enumerate(resolved.axes):
-        part = axis.as_slice()
-        if part.step < 0:
-            flipped.append(number)
-            assert axis.begin is not None
-            assert axis.size is not None
-            last = axis.begin + (axis.size - 1) * axis.stride
-            part = slice(last, axis.begin + 1, -axis.stride)
-        index.append(part)
-    return tuple(index), flipped
-
-
 def _take(value: torch.Tensor, resolved: ResolvedSlice) -> torch.Tensor:
-    index, flipped = _forward_index(resolved)
+    index, flipped = forward_index(resolved)
     taken = value[index] if index else value
     if flipped:
         taken = move_bits(taken, lambda v: v.flip(flipped))
@@ -76,20 +60,6 @@ def _strided_slice(c: OpKernelConstruction) -> Compute:
         return _take(value, resolve_slice(value.shape, begin, end, strides))
 
     return compute
-
-
-def _put(target: torch.Tensor, value: torch.Tensor, resolved: ResolvedSlice) -> None:
-    """Writes a value that has the slice's processing shape."""
-    index, flipped = _forward_index(resolved)
-    if flipped:
-        value = move_bits(value, lambda v: v.flip(flipped))
-    target[index] = value
-
-
-def assign_slice(target: torch.Tensor, value: Any, resolved: ResolvedSlice) -> None:
-    """Writes a value to a part of a tensor that is the caller's own."""
-    new = update_value(torch, to_tensor(value, target.device), resolved)
-    _put(target, new, resolved)
 
 
 kernel(
@@ -112,7 +82,7 @@ def _strided_slice_grad(c: OpKernelConstruction) -> Compute:
         resolved = resolve_slice(sizes, begin, end, strides)
         check_gradient_shape(dy.shape, resolved)
         result = torch.zeros(sizes, dtype=to, device=dy.device)
-        _put(result, dy.reshape(resolved.processing_dims), resolved)  # type: ignore[arg-type]
+        put(result, dy.reshape(resolved.processing_dims), resolved)  # type: ignore[arg-type]
         return result
 
     return compute
@@ -127,7 +97,7 @@ def _tensor_strided_slice_update(c: OpKernelConstruction) -> Compute:
     ) -> torch.Tensor:
         resolved = resolve_slice(value.shape, begin, end, strides)
         result = value.clone()
-        _put(result, update_value(torch, new, resolved), resolved)
+        put(result, update_value(torch, new, resolved), resolved)
         return result
 
     return compute

@@ -22,7 +22,7 @@ from tensorloom.kernels.host.math.segment import (
     check_unsorted,
     extrema_after_nan,
 )
-from tensorloom.kernels.host.state.scatter import are_inside
+from tensorloom.kernels.host.state.array_scatter import are_inside
 from tensorloom.kernels.torch.math.dtypes import NUMBERS, REAL_FLOATS
 from tensorloom.kernels.torch.math.segment_rows import (
     COMPILED,

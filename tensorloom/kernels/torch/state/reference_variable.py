@@ -1,20 +1,19 @@
-"""Variables that hold torch tensors: updates in place where nobody else looks.
+"""Variables that hold torch tensors: their updates are registered, their reads made.
 
 The kernels of `kernels/host/state/reference_variable.py` take values of either kind and
-serve torch nodes as well; here are what they call for tensors, and the reads.
+serve torch nodes as well; here are the reads. What updates call for tensors is in
+`in_place_updates.py`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from tensorloom.framework.registry.op_kernel import kernel
 from tensorloom.kernels.host.state import reference_variable as host_state_ops
 from tensorloom.kernels.torch.state.variable_value import (
-    exclusive,
-    to_host,
     to_tensor,
     uninitialized_reference,
     unreadable_resource,
@@ -32,27 +31,6 @@ kernel(["AssignAdd", "AssignSub"], any_inputs=("value",))(host_state_ops.assign_
 kernel(["AssignAddVariableOp", "AssignSubVariableOp"], any_inputs=("value",))(
     host_state_ops.assign_update_variable
 )
-
-
-def add_in_place(variable: Variable, value: Any, sign: int, device: Any) -> None:
-    """Adds `sign * value` to a variable that holds a tensor; call under its lock."""
-    update = to_tensor(value, device)
-    held = exclusive(variable)
-    try:
-        if held.dtype in _NO_TORCH_ARITHMETIC:
-            array = to_host(held)
-            other = to_host(update)
-            held = to_tensor(array + other if sign > 0 else array - other)
-        elif sign > 0:
-            held.add_(update)
-        else:
-            held.sub_(update)
-    finally:
-        variable.value = held
-
-
-# Unsigned types that torch stores but does not compute with.
-_NO_TORCH_ARITHMETIC = frozenset([torch.uint16, torch.uint32, torch.uint64])
 
 
 @kernel("ReadVariableOp", aliases=True)

@@ -1,4 +1,8 @@
-"""Default graphs and sessions: a stack of each in every thread."""
+"""The stacks of `as_default`: each thread has one of graphs and one of sessions.
+
+`graph/default_graph.py` tells the default graph: the process-wide one where the stack
+is empty.
+"""
 
 from __future__ import annotations
 
@@ -16,57 +20,19 @@ T = TypeVar("T")
 
 
 class _Stacks(threading.local):
-    """Each thread has its own."""
+    """A thread's graphs and sessions, innermost last."""
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
         self.sessions: list[Any] = []
 
 
-_stacks = _Stacks()
-_global_graph: Graph | None = None  # the process-wide default graph
-_global_lock = threading.Lock()
-
-
-@export("get_default_graph")
-def get_default_graph() -> Graph:
-    """The innermost graph of this thread's `as_default`, or the process-wide one."""
-    global _global_graph
-    graphs = _stacks.graphs
-    if graphs:
-        return graphs[-1]
-    # Read once: another thread may reset it.
-    graph = _global_graph
-    if graph is None:
-        from tensorloom.framework.graph.dataflow_graph import Graph
-
-        with _global_lock:
-            graph = _global_graph
-            if graph is None:
-                graph = _global_graph = Graph()
-    return graph
-
-
-@export("reset_default_graph")
-def reset_default_graph() -> None:
-    """Replaces the process-wide default graph by an empty one.
-
-    Raises:
-      AssertionError: called inside a graph's or session's `as_default` block.
-    """
-    global _global_graph
-    if _stacks.graphs:
-        raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need "
-            "a cleared graph, exit the nesting and create a new graph."
-        )
-    with _global_lock:
-        _global_graph = None
+stacks = _Stacks()
 
 
 def graph_stack() -> list[Graph]:
     """This thread's graphs, innermost last (the list itself)."""
-    return _stacks.graphs
+    return stacks.graphs
 
 
 def graph_as_default(
@@ -77,13 +43,13 @@ def graph_as_default(
     Raises:
       AssertionError: at the end of the block another one is; with `enforce_nesting`.
     """
-    return _pushed(_stacks.graphs, graph, enforce_nesting)
+    return _pushed(stacks.graphs, graph, enforce_nesting)
 
 
 @export("get_default_session")
 def get_default_session() -> Any:
     """The innermost session of this thread's `as_default`, or None."""
-    sessions = _stacks.sessions
+    sessions = stacks.sessions
     return sessions[-1] if sessions else None
 
 
@@ -95,12 +61,12 @@ def session_as_default(
     Raises:
       AssertionError: at the end of the block another one is; with `enforce_nesting`.
     """
-    return _pushed(_stacks.sessions, session, enforce_nesting)
+    return _pushed(stacks.sessions, session, enforce_nesting)
 
 
 @contextmanager
 def _pushed(stack: list[T], item: T, enforce_nesting: bool) -> Iterator[T]:
-    """The item on top of the stack, in which it may be further down as well."""
+    """Keeps an item on top of a stack; the stack may hold it further down, too."""
     stack.append(item)
     try:
         yield item
