@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks.processes import (
-    OURS,
-    PROCESS_WORKLOADS,
-    SYSTEMS,
-    ProcessWorkload,
-    Worker,
-    WorkloadError,
-    python_of,
-)
+from benchmarks.fresh_processes import PROCESS_WORKLOADS, ProcessWorkload
+from benchmarks.machine import this_machine
+from benchmarks.processes import OURS, SYSTEMS, Worker, WorkloadError, python_of
 from benchmarks.report import Row, print_rows, write_json
 from benchmarks.workloads import WORKLOADS
 
@@ -31,7 +25,8 @@ if TYPE_CHECKING:
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
 TORCH_ROWS = re.compile("MLP|CNN|residual")
-NOT_IN_221 = re.compile(r"tf\.layers")  # TensorFlow 2.21 has none with its Keras
+# Neither tf.layers nor tf.estimator.
+NOT_IN_221 = re.compile(r"tf\.layers|Estimator|train_and_evaluate")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -60,8 +55,7 @@ class Suite:
         """All measurements of one workload."""
         if isinstance(workload, ProcessWorkload):
             row = Row(workload.name, workload.target, workload.unit, workload.limit)
-            systems = [key for key in self._systems if key != "torch"]
-            self._measure(row, systems, workload.measure)
+            self._measure(row, self._systems_of(workload.name), workload.measure)
             return row
         name = workload.name
         row = Row(name, workload.target, limit=workload.seconds)
@@ -125,6 +119,7 @@ def main(arguments: list[str]) -> int:
         for name, workload in {**WORKLOADS, **PROCESS_WORKLOADS}.items()
         if pattern.search(name)
     ]
+    console.print(this_machine(), highlight=False)
     suite = Suite(systems, options.repeats)
     rows = []
     with Progress(console=console, transient=True) as progress:

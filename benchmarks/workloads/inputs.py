@@ -121,17 +121,56 @@ def examples(tf, count):
     return serialized
 
 
-@table.step("parse 10,000 Examples of ten features", target=1.0)
-def parse(tf):
+def example_features(tf):
+    """What the parsers are told of these examples."""
     features = {"float%d" % i: tf.FixedLenFeature([4], tf.float32) for i in range(5)}
     for index in range(3):
         features["int%d" % index] = tf.FixedLenFeature([], tf.int64)
     for index in range(2):
         features["string%d" % index] = tf.FixedLenFeature([], tf.string)
+    return features
+
+
+@table.step("parse 10,000 Examples of ten features", target=1.0)
+def parse(tf):
     serialized = tf.placeholder(tf.string, [None])
-    parsed = tf.parse_example(serialized, features)
+    parsed = tf.parse_example(serialized, example_features(tf))
     # The fetch is of two features: what it costs is not the parser's.
     fetches = [parsed["float0"], parsed["int0"]]
     feed = np.array(examples(tf, 10000), dtype=object)
     with tf.Session() as sess:
         yield lambda: sess.run(fetches, {serialized: feed})
+
+
+@table.step("parse_single_example of ten features", target=1.0)
+def parse_single(tf):
+    serialized = tf.placeholder(tf.string, [])
+    parsed = tf.parse_single_example(serialized, example_features(tf))
+    (feed,) = examples(tf, 1)
+    with tf.Session() as sess:
+        yield lambda: sess.run(parsed, {serialized: feed})
+
+
+def csv_lines(count):
+    """Lines of ten fields: five floats, three ints, two words."""
+    random = np.random.RandomState(0)
+    return [
+        b"%.6f,%.6f,%.6f,%.6f,%.6f,%d,%d,%d,word%d,word%d"
+        % (*random.rand(5), *random.randint(0, 1000, 5))
+        for _ in range(count)
+    ]
+
+
+def csv_defaults():
+    """The defaults of such lines, which say their dtypes."""
+    return [[0.0]] * 5 + [[0]] * 3 + [[""]] * 2
+
+
+@table.step("decode_csv of 10,000 lines of ten fields", target=1.0)
+def decode_csv(tf):
+    lines = tf.placeholder(tf.string, [None])
+    columns = tf.decode_csv(lines, csv_defaults())
+    fetches = [columns[0], columns[5]]  # two: a fetch of strings is not the decoder's
+    feed = np.array(csv_lines(10000), dtype=object)
+    with tf.Session() as sess:
+        yield lambda: sess.run(fetches, {lines: feed})

@@ -17,14 +17,13 @@ def monitored_training(tf):
         sess.run(tf.global_variables_initializer())
         bare = min(seconds_a_call(lambda: sess.run(train)) for _ in range(5))
     hooks = [tf.train.NanTensorHook(loss), tf.train.StopAtStepHook(num_steps=10**9)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        tf.train.MonitoredTrainingSession(
+    with tempfile.TemporaryDirectory() as folder:
+        session = tf.train.MonitoredTrainingSession(
             checkpoint_dir=folder,
             hooks=hooks,
             save_summaries_steps=10**9,
             log_step_count_steps=10**9,
-        ) as session,
-    ):
-        hooked = min(seconds_a_call(lambda: session.run(train)) for _ in range(5))
+        )
+        with session:
+            hooked = min(seconds_a_call(lambda: session.run(train)) for _ in range(5))
     return hooked - bare

@@ -1,0 +1,81 @@
+"""Estimators: from construction to a trained step, and input functions called again."""
+
+import tempfile
+import time
+
+import numpy as np
+
+from benchmarks.workloads.table import Table
+
+table = Table()
+
+
+def model(tf, features, labels, mode):
+    """A linear model with Adam."""
+    weights = tf.get_variable("w", [20, 1])
+    bias = tf.get_variable("b", [1], initializer=tf.zeros_initializer())
+    predictions = tf.matmul(features["x"], weights) + bias
+    loss = tf.reduce_mean(tf.square(predictions - labels))
+    train = tf.train.AdamOptimizer(0.01).minimize(
+        loss, global_step=tf.train.get_or_create_global_step()
+    )
+    return tf.estimator.EstimatorSpec(mode, predictions, loss, train)
+
+
+def batches(tf):
+    """An input function of batches without end."""
+    random = np.random.RandomState(0)
+    x = random.rand(256, 20).astype(np.float32)
+    y = random.rand(256, 1).astype(np.float32)
+
+    def input_fn():
+        dataset = tf.data.Dataset.from_tensor_slices(({"x": x}, y))
+        return dataset.repeat().batch(32)
+
+    return input_fn
+
+
+def estimator(tf, folder, **settings):
+    """A new Estimator of that model."""
+    config = tf.estimator.RunConfig(model_dir=folder, tf_random_seed=1, **settings)
+
+    def model_fn(features, labels, mode):
+        return model(tf, features, labels, mode)
+
+    return tf.estimator.Estimator(model_fn, config=config)
+
+
+def seconds_to_first_step(tf, folder):
+    """From the construction of an Estimator to the end of its first step."""
+    input_fn = batches(tf)
+    ends = []
+
+    class Clock(tf.train.SessionRunHook):
+        def after_run(self, run_context, run_values):
+            ends.append(time.perf_counter())
+
+    start = time.perf_counter()
+    estimator(tf, folder).train(input_fn, hooks=[Clock()], steps=1)
+    return ends[0] - start
+
+
+@table.once("Estimator from construction to first step", target=0.5)
+def first_step(tf):
+    with tempfile.TemporaryDirectory() as folder:
+        return seconds_to_first_step(tf, folder)
+
+
+ROUNDS = 5
+
+
+@table.once("train_and_evaluate, a round that re-enters input_fn", target=0.5)
+def rounds(tf):
+    """Each round trains ten steps, saves, evaluates one batch and begins again."""
+    input_fn = batches(tf)
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = estimator(tf, folder, save_checkpoints_steps=10)
+        training = tf.estimator.TrainSpec(input_fn, max_steps=10 * ROUNDS)
+        evaluation = tf.estimator.EvalSpec(input_fn, steps=1, throttle_secs=0)
+        start = time.perf_counter()
+        tf.estimator.train_and_evaluate(chosen, training, evaluation)
+        return (time.perf_counter() - start) / ROUNDS
