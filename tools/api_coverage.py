@@ -2,6 +2,7 @@
 
     PYTHONPATH=. python tools/api_coverage.py            the table
     PYTHONPATH=. python tools/api_coverage.py -v tf.nn   what is missing or differs
+    PYTHONPATH=. python tools/api_coverage.py --contrib  of tf.contrib's packages
 
 Compares `tests/recorded/api_1_15.json` (see record_api.py) with tensorloom. A
 signature fits if every call that TensorFlow accepts is accepted and means the same: its
@@ -22,7 +23,9 @@ from typing import Any
 import tensorloom
 from tools import record_api
 
-RECORD = Path(__file__).resolve().parents[1] / "tests/recorded/api_1_15.json"
+_RECORDED = Path(__file__).resolve().parents[1] / "tests/recorded"
+RECORD = _RECORDED / "api_1_15.json"
+CONTRIB_RECORD = _RECORDED / "api_contrib_1_15.json"
 _MISSING = object()
 
 
@@ -36,9 +39,9 @@ class Coverage:
     different: dict[str, str] = field(default_factory=dict)
 
 
-def load_record() -> dict[str, dict[str, Any]]:
+def load_record(path: Path = RECORD) -> dict[str, dict[str, Any]]:
     """The recorded API: public name -> description."""
-    record: dict[str, dict[str, Any]] = json.loads(RECORD.read_text())
+    record: dict[str, dict[str, Any]] = json.loads(path.read_text())
     return record
 
 
@@ -170,22 +173,33 @@ def _sets_in_init(owner: type, name: str) -> bool:
 
 
 def print_table(modules: dict[str, Coverage]) -> None:
-    """A row a module: symbols, present, with differences."""
-    print(f"{'module':28} {'symbols':>8} {'present':>8} {'%':>5} {'differ':>7}")
+    """A row a module: symbols, present, with differences; the sum of all last."""
+    print(f"{'module':44} {'symbols':>8} {'present':>8} {'%':>5} {'differ':>7}")
+    whole = Coverage()
     for module, coverage in sorted(modules.items()):
-        present, total = len(coverage.present), len(coverage.present)
-        total += len(coverage.missing)
-        percent = 100 * present // total
-        differ = len(coverage.different)
-        print(f"{module:28} {total:8} {present:8} {percent:5} {differ:7}")
+        _print_row(module, coverage)
+        whole.present += coverage.present
+        whole.missing += coverage.missing
+        whole.different.update(coverage.different)
+    _print_row("all", whole)
+
+
+def _print_row(module: str, coverage: Coverage) -> None:
+    present, total = len(coverage.present), len(coverage.present)
+    total += len(coverage.missing)
+    percent = 100 * present // total
+    differ = len(coverage.different)
+    print(f"{module:44} {total:8} {present:8} {percent:5} {differ:7}")
 
 
 def main() -> None:
     """Prints the table, or with -v the details of modules."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("-v", "--verbose", nargs="+", default=[], metavar="MODULE")
+    parser.add_argument("--contrib", action="store_true", help="of tf.contrib")
     arguments = parser.parse_args()
-    modules = measure(load_record())
+    record = load_record(CONTRIB_RECORD if arguments.contrib else RECORD)
+    modules = measure(record)
     if not arguments.verbose:
         print_table(modules)
     for module in arguments.verbose:

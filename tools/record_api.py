@@ -3,6 +3,7 @@
 Run it with the Python of that TensorFlow:
 
     python3.7 tools/record_api.py > tests/recorded/api_1_15.json
+    python3.7 tools/record_api.py contrib > tests/recorded/api_contrib_1_15.json
 
 One JSON object: public name (without `tf.`) -> description. A function is
 `{"kind": "function", "signature": [...]}`; a class adds its `members`, a value its
@@ -10,21 +11,46 @@ One JSON object: public name (without `tf.`) -> description. A function is
 The script runs under Python 3.7, hence its plain style.
 """
 
+import importlib
 import inspect
 import json
 import sys
 
 MODULES = """
-. autograph bitwise compat config config.experimental config.optimizer
-config.threading contrib.framework debugging
+. app audio autograph autograph.experimental bitwise compat config config.experimental
+config.optimizer config.threading data data.experimental debugging
+distribute distribute.cluster_resolver distribute.experimental
 distributions dtypes errors estimator estimator.experimental estimator.export
 estimator.inputs experimental feature_column gfile graph_util image
-initializers io io.gfile layers linalg logging lookup
-lookup.experimental losses manip math metrics nn nn.rnn_cell python_io quantization
-queue ragged random random.experimental resource_loader saved_model sets signal
-sparse spectral strings summary sysconfig test train train.experimental
-user_ops version
+initializers io io.gfile layers layers.experimental linalg lite lite.constants
+lite.experimental lite.experimental.nn logging lookup
+lookup.experimental losses manip math metrics nest nn nn.rnn_cell profiler python_io
+quantization queue ragged random random.experimental resource_loader saved_model
+saved_model.builder saved_model.constants saved_model.experimental saved_model.loader
+saved_model.main_op saved_model.signature_constants saved_model.signature_def_utils
+saved_model.tag_constants saved_model.utils sets signal
+sparse spectral strings summary sysconfig test tpu tpu.experimental train
+train.experimental train.queue_runner user_ops version xla xla.experimental
 """.split()
+
+# `tf.contrib`'s packages that are loaded with it, and what programs use below them.
+CONTRIB_BELOW = """
+bayesflow.monte_carlo distributions.bijectors framework.nest layers.feature_column
+layers.summaries learn.datasets learn.head learn.io learn.learn_runner learn.models
+learn.monitors learn.ops learn.preprocessing learn.utils losses.metric_learning
+slim.evaluation slim.learning slim.nets slim.queues slim.data_decoder slim.dataset
+slim.dataset_data_provider slim.tfexample_decoder slim.prefetch_queue
+tensor_forest.client tensor_forest.client.random_forest
+tensor_forest.client.eval_metrics tensor_forest.tensor_forest
+tensorboard.plugins.projector tfprof.model_analyzer tfprof.tfprof_logger
+eager.metrics compiler.xla compiler.jit autograph.operators autograph.utils
+boosted_trees.estimator_batch.estimator
+all_reduce all_reduce.python.all_reduce hooks session_bundle solvers.lanczos
+solvers.least_squares
+solvers.linear_equations solvers.util text mixed_precision rate
+""".split()
+# Names that a package of contrib has only since it imports them for itself.
+NOT_CONTRIB = ("quantization", "specs", "keras")
 
 # Members that come from these are no part of the API.
 PYTHON_MODULES = (
@@ -135,10 +161,10 @@ def find_module(root, path):
     return module
 
 
-def record(root):
-    """All symbols of `MODULES`, sorted by name."""
+def record(root, paths):
+    """All symbols of the modules at `paths`, sorted by name."""
     symbols = {}
-    for path in MODULES:
+    for path in paths:
         module = find_module(root, path)
         for name in dir(module):
             if name.startswith("_"):
@@ -149,16 +175,55 @@ def record(root):
     return dict(sorted(symbols.items()))
 
 
-def main():
+def is_of_tensorflow(value):
+    """Whether an object is no helper of Python or NumPy that a module imported."""
+    home = getattr(value, "__module__", None) or "tensorflow"
+    return home.partition(".")[0] in ("tensorflow", "tensorflow_core")
+
+
+def contrib_paths(contrib):
+    """The modules of `tf.contrib`: its packages, and those named above."""
+    packages = [
+        name for name in dir(contrib) if inspect.ismodule(getattr(contrib, name))
+    ]
+    return sorted(
+        path
+        for path in set(packages + CONTRIB_BELOW)
+        if not path.startswith("_") and path.partition(".")[0] not in NOT_CONTRIB
+    )
+
+
+def record_contrib(contrib):
+    """All symbols of `tf.contrib`, as `contrib.layers.conv2d`."""
+    found = {}
+    for path in contrib_paths(contrib):
+        try:
+            module = find_module(contrib, path)
+        except AttributeError:
+            module = importlib.import_module("tensorflow.contrib." + path)
+        for name in dir(module):
+            value = getattr(module, name)
+            if not name.startswith("_") and is_of_tensorflow(value):
+                symbol = describe(value)
+                if symbol is not None:
+                    found["contrib.%s.%s" % (path, name)] = symbol
+    return dict(sorted(found.items()))
+
+
+def main(arguments):
     """Writes the record of `import tensorflow` to standard output, a line a symbol."""
     import tensorflow
 
+    if arguments == ["contrib"]:
+        symbols = record_contrib(importlib.import_module("tensorflow.contrib"))
+    else:
+        symbols = record(tensorflow, MODULES)
     lines = [
         "%s: %s" % (json.dumps(name), json.dumps(found, separators=(",", ":")))
-        for name, found in record(tensorflow).items()
+        for name, found in symbols.items()
     ]
     sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -384,6 +384,11 @@ class DatasetSpec(TypeSpec):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
     @property
     def element_spec(self) -> Any:
         """The specs of the dataset's elements."""

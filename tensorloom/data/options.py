@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework.export import export
+
+
+class _Option(property):
+    """One option as an attribute."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(lambda options: options.value_of(name))
 
 
 class _Options:
@@ -12,19 +19,26 @@ class _Options:
 
     _types: ClassVar[dict[str, Any]] = {}
     _defaults: ClassVar[dict[str, Any]] = {}
+    _values: dict[str, Any]
+
+    def __init_subclass__(cls) -> None:
+        for name in cls._types:
+            setattr(cls, name, _Option(name))
 
     def __init__(self) -> None:
         object.__setattr__(self, "_values", {})
 
-    def __getattr__(self, name: str) -> Any:
-        types = type(self)._types
-        if name not in types:
-            raise AttributeError(name)
-        values = self._values
-        if name not in values:
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def value_of(self, name: str) -> Any:
+        """What is said of an option; its default, which is kept, where nothing is."""
+        if name not in self._values:
             default = type(self)._defaults.get(name)
-            values[name] = default() if isinstance(default, type) else default
-        return values[name]
+            made = default() if isinstance(default, type) else default
+            self._values[name] = made
+        return self._values[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets an option.
@@ -55,19 +69,19 @@ class _Options:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def merge(self, *others: Any) -> Any:
+    def merge(self, options: Any) -> Any:
         """New options: what is said here and there.
 
         Raises:
           TypeError: the options are of another kind.
-          ValueError: two say different things.
+          ValueError: the two say different things.
         """
+        if not isinstance(options, type(self)):
+            raise TypeError(f"Cannot merge options of type {type(options)}")
         merged = type(self)()
-        for options in (self, *others):
-            if not isinstance(options, type(self)):
-                raise TypeError(f"Cannot merge options of type {type(options)}")
+        for part in (self, options):
             for name in self._types:
-                _merge_one(merged, name, getattr(options, name))
+                _merge_one(merged, name, getattr(part, name))
         return merged
 
 

@@ -95,6 +95,35 @@ def disable_eager_execution() -> None:
     """Graphs are the only mode: nothing to do."""
 
 
+@export("enable_eager_execution")
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Refused: graphs are the only mode.
+
+    Raises:
+      RuntimeError: always.
+    """
+    raise RuntimeError(
+        "tf.enable_eager_execution: tensorloom has no eager execution. Build a graph "
+        "and run it in a tf.Session; tf.py_function and tf.function work in graphs."
+    )
+
+
+@export("enable_v2_behavior")
+def enable_v2_behavior() -> None:
+    """Refused: it turns on eager execution, and graphs are the only mode.
+
+    Raises:
+      RuntimeError: always; it names what can be turned on by itself.
+    """
+    raise RuntimeError(
+        "tf.enable_v2_behavior turns on eager execution, which tensorloom does not "
+        "have. Other parts of it can be had: tf.enable_resource_variables, "
+        "tf.enable_control_flow_v2, tf.enable_v2_tensorshape."
+    )
+
+
 @export("executing_eagerly")
 def executing_eagerly() -> bool:
     """False: graphs are the only mode."""
@@ -106,14 +135,14 @@ def disable_v2_behavior() -> None:
     """TensorFlow 1 behaviour is the only one: nothing to do."""
 
 
-@export("disable_v2_tensorshape")
-def disable_v2_tensorshape() -> None:
-    """`TensorShape` has TensorFlow 1's behaviour: nothing to do."""
-
-
 @export("disable_tensor_equality")
 def disable_tensor_equality() -> None:
     """Tensors compare by identity: nothing to do."""
+
+
+@export("enable_tensor_equality")
+def enable_tensor_equality() -> None:
+    """Only eager tensors would compare by value then; those of graphs never do."""
 
 
 @export("enable_control_flow_v2")

@@ -34,6 +34,7 @@ from tensorloom.client.session.session_callable import (
 )
 from tensorloom.client.session.session_devices import DeviceAttributes
 from tensorloom.client.session.session_handles import bind_handles
+from tensorloom.client.settings.process_settings import SETTINGS
 from tensorloom.framework.errors import CancelledError, OpError
 from tensorloom.framework.graph.graph import Graph, get_default_graph
 from tensorloom.framework.graph.graph_ir import GraphIR
@@ -96,7 +97,7 @@ class BaseSession(SessionInterface):
         Args:
           target: of the master; "" runs in this process.
           graph: the default graph when None.
-          config: a `tf.ConfigProto`.
+          config: a `tf.ConfigProto`; what `tf.config` set when None.
 
         Raises:
           TypeError: an argument is of the wrong type.
@@ -110,6 +111,8 @@ class BaseSession(SessionInterface):
         session_arguments.check_target(target)
         self._graph = get_default_graph() if graph is None else graph
         self._target = target.encode() if isinstance(target, str) else target or b""
+        if config is None:
+            config = SETTINGS.session_config()
         self._config = config
         self._decoded_config = self._decode(config)
         self._default_options: StepOptions | None = None

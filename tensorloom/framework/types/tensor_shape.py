@@ -43,6 +43,32 @@ __all__ = (
 #: Sizes per axis (None: unknown size), or None for an unknown rank.
 Dims: TypeAlias = "tuple[int | None, ...] | None"
 
+
+class _Entries:
+    """How single sizes are shown: as `Dimension`s, or as TensorFlow 2 shows them."""
+
+    view: Callable[[int | None], Any] = staticmethod(Dimension.of)
+
+
+_entries: Final = _Entries()
+
+
+@export("enable_v2_tensorshape")
+def enable_v2_tensorshape() -> None:
+    """From now on single sizes of a shape are `int` or None, as in TensorFlow 2."""
+    _entries.view = _as_size
+
+
+@export("disable_v2_tensorshape")
+def disable_v2_tensorshape() -> None:
+    """From now on single sizes of a shape are `Dimension`s, as they are at first."""
+    _entries.view = Dimension.of
+
+
+def _as_size(size: int | None) -> int | None:
+    return size
+
+
 #: TensorFlow's limit: the rank of a tensor fits in a byte.
 MAX_RANK: Final = 254
 
@@ -108,7 +134,7 @@ class TensorShape:
     def __iter__(self) -> Iterator[Dimension]:
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return map(Dimension.of, self._dims)
+        return map(_entries.view, self._dims)
 
     @overload
     def __getitem__(self, key: int) -> Dimension: ...
@@ -118,9 +144,9 @@ class TensorShape:
         if isinstance(key, slice):
             return self._slice(key)
         if self._dims is None:
-            return Dimension.of(None)
+            return _entries.view(None)
         try:
-            return Dimension.of(self._dims[key])
+            return _entries.view(self._dims[key])
         except IndexError:
             raise IndexError("list index out of range") from None
 

@@ -1,0 +1,1 @@
+"""`tf.config`: settings of the process, which sessions without a config have."""
