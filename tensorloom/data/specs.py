@@ -280,6 +280,19 @@ def is_registered(value: Any) -> bool:
     return type(value) in _SPEC_OF
 
 
+# (a program's class, what gives the spec of a value of it, whether subclasses too).
+_CONVERTERS: list[tuple[type, Callable[[Any], TypeSpec], bool]] = []
+
+
+def register_converter(
+    type_object: type,
+    converter_fn: Callable[[Any], TypeSpec],
+    allow_subclass: bool = False,
+) -> None:
+    """Says what gives the spec of the values of a class; the latest counts."""
+    _CONVERTERS.append((type_object, converter_fn, allow_subclass))
+
+
 def spec_of_value(value: Any) -> TypeSpec:
     """The spec of a tensor, sparse tensor, dataset, optional, array or number.
 
@@ -297,6 +310,10 @@ def spec_of_value(value: Any) -> TypeSpec:
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         return spec
+    for kind, converter, subclasses in reversed(_CONVERTERS):
+        if type(value) is kind or (subclasses and isinstance(value, kind)):
+            made: TypeSpec = converter(value)
+            return made
     try:
         tensor = convert_to_tensor(value)
     except (ValueError, TypeError):

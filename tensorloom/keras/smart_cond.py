@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tensorloom.client.control_flow.case import case_by
 from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export
@@ -50,6 +51,23 @@ def smart_cond(
     if known is None:
         return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return true_fn() if known else false_fn()
+
+
+def smart_case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
+) -> Any:
+    """`tf.case` that leaves out what a known predicate excludes.
+
+    Predicates may be bools too; see `tf.case` for the arguments.
+
+    Raises:
+      TypeError: the pairs or `default` are not of the kinds that `tf.case` takes.
+      ValueError: there are no pairs.
+    """
+    return case_by(smart_cond, pred_fn_pairs, default, exclusive, name)
 
 
 def known_value(pred: Any) -> bool | None:

@@ -86,17 +86,21 @@ def write(found: Iterable[tuple[str, str, Any]], directory: str) -> None:
             filesystem.copy(path, target)
 
 
-def to_any(name: str, tensor: Any) -> Any:
-    """What the graph's collection of assets holds for one."""
-    from google.protobuf.any_pb2 import Any as AnyProto
-
+def to_message(name: str, tensor: Any) -> Any:
+    """The `AssetFileDef` of an asset."""
     from tensorloom.protos import meta_graph_pb2
 
     proto = meta_graph_pb2.AssetFileDef(filename=name)
     proto.tensor_info.name = tensor.name
-    return AnyProto(
-        type_url=type_url(meta_graph_pb2.AssetFileDef), value=proto.SerializeToString()
-    )
+    return proto
+
+
+def to_any(name: str, tensor: Any) -> Any:
+    """What the graph's collection of assets holds for one."""
+    from google.protobuf.any_pb2 import Any as AnyProto
+
+    proto = to_message(name, tensor)
+    return AnyProto(type_url=type_url(type(proto)), value=proto.SerializeToString())
 
 
 def _asset_defs(meta_graph_def: Any) -> Iterator[Any]:

@@ -20,6 +20,10 @@ TRAIN_OP_KEY: Final = "saved_model_train_op"
 INIT_OP_SIGNATURE_KEY: Final = "__saved_model_init_op"
 TRAIN_OP_SIGNATURE_KEY: Final = "__saved_model_train_op"
 
+DEFAULT_TRAIN_SIGNATURE_DEF_KEY: Final = "train"
+DEFAULT_EVAL_SIGNATURE_DEF_KEY: Final = "eval"
+EVAL: Final = "eval"
+
 # Signatures: keys, method names, and the names of inputs and outputs.
 DEFAULT_SERVING_SIGNATURE_DEF_KEY: Final = "serving_default"
 CLASSIFY_INPUTS: Final = "inputs"

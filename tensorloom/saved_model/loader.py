@@ -220,6 +220,16 @@ def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
     return None
 
 
+def get_train_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
+    """The operation or tensor of the default graph that trains; None without one."""
+    key = constants.TRAIN_OP_SIGNATURE_KEY
+    if key in meta_graph_def.signature_def:
+        return load_op_from_signature_def(
+            meta_graph_def.signature_def[key], key, import_scope
+        )
+    return _op_from_collection(meta_graph_def, constants.TRAIN_OP_KEY)
+
+
 def _op_from_collection(meta_graph_def: Any, key: str) -> Any:
     if key not in meta_graph_def.collection_def:
         return None

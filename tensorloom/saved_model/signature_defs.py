@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
@@ -12,8 +12,12 @@ from tensorloom.framework.types import dtypes
 from tensorloom.saved_model import constants
 from tensorloom.saved_model.tensor_info import (
     build_tensor_info,
+    build_tensor_info_from_op,
     element_from_tensor_info,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.operation import Operation
 
 _STRING = dtypes.string.as_datatype_enum
 _FLOAT = dtypes.float32.as_datatype_enum
@@ -150,6 +154,11 @@ def is_valid_signature(signature_def: Any) -> bool:
         and bool(outputs)
         and outputs.items() <= allowed.items()
     )
+
+
+def op_signature_def(op: Operation, key: str) -> Any:
+    """A signature without inputs whose one output, under `key`, is an operation."""
+    return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
 
 
 def load_op_from_signature_def(

@@ -6,9 +6,10 @@ from typing import Any
 
 from tensorloom.client.importing.scoped_names import prepend_scope
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor, get_default_graph
+from tensorloom.framework.graph.graph import Operation, Tensor, get_default_graph
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
 
 
@@ -117,6 +118,13 @@ def tensor_names(tensor_info: Any) -> list[str]:
         components = tensor_info.composite_tensor.components
         return [name for part in components for name in tensor_names(part)]
     return [tensor_info.name]
+
+
+def build_tensor_info_from_op(op: Operation) -> Any:
+    """A `TensorInfo` that names an operation: of no dtype and no shape."""
+    from tensorloom.protos.meta_graph_pb2 import TensorInfo
+
+    return TensorInfo(name=op.name, tensor_shape=TensorShape(None).as_proto())
 
 
 def element_from_tensor_info(tensor_info: Any, import_scope: str | None) -> Any:

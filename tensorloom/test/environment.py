@@ -42,7 +42,14 @@ def get_temp_dir() -> str:
 
 
 def test_src_dir_path(relative_path: str) -> str:
-    """A path below the folder of the calling file."""
+    """A path below the folder of the calling file.
+
+    With the environment variable TEST_SRCDIR, which Bazel sets for tests, it is below
+    `org_tensorflow/tensorflow` in that folder, as in TensorFlow.
+    """
+    sources = os.environ.get("TEST_SRCDIR")
+    if sources is not None:
+        return os.path.join(sources, "org_tensorflow/tensorflow", relative_path)
     caller = inspect.stack()[1].filename
     return os.path.join(os.path.dirname(os.path.abspath(caller)), relative_path)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from tensorloom.client.control_flow import cond as cond_module
 from tensorloom.client.control_flow import control_flow_values
 from tensorloom.client.functions import func_graph
@@ -44,7 +46,29 @@ def case(
       TypeError: the pairs or `default` are not of these kinds.
       ValueError: there are no pairs.
     """
-    predicates, actions = _check_pairs(pred_fn_pairs)
+    branch = partial(cond_module.cond, strict=strict)
+    return case_by(branch, pred_fn_pairs, default, exclusive, name, tensors_only=True)
+
+
+def case_by(
+    branch: Callable[..., Any],
+    pred_fn_pairs: Any,
+    default: Action | None,
+    exclusive: bool,
+    name: str,
+    tensors_only: bool = False,
+) -> Any:
+    """`tf.case` made of calls of `branch`, which is `tf.cond` or one like it.
+
+    Args:
+      branch: called with a predicate, `true_fn` and `false_fn`.
+      tensors_only: predicates must be tensors; else they may be bools too.
+      pred_fn_pairs, default, exclusive, name: as in `tf.case`.
+
+    Raises:
+      TypeError, ValueError: as in `tf.case`.
+    """
+    predicates, actions = _check_pairs(pred_fn_pairs, tensors_only)
     with name_scope(name, "case", list(predicates)):
         if not actions:
             raise ValueError("pred_fn_pairs must have at least one pair")
@@ -54,13 +78,7 @@ def case(
             raise TypeError("default must be callable.")
         chosen = default
         for predicate, action in reversed(list(zip(predicates, actions, strict=True))):
-            chosen = partial(
-                cond_module.cond,
-                predicate,
-                true_fn=action,
-                false_fn=chosen,
-                strict=strict,
-            )
+            chosen = partial(branch, predicate, true_fn=action, false_fn=chosen)
         if not exclusive:
             return chosen()
         # Without the last one where that is the default, as in TensorFlow.
@@ -69,7 +87,7 @@ def case(
             return chosen()
 
 
-def _check_pairs(pairs: Any) -> tuple[list[Tensor], list[Action]]:
+def _check_pairs(pairs: Any, tensors_only: bool) -> tuple[list[Tensor], list[Action]]:
     if not isinstance(pairs, (list, tuple, dict)):
         raise TypeError("fns must be a list, tuple, or dict")
     if isinstance(pairs, OrderedDict):
@@ -81,12 +99,19 @@ def _check_pairs(pairs: Any) -> tuple[list[Tensor], list[Action]]:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         predicate, action = pair
         if not isinstance(predicate, Tensor):
-            raise TypeError(f"pred must be a Tensor, got: {predicate}")
-        if predicate.dtype.base_dtype != dtypes.bool:
+            if tensors_only:
+                raise TypeError(f"pred must be a Tensor, got: {predicate}")
+            if not isinstance(predicate, bool | np.bool_):
+                raise TypeError(f"pred must be a Tensor or bool, got: {predicate}")
+        elif predicate.dtype.base_dtype != dtypes.bool:
             raise TypeError(f"pred must be Tensor of type bool: {predicate.name}")
         if not callable(action):
-            raise TypeError(f"fn for pred {predicate.name} must be callable.")
+            raise TypeError(f"fn for pred {_name(predicate)} must be callable.")
     return [p for p, _ in pairs], [a for _, a in pairs]
+
+
+def _name(predicate: Any) -> str:
+    return predicate.name if isinstance(predicate, Tensor) else str(predicate)
 
 
 def _default_action(
@@ -121,7 +146,7 @@ def _assert_at_most(predicates: Sequence[Tensor], limit: int, message: str) -> A
         math_ops.cast(together, dtypes.int32), name="num_true_conds"
     )
     allowed = convert_to_tensor(limit, name="n_true_conds")
-    names = ", ".join(p.name for p in predicates)
+    names = ", ".join(map(_name, predicates))
     data = [
         f"{message}: more than {limit} conditions ({names}) evaluated as True:",
         together,

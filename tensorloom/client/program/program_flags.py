@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from functools import wraps
+from typing import Any, Final, NoReturn, TypeVar
 
 from tensorloom.framework.export import export, export_value
 
@@ -28,7 +29,8 @@ class FlagValues:
         """
         known, rest = self._parser.parse_known_args(list(argv[1:]))
         self.__dict__["_parsed"] = True
-        self._values.update(vars(known))
+        given = {k: v for k, v in vars(known).items() if k in self._defaults}
+        self._values.update(given)
         for name in self._required:
             if self._values.get(name) is None:
                 raise ValueError(f"Flag --{name} must have a value other than None.")
@@ -75,6 +77,8 @@ class FlagValues:
 
     def __delattr__(self, name: str) -> None:
         self._values.pop(name, None)
+        self._defaults.pop(name, None)
+        self._required.discard(name)
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
@@ -88,6 +92,36 @@ class FlagValues:
 
 FLAGS = FlagValues()
 export_value(FLAGS, "flags.FLAGS", "app.flags.FLAGS")
+
+
+F = TypeVar("F", bound=Callable[..., None])
+# What the arguments of the `DEFINE_` functions were called before they were absl's.
+_OLDER_NAMES: Final = {
+    "flag_name": "name",
+    "default_value": "default",
+    "docstring": "help",
+}
+
+
+def _older_names(define: F) -> F:
+    """Takes arguments under their older names, too."""
+
+    @wraps(define)
+    def with_names(*args: Any, **kwargs: Any) -> None:
+        define(*args, **{_OLDER_NAMES.get(k, k): v for k, v in kwargs.items()})
+
+    return with_names  # type: ignore[return-value]
+
+
+def _values_of(args: dict[str, Any]) -> FlagValues:
+    """Where a flag is defined: `FLAGS`, or what `flag_values` says."""
+    found: FlagValues = args.get("flag_values", FLAGS)
+    return found
+
+
+def wrapped_flag_values(flags_object: FlagValues) -> FlagValues:
+    """The flags themselves: all parse the command line when one is first read."""
+    return flags_object
 
 
 def _boolean(text: str) -> bool:
@@ -104,21 +138,24 @@ def _comma_list(text: str) -> list[str]:
 
 
 @export("flags.DEFINE_string", "app.flags.DEFINE_string")
+@_older_names
 def define_string(name: str, default: str | None, help: str, **args: Any) -> None:
     """Defines a flag whose value is text."""
-    FLAGS._define(name, default, help, type=str)
+    _values_of(args)._define(name, default, help, type=str)
 
 
 @export("flags.DEFINE_integer", "app.flags.DEFINE_integer")
+@_older_names
 def define_integer(name: str, default: int | None, help: str, **args: Any) -> None:
     """Defines a flag whose value is an integer."""
-    FLAGS._define(name, default, help, type=int)
+    _values_of(args)._define(name, default, help, type=int)
 
 
 @export("flags.DEFINE_float", "app.flags.DEFINE_float")
+@_older_names
 def define_float(name: str, default: float | None, help: str, **args: Any) -> None:
     """Defines a flag whose value is a number."""
-    FLAGS._define(name, default, help, type=float)
+    _values_of(args)._define(name, default, help, type=float)
 
 
 @export(
@@ -127,10 +164,11 @@ def define_float(name: str, default: float | None, help: str, **args: Any) -> No
     "app.flags.DEFINE_bool",
     "app.flags.DEFINE_boolean",
 )
+@_older_names
 def define_bool(name: str, default: bool | None, help: str, **args: Any) -> None:
     """Defines a flag that is true or false: `--name`, `--noname`, `--name=false`."""
-    FLAGS._define(name, default, help, type=_boolean, nargs="?", const=True)
-    FLAGS._parser.add_argument(
+    _values_of(args)._define(name, default, help, type=_boolean, nargs="?", const=True)
+    _values_of(args)._parser.add_argument(
         f"--no{name}", dest=name, action="store_false", default=argparse.SUPPRESS
     )
 
@@ -140,7 +178,7 @@ def define_enum(
     name: str, default: str | None, enum_values: Sequence[str], help: str, **args: Any
 ) -> None:
     """Defines a flag whose value is one of several words."""
-    FLAGS._define(name, default, help, choices=list(enum_values))
+    _values_of(args)._define(name, default, help, choices=list(enum_values))
 
 
 @export("flags.DEFINE_list", "app.flags.DEFINE_list")
@@ -148,13 +186,13 @@ def define_list(name: str, default: Any, help: str, **args: Any) -> None:
     """Defines a flag whose value is a list, written with commas."""
     if isinstance(default, str):
         default = _comma_list(default)
-    FLAGS._define(name, default, help, type=_comma_list)
+    _values_of(args)._define(name, default, help, type=_comma_list)
 
 
 @export("flags.DEFINE_multi_string", "app.flags.DEFINE_multi_string")
 def define_multi_string(name: str, default: Any, help: str, **args: Any) -> None:
     """Defines a flag that may be given several times."""
-    FLAGS._define(name, default, help, action="append")
+    _values_of(args)._define(name, default, help, action="append")
 
 
 @export("flags.mark_flag_as_required", "app.flags.mark_flag_as_required")

@@ -27,8 +27,15 @@ class EventsWriter:
         text = suffix.decode() if isinstance(suffix, bytes) else suffix
         self._file = EventFile(self._prefix, text)
 
+    def FileName(self) -> bytes:
+        """The path of the file, which is made if it is not there yet."""
+        self._file.open()
+        return (self._file.path or "").encode()
+
     def WriteEvent(self, event: Event) -> None:
-        """Appends an event."""
+        """Appends an event. Raises TypeError for anything else."""
+        if not hasattr(event, "SerializeToString"):
+            raise TypeError(f"Expected an Event message, got {event}")
         self._file.write(event.SerializeToString())
 
     def Flush(self) -> bool:

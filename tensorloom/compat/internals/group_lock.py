@@ -23,7 +23,7 @@ class GroupLock:
                 f"num_groups must be a positive integer, got num_groups: {num_groups!r}"
             )
         self._changed = threading.Condition()
-        self._holders = [0] * num_groups
+        self._group_member_counts = [0] * num_groups
 
     @contextmanager
     def group(self, group_id: int) -> Iterator[None]:
@@ -39,23 +39,24 @@ class GroupLock:
         self._check(group_id)
         with self._changed:
             self._changed.wait_for(lambda: not self._others_hold(group_id))
-            self._holders[group_id] += 1
+            self._group_member_counts[group_id] += 1
 
     def release(self, group_id: int) -> None:
         """Gives it back."""
         self._check(group_id)
         with self._changed:
-            self._holders[group_id] -= 1
-            if self._holders[group_id] == 0:
+            self._group_member_counts[group_id] -= 1
+            if self._group_member_counts[group_id] == 0:
                 self._changed.notify_all()
 
     def _others_hold(self, group_id: int) -> bool:
         return any(
-            count for group, count in enumerate(self._holders) if group != group_id
+            count
+            for group, count in enumerate(self._group_member_counts)
+            if group != group_id
         )
 
     def _check(self, group_id: int) -> None:
-        if not 0 <= group_id < len(self._holders):
-            raise ValueError(
-                f"group_id must be in [0, {len(self._holders)}), got {group_id!r}"
-            )
+        count = len(self._group_member_counts)
+        if not 0 <= group_id < count:
+            raise ValueError(f"group_id must be in [0, {count}), got {group_id!r}")

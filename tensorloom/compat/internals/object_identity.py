@@ -25,8 +25,10 @@ class Reference:
         return self.unwrapped
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Reference):
+        if other is None:
             return False
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
         return self.unwrapped is other.unwrapped
 
     def __hash__(self) -> int:
@@ -53,12 +55,7 @@ class WeakReference(Reference):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        mine = self.unwrapped
-        return (
-            mine is not None
-            and isinstance(other, Reference)
-            and mine is other.unwrapped
-        )
+        return super().__eq__(other) and self.unwrapped is not None
 
     def __hash__(self) -> int:
         return self._id

@@ -13,7 +13,8 @@ name is not checked, for example). Names on the wire follow the stricter rules o
 from __future__ import annotations
 
 import functools
-from typing import Any, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, Final, Self, TypeAlias, final
 
 from tensorloom.framework.export import export
 
@@ -34,14 +35,22 @@ def _device_type(value: Any) -> str | None:
     return value.upper() if value in ("cpu", "gpu") else _text(value)
 
 
-@export("DeviceSpec")
-@final
-class DeviceSpec:
-    """A device or a set of devices, by up to five components.
+# The components, in the order of the constructor, and what makes each of a value.
+_COMPONENTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "job": _text,
+    "replica": _number,
+    "task": _number,
+    "device_type": _device_type,
+    "device_index": _number,
+}
+
+
+class DeviceSpecV2:
+    """A device or a set of devices, by up to five components, which do not change.
 
     `job` and `device_type` are strings; `replica`, `task` and `device_index` are ints
     and are converted. The lower-case types `cpu` and `gpu` are made upper-case. None
-    leaves a component open. Attributes may be set, as in TensorFlow 1.
+    leaves a component open. It is `tf.DeviceSpec` of TensorFlow 2.
 
     Raises:
         ValueError: a number is not one.
@@ -78,53 +87,28 @@ class DeviceSpec:
         """Name of the job."""
         return self._job
 
-    @job.setter
-    def job(self, job: Any) -> None:
-        self._job = _text(job)
-        self._as_string = None
-
     @property
     def replica(self) -> int | None:
         """Index of the replica; 0 in practice."""
         return self._replica
-
-    @replica.setter
-    def replica(self, replica: Any) -> None:
-        self._replica = _number(replica)
-        self._as_string = None
 
     @property
     def task(self) -> int | None:
         """Index of the task in its job."""
         return self._task
 
-    @task.setter
-    def task(self, task: Any) -> None:
-        self._task = _number(task)
-        self._as_string = None
-
     @property
     def device_type(self) -> str | None:
         """Type of the device, as `CPU` or `GPU`."""
         return self._device_type
-
-    @device_type.setter
-    def device_type(self, device_type: Any) -> None:
-        self._device_type = _device_type(device_type)
-        self._as_string = None
 
     @property
     def device_index(self) -> int | None:
         """Index among the task's devices of that type."""
         return self._device_index
 
-    @device_index.setter
-    def device_index(self, device_index: Any) -> None:
-        self._device_index = _number(device_index)
-        self._as_string = None
-
     @classmethod
-    def from_string(cls, spec: str | None) -> DeviceSpec:
+    def from_string(cls, spec: str | None) -> Self:
         """Parses a spec string.
 
         Raises:
@@ -133,16 +117,13 @@ class DeviceSpec:
         """
         return cls(*_parse(spec))
 
-    def parse_from_string(self, spec: str | None) -> DeviceSpec:
-        """Replaces all components by those of the string, and returns itself.
+    def parse_from_string(self, spec: str | None) -> Self:
+        """`from_string`: this one stays as it is.
 
         Raises:
             ValueError: as in `from_string`.
         """
-        parsed = DeviceSpec.from_string(spec)
-        for slot in self.__slots__:
-            setattr(self, slot, getattr(parsed, slot))
-        return self
+        return self.from_string(spec)
 
     def to_string(self) -> str:
         """The canonical spelling; empty if nothing is said."""
@@ -163,46 +144,80 @@ class DeviceSpec:
             text += f"/device:{self._device_type}:{index}"
         return text
 
-    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+    def make_merged_spec(self, dev: DeviceSpecV2) -> Self:
         """A new spec: components of `dev`, where it has none those of this one."""
-        merged = self.replace()
-        merged.merge_from(dev)
-        return merged
+        said = {name: getattr(dev, name) for name in _COMPONENTS}
+        return self.replace(**{k: v for k, v in said.items() if v is not None})
 
-    def merge_from(self, dev: DeviceSpec) -> None:
-        """Takes over the components that `dev` has."""
-        for slot in ("_job", "_replica", "_task", "_device_type", "_device_index"):
-            value = getattr(dev, slot)
-            if value is not None:
-                setattr(self, slot, value)
-        self._as_string = None
-
-    def replace(self, **kwargs: Any) -> DeviceSpec:
+    def replace(self, **kwargs: Any) -> Self:
         """A copy with the given components (arguments of the constructor) changed.
 
         Raises:
             TypeError: there is no such component.
         """
-        components: dict[str, Any] = {
-            "job": self._job,
-            "replica": self._replica,
-            "task": self._task,
-            "device_type": self._device_type,
-            "device_index": self._device_index,
-        }
-        return DeviceSpec(**{**components, **kwargs})
+        components = {name: getattr(self, name) for name in _COMPONENTS}
+        return type(self)(**{**components, **kwargs})
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is DeviceSpec and self.to_string() == other.to_string()
+        return isinstance(other, type(self)) and self.to_string() == other.to_string()
 
     def __hash__(self) -> int:
         return hash(self.to_string())
 
     def __repr__(self) -> str:
-        return (
-            f"<DeviceSpec(job={self._job}, replica={self._replica}, task={self._task}, "
-            f"device_type={self._device_type}, device_index={self._device_index})>"
-        )
+        parts = [f"{name}={getattr(self, name)}" for name in _COMPONENTS]
+        return f"<DeviceSpec({', '.join(parts)})>"
+
+
+def _settable(name: str) -> Any:
+    """The property of that name, which may be set too."""
+    convert, slot = _COMPONENTS[name], f"_{name}"
+
+    def change(self: DeviceSpec, value: Any) -> None:
+        setattr(self, slot, convert(value))
+        self._as_string = None
+
+    return getattr(DeviceSpecV2, name).setter(change)
+
+
+@export("DeviceSpec")
+@final
+class DeviceSpec(DeviceSpecV2):
+    """A device or a set of devices, by up to five components.
+
+    `job` and `device_type` are strings; `replica`, `task` and `device_index` are ints
+    and are converted. The lower-case types `cpu` and `gpu` are made upper-case. None
+    leaves a component open. Attributes may be set, as in TensorFlow 1.
+
+    Raises:
+        ValueError: a number is not one.
+    """
+
+    __slots__ = ()
+
+    job = _settable("job")
+    replica = _settable("replica")
+    task = _settable("task")
+    device_type = _settable("device_type")
+    device_index = _settable("device_index")
+
+    def parse_from_string(self, spec: str | None) -> Self:
+        """Replaces all components by those of the string, and returns itself.
+
+        Raises:
+            ValueError: as in `from_string`.
+        """
+        parsed = self.from_string(spec)
+        for name in _COMPONENTS:
+            setattr(self, name, getattr(parsed, name))
+        return self
+
+    def merge_from(self, dev: DeviceSpecV2) -> None:
+        """Takes over the components that `dev` has."""
+        for name in _COMPONENTS:
+            value = getattr(dev, name)
+            if value is not None:
+                setattr(self, name, value)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -240,12 +255,21 @@ def _parse_device(words: list[str], spec: str) -> tuple[str, int | None]:
     return kind, None if index == "*" else int(index)
 
 
-def canonical_name(device: DeviceSpec | str | None) -> str:
+def canonical_name(device: DeviceSpecV2 | str | None) -> str:
     """The canonical spelling of a spec; empty for None.
 
     Raises:
         ValueError: the string is not valid.
     """
-    if isinstance(device, DeviceSpec):
+    if isinstance(device, DeviceSpecV2):
         return device.to_string()
     return DeviceSpec.from_string(device).to_string() if device else ""
+
+
+def check_valid(spec: str) -> None:
+    """Checks a spec string.
+
+    Raises:
+        ValueError: it is not valid.
+    """
+    DeviceSpec.from_string(spec)

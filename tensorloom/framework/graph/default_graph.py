@@ -15,10 +15,13 @@ _global_lock = threading.Lock()
 @export("get_default_graph")
 def get_default_graph() -> Graph:
     """The innermost graph of this thread's `as_default`, or the process-wide one."""
-    global _global_graph
     graphs = stacks.graphs
-    if graphs:
-        return graphs[-1]
+    return graphs[-1] if graphs else global_graph()
+
+
+def global_graph() -> Graph:
+    """The process-wide default graph."""
+    global _global_graph
     # Read once: another thread may reset it.
     graph = _global_graph
     if graph is None:

@@ -51,7 +51,12 @@ class GraphPrivateNames:
 
     @property
     def _building_function(self: Any) -> bool:
-        return bool(self.building_function)
+        """Whether `tf.init_scope` leaves the graph; libraries set it on their own."""
+        return bool(self.__dict__.get("_said_to_build", self.building_function))
+
+    @_building_function.setter
+    def _building_function(self: Any, is_building: bool) -> None:
+        self.__dict__["_said_to_build"] = is_building
 
     @property
     def _nodes_by_name(self: Any) -> Mapping[str, Operation]:

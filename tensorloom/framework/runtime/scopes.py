@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.default_graph import get_default_graph
+from tensorloom.framework.graph.default_graph import get_default_graph, global_graph
 from tensorloom.framework.graph.lifted_tensors import graph_around
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
@@ -140,11 +140,11 @@ def init_scope() -> Iterator[None]:
         graph = candidate
         if inner is None and graph.has_devices:
             inner = graph
-        if not candidate.building_function:
+        if not candidate._building_function:
             break
     else:
-        if graph.building_function:
-            graph = graph.outer_graph  # type: ignore[attr-defined]
+        if graph._building_function:
+            graph = getattr(graph, "outer_graph", None) or global_graph()
     with (
         graph.as_default(),
         graph.control_dependencies(None),

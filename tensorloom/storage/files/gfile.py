@@ -6,12 +6,14 @@ The functions of `tf.io.gfile` and their older names; both raise TensorFlow's er
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.storage.files import filesystem
+from tensorloom.storage.files.file_io import FileIO
 
 if TYPE_CHECKING:
     from tensorloom.storage.files.filesystem_interface import FileStatistics
@@ -221,3 +223,24 @@ def atomic_write_string_to_file(
 def has_atomic_move(path: Any) -> bool:
     """Whether files are renamed at once there: here they always are."""
     return True
+
+
+def file_crc32(filename: Any, block_size: int = 16 << 20) -> str:
+    """The CRC-32 of a file, in hexadecimal digits behind `0x`.
+
+    Args:
+      filename: of the file.
+      block_size: how many bytes to read at a time; -1 for all at once.
+    """
+    checksum = 0
+    with FileIO(filename, "rb") as file:
+        while block := file.read(block_size):
+            checksum = zlib.crc32(block, checksum)
+    return hex(checksum)
+
+
+def filecmp(filename_a: Any, filename_b: Any) -> bool:
+    """Whether two files hold the same bytes."""
+    if filesystem.stat(filename_a).length != filesystem.stat(filename_b).length:
+        return False
+    return filesystem.read_file(filename_a) == filesystem.read_file(filename_b)

@@ -96,6 +96,27 @@ def update_checkpoint_state(
     )
 
 
+def update_checkpoint_state_internal(
+    save_dir: Any,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Any = None,
+    latest_filename: str | None = None,
+    save_relative_paths: bool = False,
+    all_model_checkpoint_timestamps: Any = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:
+    """`update_checkpoint_state` that can write paths relative to the directory."""
+    state = saved_state(
+        save_dir,
+        model_checkpoint_path,
+        list(all_model_checkpoint_paths or ()),
+        save_relative_paths,
+        all_model_checkpoint_timestamps,
+        last_preserved_timestamp,
+    )
+    write_state(save_dir, state, latest_filename)
+
+
 def write_state(save_dir: Any, state: Any, latest_filename: str | None = None) -> None:
     """Writes a `CheckpointState`."""
     from google.protobuf import text_format

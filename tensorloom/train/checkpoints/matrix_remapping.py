@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -203,6 +204,49 @@ def load_and_remap_matrix_initializer(
         )
 
     return initialize
+
+
+@export("contrib.framework.load_embedding_initializer")
+def load_embedding_initializer(
+    ckpt_path: Any,
+    embedding_tensor_name: Any,
+    new_vocab_size: int,
+    embedding_dim: int,
+    old_vocab_file: Any,
+    new_vocab_file: Any,
+    old_vocab_size: int = -1,
+    num_oov_buckets: int = 0,
+    initializer: Any = None,
+    max_rows_in_memory: int = -1,
+) -> Callable[..., Any]:
+    """An initializer of an embedding: its rows are those of a checkpoint, by words.
+
+    Args:
+      ckpt_path, embedding_tensor_name: the checkpoint, and the matrix in it.
+      new_vocab_size, embedding_dim: the shape, without buckets.
+      old_vocab_file, new_vocab_file: the words, one a line.
+      old_vocab_size: how many lines of the old words count; -1 for all.
+      num_oov_buckets: how many rows to put behind.
+      initializer: of new rows; truncated normal of stddev 1 / sqrt(embedding_dim) when
+        None.
+      max_rows_in_memory: not used.
+    """
+    if initializer is None:
+        initializer = init_ops.truncated_normal_initializer(
+            stddev=1.0 / math.sqrt(embedding_dim)
+        )
+    return load_and_remap_matrix_initializer(
+        ckpt_path=ckpt_path,
+        old_tensor_name=embedding_tensor_name,
+        new_row_vocab_size=new_vocab_size,
+        new_col_vocab_size=embedding_dim,
+        old_row_vocab_size=old_vocab_size,
+        old_row_vocab_file=old_vocab_file,
+        new_row_vocab_file=new_vocab_file,
+        num_row_oov_buckets=num_oov_buckets,
+        initializer=initializer,
+        max_rows_in_memory=max_rows_in_memory,
+    )
 
 
 def _check_rows(offset: int, count: int, vocabulary: int, buckets: int) -> None:

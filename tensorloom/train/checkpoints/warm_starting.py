@@ -198,11 +198,11 @@ def _parts(variable: Any) -> list[Any]:
     )
 
 
-def _with_name(variable: Any, previous: str | None = None) -> tuple[str, Any]:
+def _with_name(var: Any, prev_tensor_name: str | None = None) -> tuple[str, Any]:
     """The name of a variable in a checkpoint, and the variable or its parts."""
-    parts = _parts(variable)
-    name = _name_of([variable] if isinstance(variable, PartitionedVariable) else parts)
-    return previous or name, variable if isinstance(variable, Variable) else parts
+    parts = _parts(var)
+    name = _name_of([var] if isinstance(var, PartitionedVariable) else parts)
+    return prev_tensor_name or name, var if isinstance(var, Variable) else parts
 
 
 def _object_names(path: Any, names: Iterable[str]) -> dict[str, str]:
@@ -220,6 +220,31 @@ def _object_names(path: Any, names: Iterable[str]) -> dict[str, str]:
             f"variables were missing: {missing}"
         )
     return {name: keys[name] for name in names}
+
+
+def warm_start_var_with_vocab(
+    var: Any,
+    current_vocab_path: Any,
+    current_vocab_size: int,
+    prev_ckpt: Any,
+    prev_vocab_path: Any,
+    previous_vocab_size: int = -1,
+    current_oov_buckets: int = 0,
+    prev_tensor_name: str | None = None,
+    initializer: Any = None,
+    axis: int = 0,
+) -> None:
+    """`warm_start` for one variable; the arguments are those of `VocabInfo`."""
+    words = VocabInfo(
+        current_vocab_path,
+        current_vocab_size,
+        current_oov_buckets,
+        prev_vocab_path,
+        previous_vocab_size,
+        initializer,
+        axis,
+    )
+    _start_with_words(var, prev_ckpt, words, prev_tensor_name)
 
 
 def _start_with_words(

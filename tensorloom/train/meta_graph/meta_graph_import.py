@@ -11,11 +11,12 @@ from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import GraphKeys, get_default_graph
+from tensorloom.framework.graph.graph import Graph, GraphKeys, get_default_graph
 from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import large_graph
 from tensorloom.train.checkpoints.message_text import errors_name_the_file, parse_text
 from tensorloom.train.meta_graph import meta_graph_collections
+from tensorloom.train.meta_graph.meta_graph import export_scoped_meta_graph
 
 
 @export("train.import_meta_graph")
@@ -329,3 +330,33 @@ def import_scoped_meta_graph(
         unbound_inputs_col_name,
         restore_collections_predicate,
     )[0]
+
+
+def copy_scoped_meta_graph(
+    from_scope: str,
+    to_scope: str,
+    from_graph: Graph | None = None,
+    to_graph: Graph | None = None,
+) -> dict[str, Any]:
+    """Copies what is in a scope into another scope or graph.
+
+    Args:
+      from_scope: what is copied.
+      to_scope: where the copy is.
+      from_graph, to_graph: the graphs; the default graph each.
+
+    Returns:
+      The variables copied, by their names in the scope.
+
+    Raises:
+      ValueError: the scopes are the same in one graph.
+    """
+    from_graph = from_graph or get_default_graph()
+    to_graph = to_graph or get_default_graph()
+    if from_graph is to_graph and from_scope == to_scope:
+        raise ValueError(
+            "'from_scope' and 'to_scope' need to be different when performing copy in "
+            "the same graph."
+        )
+    copied, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
+    return import_scoped_meta_graph(copied, graph=to_graph, import_scope=to_scope)

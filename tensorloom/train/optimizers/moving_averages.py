@@ -61,6 +61,46 @@ def assign_moving_average(
         return state_ops.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
+def weighted_moving_average(
+    value: Any,
+    decay: Any,
+    weight: Any,
+    truediv: bool = True,
+    collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """moving_average(value * weight) / moving_average(weight), both updated.
+
+    Args:
+      value: a tensor of numbers.
+      decay: how much of an average stays, a number below 1.
+      weight: a tensor that can be multiplied with `value`.
+      truediv: divide as floats; else as the dtypes say.
+      collections: of the two variables; the global ones when None.
+      name: of the variable scope, `WeightedMovingAvg` when None.
+    """
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+
+    def average_of(of: str, update: Any) -> Any:
+        variable = get_variable(
+            of,
+            shape=update.get_shape(),
+            dtype=update.dtype,
+            initializer=init_ops.Zeros(),
+            trainable=False,
+            collections=collections,
+        )
+        return assign_moving_average(variable, update, decay, zero_debias=False)
+
+    values = [value, weight, decay]
+    with variable_scope(name, "WeightedMovingAvg", values) as scope:
+        above = average_of("value_x_weight", value * weight)
+        below = average_of("weight", weight)
+        divide = math_ops.truediv if truediv else math_ops.div
+        return divide(above, below, name=scope.name)
+
+
 def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
     """Keeps a biased average and a count of steps beside the variable."""
     scope = variable_scope(unbiased.op.name, values=[unbiased, value, rate])
