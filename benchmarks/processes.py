@@ -13,6 +13,8 @@ OURS = "tensorloom"
 # Settings that make OpenBLAS, NumPy's library, run the code for another processor than
 # this one. Some environments have them, so that results are the same on every machine.
 _OTHER_PROCESSORS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+# An installed package has its bytecode beside it; a working tree may be kept from that.
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # In the order of the report's columns.
 SYSTEMS = (OURS, "2.21", "1.15", "torch")
 
@@ -34,7 +36,7 @@ def start(system: str, arguments: list[str], **pipes: int) -> subprocess.Popen[s
     python = python_of(system)
     assert python is not None
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    for setting in _OTHER_PROCESSORS:
+    for setting in (*_OTHER_PROCESSORS, _NO_BYTECODE):
         environment.pop(setting, None)
     return subprocess.Popen(
         [python, *arguments],

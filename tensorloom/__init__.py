@@ -55,13 +55,22 @@ late_modules.add(
 )
 late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
 late_modules.add_kind(
-    "master", ["tensorloom.cluster.local", "tensorloom.cluster.remote"]
+    "variant",
+    [
+        "tensorloom.kernels.host.data.iterator_resource",
+        "tensorloom.kernels.host.data.optional",
+        "tensorloom.kernels.torch.lists.tensor_list_codec",
+        "tensorloom.kernels.torch.lists.tensor_map",
+    ],
+)
+late_modules.add(
+    {"master": {"": "tensorloom.cluster.local", "grpc": "tensorloom.cluster.remote"}}
 )
 
 _this = sys.modules[__name__]
 _index = public_index.of_packages(_this, _NOT_INDEXED)
 _index.use()
-export.install(_this, _index.files)
+export.install(_this, frozenset(_index.files))
 finder.install()
 
 # Programs ask for the TensorFlow version whose behaviour they get.

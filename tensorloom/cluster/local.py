@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.master_factory import register_master_factory
 from tensorloom.devices import cpu, cuda, host_allocator, torch_loading
 from tensorloom.devices.device import make_devices
-from tensorloom.framework.registry import op_kernel, op_registry
+from tensorloom.framework.registry import kept_index, op_kernel, op_registry
 from tensorloom.framework.registry.package_modules import import_all
 from tensorloom.framework.runtime import intra_op
 from tensorloom.framework.types import constant_value
@@ -72,30 +74,39 @@ def has_kernel(node: Node, device_type: str) -> bool:
     """
     if node.op in STRUCTURE or op_registry.find(node.op) is None:
         return True  # structure and function calls run wherever their piece does
-    op_kernel.load_host_kernels()
     if any(op_kernel.find_kernels(node.op, node.attrs, device_type)):
         return True
-    op_kernel.load_torch_kernels()
+    op_kernel.load_torch_kernels(node.op)
     return any(op_kernel.find_kernels(node.op, node.attrs, device_type))
 
 
-def load_host_kernels() -> None:
-    """Imports the kernels of host memory."""
+def host_kernels() -> dict[str, str]:
+    """The modules of the kernels of host memory, by op."""
     from tensorloom.kernels import host
 
     host_allocator.keep_freed_memory()
-    import_all(host)
+    return _kernel_index(host)
 
 
-def load_torch_kernels() -> None:
-    """Imports torch and the kernels over its tensors."""
-    load_host_kernels()
+def torch_kernels() -> dict[str, str]:
+    """The modules of the kernels over torch tensors, by op. Imports torch."""
     torch_loading.import_torch()
     from tensorloom.kernels import torch
 
-    import_all(torch)
+    return _kernel_index(torch)
 
 
-op_kernel.set_kernel_loaders(load_host_kernels, load_torch_kernels)
+def _kernel_index(package: ModuleType) -> dict[str, str]:
+    """Which module registers the kernels of which op; the first time imports all."""
+
+    def made() -> dict[str, str]:
+        import_all(package)
+        return op_kernel.places(f"{package.__name__}.")
+
+    folder = Path(package.__path__[0])
+    return kept_index.read_or_make(folder, "kernels", [""], made, dict)
+
+
+op_kernel.set_kernel_loaders(host_kernels, torch_kernels)
 # Local mode is what an empty session target means.
 register_master_factory("", make_local_master)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.abc
-import importlib.metadata
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -57,7 +56,9 @@ def import_torch() -> None:
     """Imports torch, unless it is there, without what kernels do not need."""
     if "torch" in sys.modules:
         return
-    version = importlib.metadata.version("torch")
+    from importlib import metadata  # reads mail headers: a dozen modules
+
+    version = metadata.version("torch")
     if not version.startswith(_KNOWN_VERSIONS):
         importlib.import_module("torch")
         return

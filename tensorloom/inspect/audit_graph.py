@@ -97,7 +97,6 @@ def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:
     for where, node in _all_nodes(graph_def):
         first.setdefault(node.op, where)
         counts[node.op] += 1
-    op_kernel.load_host_kernels()
     rest = [
         op
         for op in counts
@@ -107,9 +106,8 @@ def _without_kernels(graph_def: Any, unknown: set[str]) -> Iterator[Finding]:
         and op not in CLASSIC_OPS
         and not op_kernel.registered_kernels(op)
     ]
-    if rest:
-        op_kernel.load_torch_kernels()
     for op in rest:
+        op_kernel.load_torch_kernels(op)
         if not op_kernel.registered_kernels(op):
             message = f"op {op} can be imported, but has no kernel"
             yield Finding(

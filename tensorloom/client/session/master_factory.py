@@ -31,9 +31,10 @@ def make_master(target: str, config: SessionConfig) -> MasterInterface:
       errors.NotFoundError: no factory is registered for the target's scheme.
     """
     scheme = target.partition("://")[0] if "://" in target else ""
-    late_modules.load_kind("master")
+    late_modules.load("master", scheme)
     factory = _FACTORIES.get(scheme)
     if factory is None or (target and not scheme):
+        late_modules.load_all("master")
         known = ", ".join(f"{name}://" if name else "''" for name in sorted(_FACTORIES))
         raise NotFoundError(
             None,

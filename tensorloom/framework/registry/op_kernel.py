@@ -13,10 +13,11 @@ decodes attrs there, and returns the function that runs in each step.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types.dtypes import DType
@@ -134,6 +135,7 @@ class KernelDef:
     retains: frozenset[str] = frozenset()  # inputs kept beyond the step
     inline: str = ""  # expression for rank-0 host numbers, "({0} + {1})"
     large: bool = False  # host kernel also good for values of any size
+    module: str = ""  # the one whose import registered it
 
     def supports(self, attrs: Mapping[str, Any]) -> bool:
         """True when the node's dtypes are among those registered."""
@@ -141,6 +143,8 @@ class KernelDef:
 
 
 _KERNELS: dict[str, list[KernelDef]] = {}
+# How the names of modules begin that come with this package.
+_BUILT_IN: Final = "tensorloom.kernels."
 
 _Ops = str | Sequence[str]
 _Types = Mapping[str, Sequence[DType] | set[DType] | frozenset[DType]]
@@ -189,6 +193,7 @@ def kernel(
                     blocking=blocking,
                     aliases=aliases,
                     retains=frozenset(retains),
+                    module=_importing_module(),
                 )
             )
         return factory
@@ -236,6 +241,7 @@ def host_kernel(
                     retains=frozenset(retains),
                     inline=inline,
                     large=large,
+                    module=_importing_module(),
                 )
             )
         return factory
@@ -247,9 +253,33 @@ def _frozen(types: _Types | None) -> dict[str, frozenset[DType]]:
     return {attr: frozenset(allowed) for attr, allowed in (types or {}).items()}
 
 
+def _importing_module() -> str:
+    """The module that runs its top-level code, of those that called; "" for none."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name != "<module>":
+        if frame.f_back is None:
+            return ""
+        frame = frame.f_back
+    name: str = frame.f_globals.get("__name__", "")
+    return name
+
+
 def register_kernel(definition: KernelDef) -> None:
-    """Adds a registration; later ones are preferred over earlier ones."""
-    _KERNELS.setdefault(definition.op, []).insert(0, definition)
+    """Adds a registration; later ones are preferred over earlier ones.
+
+    What a program registers stays preferred over what comes with this package, whose
+    modules may be imported later.
+    """
+    kernels = _KERNELS.setdefault(definition.op, [])
+    place = 0
+    if _is_built_in(definition):
+        while place < len(kernels) and not _is_built_in(kernels[place]):
+            place += 1
+    kernels.insert(place, definition)
+
+
+def _is_built_in(definition: KernelDef) -> bool:
+    return definition.module.startswith(_BUILT_IN)
 
 
 def find_kernels(
@@ -257,9 +287,11 @@ def find_kernels(
 ) -> tuple[KernelDef | None, KernelDef | None]:
     """The (torch, host) kernels for a node on a device type, None where there is none.
 
-    Only what is imported is seen: `tensorloom.kernels` registers the torch kernels,
-    `tensorloom.kernels.host` those in host memory.
+    Torch kernels are seen once `load_torch_kernels` was called for any op.
     """
+    _load(_HOST, op)
+    if _TORCH in _modules:
+        _load(_TORCH, op)
     device: KernelDef | None = None
     host: KernelDef | None = None
     for candidate in _KERNELS.get(op, ()):
@@ -272,52 +304,71 @@ def find_kernels(
     return device, host
 
 
-_loaders: dict[str, Callable[[], None]] = {}
+# Gets a package of kernels ready: of each op the module that registers its kernels.
+KernelLoader = Callable[[], Mapping[str, str]]
+
+_HOST: Final = "host"
+_TORCH: Final = "torch"
+_loaders: dict[str, KernelLoader] = {}
+# What the loaders gave, once they were called; without the ops whose kernels are here.
+_modules: dict[str, dict[str, str]] = {}
 _loading = threading.RLock()
 
 
-def set_kernel_loaders(host: Callable[[], None], torch: Callable[[], None]) -> None:
+def set_kernel_loaders(host: KernelLoader, torch: KernelLoader) -> None:
     """Tells how kernels are imported when they are first needed.
 
     The wiring calls this; so `import tensorloom` loads neither torch nor a kernel.
     """
-    _loaders.update(host=host, torch=torch)
+    _loaders.update({_HOST: host, _TORCH: torch})
 
 
-def load_host_kernels() -> None:
-    """Imports the kernels of host memory (NumPy only)."""
-    _load("host")
+def load_host_kernels(op: str | None = None) -> None:
+    """Imports the kernels of an op in host memory (NumPy only), or those of all."""
+    _load(_HOST, op)
 
 
-def load_torch_kernels() -> None:
-    """Imports torch and the kernels over its tensors."""
-    _load("torch")
+def load_torch_kernels(op: str | None = None) -> None:
+    """Imports torch and an op's kernels over its tensors, or those of all."""
+    _load(_TORCH, op)
 
 
-def _load(which: str) -> None:
-    late_modules.load_kind("kernel")
-    if which not in _loaders:
+def _load(which: str, op: str | None) -> None:
+    modules = _modules.get(which)
+    if modules is not None and (not modules if op is None else op not in modules):
         return
+    late_modules.load_kind("kernel")
     with _loading:  # another thread's registrations are not to be seen half
-        loader = _loaders.get(which)
-        if loader is None:
+        if which not in _loaders:
             return
-        # What a program registered before stays preferred over what comes with us.
-        earlier = {op: list(kernels) for op, kernels in _KERNELS.items()}
-        loader()
-        for op, kernels in earlier.items():
-            ours = [k for k in _KERNELS[op] if k not in kernels]
-            _KERNELS[op] = kernels + ours
-        _loaders.pop(which, None)
+        if which not in _modules:
+            _modules[which] = dict(_loaders[which]())
+        modules = _modules[which]
+        wanted = sorted(modules) if op is None else [op] if op in modules else []
+        for name in wanted:
+            late_modules.import_module(modules[name])
+            del modules[name]
+
+
+def places(package: str) -> dict[str, str]:
+    """Of each op with kernels in a package's loaded modules, the one to import.
+
+    Where several register kernels of an op, the last is named; it imports the others
+    at its top.
+    """
+    return {
+        op: found[0]
+        for op, kernels in _KERNELS.items()
+        if (found := [k.module for k in kernels if k.module.startswith(package)])
+    }
 
 
 def find_host_kernel(op: str, attrs: Mapping[str, Any]) -> KernelDef | None:
     """The host kernel of a node on a CPU, if there is one."""
-    load_host_kernels()
     return find_kernels(op, attrs, "CPU")[1]
 
 
 def registered_kernels(op: str) -> list[KernelDef]:
     """All registrations of an op (a copy): those in host memory, and what is loaded."""
-    load_host_kernels()
+    load_host_kernels(op)
     return list(_KERNELS.get(op, ()))

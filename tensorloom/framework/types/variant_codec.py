@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tensorloom.framework.registry import late_modules
+
 
 @dataclass(frozen=True, slots=True)
 class VariantCodec:
@@ -35,11 +37,13 @@ def register_variant(cls: type, codec: VariantCodec) -> None:
 
 def codec_of(value: Any) -> VariantCodec | None:
     """The codec of a value; None if it cannot cross."""
+    late_modules.load_kind("variant")
     return _BY_CLASS.get(type(value))
 
 
 def codec_named(type_name: str) -> VariantCodec | None:
     """The codec of a type."""
+    late_modules.load_kind("variant")
     return _BY_NAME.get(type_name)
 
 

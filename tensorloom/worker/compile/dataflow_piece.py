@@ -11,7 +11,6 @@ import numpy as np
 from tensorloom.framework.graph.graph_ir import Node
 from tensorloom.framework.graph.node_shapes import with_shapes
 from tensorloom.framework.partition.waiting_ops import RECEIVES, may_wait
-from tensorloom.framework.registry import op_kernel
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.runtime.resource import ResourceManager, is_torch_type
 from tensorloom.framework.types.tensor_shape import UNKNOWN
@@ -62,7 +61,6 @@ class DataflowPiece:
                 emitter.traced_nodes = self.traced_nodes
                 emitter.may_resize = resizes
                 self._emitters[node.device] = emitter
-        op_kernel.load_host_kernels()
         items, self.codes = compile_items(
             ordered,
             self._emitters,

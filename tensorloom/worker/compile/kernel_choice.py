@@ -29,12 +29,11 @@ def choose_kernel(node: Node, inputs: Sequence[Value], kernel_type: str) -> Kern
     Raises:
       errors.InvalidArgumentError: there is none for the device and dtypes.
     """
-    op_kernel.load_host_kernels()
     device, host = op_kernel.find_kernels(node.op, node.attrs, kernel_type)
     if host is not None and memory.runs_on_host(node, inputs, host, kernel_type):
         return host
     if device is None:
-        op_kernel.load_torch_kernels()
+        op_kernel.load_torch_kernels(node.op)
         device, host = op_kernel.find_kernels(node.op, node.attrs, kernel_type)
     chosen = device or host
     if chosen is None:

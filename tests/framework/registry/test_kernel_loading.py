@@ -25,6 +25,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     importlib.import_module("tensorloom.cluster.local")
     monkeypatch.setattr(op_kernel, "_KERNELS", {})
     monkeypatch.setattr(op_kernel, "_loaders", {})
+    monkeypatch.setattr(op_kernel, "_modules", {})
 
 
 def register(op: str) -> None:
@@ -35,7 +36,7 @@ def register(op: str) -> None:
 
 @pytest.mark.usefixtures("registry")
 def test_who_asks_for_the_kernels_of_an_op_has_them_loaded() -> None:
-    op_kernel.set_kernel_loaders(lambda: register("Late"), lambda: None)
+    op_kernel.set_kernel_loaders(lambda: register("Late") or {}, dict)
     assert [k.op for k in op_kernel.registered_kernels("Late")] == ["Late"]
 
 
@@ -44,13 +45,14 @@ def test_one_thread_loads_while_others_wait() -> None:
     loaded: list[int] = []
     begun, go = threading.Event(), threading.Event()
 
-    def load() -> None:
+    def load() -> dict[str, str]:
         loaded.append(1)
         begun.set()
         go.wait(60)
         register("Late")
+        return {}
 
-    op_kernel.set_kernel_loaders(load, lambda: None)
+    op_kernel.set_kernel_loaders(load, dict)
     found: list[int] = []
 
     def ask() -> None:
@@ -66,6 +68,78 @@ def test_one_thread_loads_while_others_wait() -> None:
     assert (loaded, found) == ([1], [1, 1, 1, 1])
 
 
+BY_OP = """
+import sys
+import tensorloom as tf
+with tf.Session() as sess:
+    assert sess.run(tf.constant([3.0]) * 2.0).tolist() == [6.0]
+kernels = "tensorloom.kernels.host."
+assert kernels + "math.binary" in sys.modules
+assert kernels + "image.resize" not in sys.modules
+"""
+# Where modules share an op, who comes first must not decide whose kernel it is.
+SAME_ORDER = """
+import random
+import sys
+from tensorloom.framework.registry import op_kernel
+op_kernel.load_host_kernels()
+op_kernel.load_torch_kernels()
+def order(op):
+    return [(k.module, sorted(k.types)) for k in op_kernel.registered_kernels(op)]
+shared = [
+    op for op, found in op_kernel._KERNELS.items()
+    if len({(k.module, k.host) for k in found}) > len({k.host for k in found})
+]
+assert "AddN" in shared and "MaxPool" in shared
+print({op: order(op) for op in shared})
+"""
+ONE_BY_ONE = """
+import ast
+import sys
+from tensorloom.framework.registry import op_kernel
+for op, order in ast.literal_eval(sys.argv[1]).items():
+    op_kernel.load_host_kernels(op)
+    op_kernel.load_torch_kernels(op)
+    found = [(k.module, sorted(k.types)) for k in op_kernel.registered_kernels(op)]
+    assert found == order, (op, found, order)
+"""
+
+
+def run(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        timeout=100,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.multiprocess
+def test_only_the_modules_of_the_ops_that_run_are_loaded() -> None:
+    run(BY_OP)
+
+
+@pytest.mark.multiprocess
+@pytest.mark.slow
+def test_kernels_of_an_op_have_one_order_whichever_module_comes_first() -> None:
+    run(ONE_BY_ONE, run(SAME_ORDER))
+
+
+@pytest.mark.usefixtures("registry")
+def test_what_a_program_registers_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> dict[str, str]:
+        monkeypatch.setattr(op_kernel, "_BUILT_IN", __name__)
+        builtin = op_kernel.KernelDef("Late", str, True, ("CPU",), module=__name__)
+        op_kernel.register_kernel(builtin)
+        return {}
+
+    op_kernel.set_kernel_loaders(load, dict)
+    op_kernel.register_kernel(op_kernel.KernelDef("Late", int, True, ("CPU",)))
+    assert [k.factory for k in op_kernel.registered_kernels("Late")] == [int, str]
+
+
 FIRST_STEP = """
 import tensorloom as tf
 queue = tf.FIFOQueue(3, tf.float32, [()])
@@ -79,5 +153,4 @@ with tf.Session() as sess:
 @pytest.mark.multiprocess
 @pytest.mark.slow
 def test_a_dequeue_in_a_first_step_waits_beside_the_enqueue() -> None:
-    done = subprocess.run([sys.executable, "-c", FIRST_STEP], timeout=100)
-    assert done.returncode == 0
+    run(FIRST_STEP)

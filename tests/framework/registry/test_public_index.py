@@ -11,7 +11,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.framework import export
-from tensorloom.framework.registry import op_registry, public_index
+from tensorloom.framework.registry import kept_index, op_registry, public_index
 
 _LOADED = """
 import sys
@@ -119,7 +119,7 @@ def test_an_index_that_is_damaged_is_made_anew(
         for entry in os.scandir(tf.__path__[0])
         if entry.is_dir() and entry.name != "signal"
     )
-    monkeypatch.setattr(public_index, "_places", lambda folder: iter([tmp_path]))
+    monkeypatch.setattr(kept_index, "_places", lambda folder: iter([tmp_path]))
     first = public_index.of_packages(tf, but)
     (file,) = tmp_path.iterdir()
     for content in (b"", b"{", b'{"places": 3}', b"\xff"):
@@ -133,5 +133,5 @@ def test_no_place_to_write_is_no_error(
 ) -> None:
     place = tmp_path / "a file"
     place.write_text("")
-    monkeypatch.setattr(public_index, "_places", lambda folder: iter([place]))
+    monkeypatch.setattr(kept_index, "_places", lambda folder: iter([place]))
     public_index.of_packages(tf, frozenset({"client"}))

@@ -39,7 +39,9 @@ def load_all(system):
     load(system)
     if system == "tensorloom":
         importlib.import_module("grpc")
-        importlib.import_module("tensorloom.cluster.local").load_torch_kernels()
+        kernels = importlib.import_module("tensorloom.framework.registry.op_kernel")
+        kernels.load_host_kernels()
+        kernels.load_torch_kernels()
 
 
 def serve(requests):

@@ -11,11 +11,12 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types import dtypes
+
+# Kernels that are registered before those for lists, which are preferred then.
+from tensorloom.kernels.host.array import fill  # noqa: F401
 from tensorloom.kernels.host.data.optional import Optional
 from tensorloom.kernels.host.lists.list_element import make_pop_back
-from tensorloom.kernels.host.math import sequence as math_ops_sequence  # noqa: F401
-
-# Registered before those for lists, which are preferred then.
+from tensorloom.kernels.host.math import sequence  # noqa: F401
 from tensorloom.kernels.torch.lists import tensor_list_codec  # noqa: F401  (lists cross tasks)
 from tensorloom.kernels.torch.lists.tensor_list import (
     UNSET,
