@@ -26,13 +26,14 @@ _PORTS = range(16_384, 32_768)
 _next_port = itertools.count(random.SystemRandom().randrange(len(_PORTS)))
 
 
-def free_ports(count: int) -> list[int]:
+def free_ports(count: int, address: str = "127.0.0.1") -> list[int]:
     """Ports of loopback that nobody listens at."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     found: list[int] = []
     while len(found) < count:
         port = _PORTS[next(_next_port) % len(_PORTS)]
-        with socket.socket() as listener, suppress(OSError):
-            listener.bind(("127.0.0.1", port))
+        with socket.socket(family) as listener, suppress(OSError):
+            listener.bind((address, port))
             found.append(port)
     return found
 
@@ -40,9 +41,18 @@ def free_ports(count: int) -> list[int]:
 @contextmanager
 def cluster(**jobs: int) -> Iterator[dict[str, list[tf.train.Server]]]:
     """Servers by job; `cluster(ps=1, worker=2)`."""
-    ports = iter(free_ports(sum(jobs.values())))
+    with cluster_at("localhost", "127.0.0.1", **jobs) as servers:
+        yield servers
+
+
+@contextmanager
+def cluster_at(
+    host: str, address: str, **jobs: int
+) -> Iterator[dict[str, list[tf.train.Server]]]:
+    """The same at a host, whose address is given too: `"[::1]", "::1"`."""
+    ports = iter(free_ports(sum(jobs.values()), address))
     spec = {
-        job: [f"localhost:{next(ports)}" for _ in range(count)]
+        job: [f"{host}:{next(ports)}" for _ in range(count)]
         for job, count in jobs.items()
     }
     with ExitStack() as stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from typing import Any
 
@@ -12,6 +13,7 @@ from tensorloom.transport.negotiated import TRANSPORT_VARIABLE, NegotiatedChanne
 from tests.cluster.clusters import (
     assert_not_made,
     cluster,
+    cluster_at,
     free_ports,
     over_the_network,
 )
@@ -44,6 +46,35 @@ def test_a_stopped_server_frees_its_port() -> None:
         with tf.Session(server.target) as sess:
             assert sess.run(tf.constant(1)) == 1
         server.stop()
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as listener:
+            listener.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6 loopback")
+@pytest.mark.parametrize("transport", ["grpc", "sockets"])
+def test_a_cluster_over_ipv6(transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if transport == "grpc":
+        monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            weights = tf.get_variable("w", [64, 3], initializer=tf.ones_initializer())
+        with tf.device("/job:worker/task:1"):
+            moved = weights + 1.0
+        with tf.device("/job:worker/task:0"):
+            total = tf.reduce_sum(moved)
+        with (
+            cluster_at("[::1]", "::1", ps=1, worker=2) as servers,
+            tf.Session(servers["worker"][0].target) as sess,
+        ):
+            sess.run(tf.global_variables_initializer())
+            assert sess.run(total) == 384
 
 
 def test_a_client_that_hangs_up_has_its_session_closed() -> None:
