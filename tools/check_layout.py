@@ -18,7 +18,6 @@ from pathlib import Path
 MOST_MODULES = 25
 # Circles that are still there: how many files are in them, by the folder of the first.
 KNOWN: dict[str, int] = {
-    "tensorloom.ops.array": 39,
     "tensorloom.client.control_flow": 3,
     "tensorloom.client.gradients": 7,
     "tensorloom.ops.ragged": 9,

@@ -16,7 +16,7 @@ from tensorloom.losses.weights_broadcast import assert_broadcastable
 from tensorloom.metrics.state import metric_variable
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math.reductions_grad import reduced_shape
+from tensorloom.ops.reductions.reduced_shape import reduced_shape
 from tensorloom.ops.sparse.set import set_difference, set_intersection, set_size
 from tensorloom.ops.sparse.shape_builders import sparse_reshape
 from tensorloom.ops.sparse.sparse_builders import sparse_retain

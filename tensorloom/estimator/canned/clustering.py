@@ -32,9 +32,9 @@ from tensorloom.ops.indexing.selection import unique
 from tensorloom.ops.linalg.matmul import matmul
 from tensorloom.ops.math.cast import cast
 from tensorloom.ops.math.elementwise import reciprocal, square
-from tensorloom.ops.math.reductions import reduce_sum
-from tensorloom.ops.math.segment import unsorted_segment_sum
 from tensorloom.ops.nn.norm import l2_normalize
+from tensorloom.ops.reductions.reductions import reduce_sum
+from tensorloom.ops.reductions.segment import unsorted_segment_sum
 from tensorloom.ops.state.reference_variable import assign, assign_sub
 from tensorloom.ops.state.scatter import scatter_add
 

@@ -19,7 +19,7 @@ from tensorloom.framework.graph.graph import colocate_with, control_dependencies
 from tensorloom.metrics.averages import mean
 from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.identity import identity
-from tensorloom.ops.math.reductions import reduce_sum
+from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.ops.state.reference_variable import assign_add
 from tensorloom.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from tensorloom.summary import summary

@@ -22,7 +22,7 @@ from tensorloom.ops.control_flow.builders import Assert
 from tensorloom.ops.debugging import check, check_rank
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.math.cast import to_float
-from tensorloom.ops.math.reductions import reduce_all, reduce_any
+from tensorloom.ops.reductions.reductions import reduce_all, reduce_any
 
 
 def check_labels(labels: Any, logits: Any, dimension: int) -> Any:

@@ -12,8 +12,8 @@ from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.fill import zeros_like
 from tensorloom.ops.array.reshape import expand_dims
 from tensorloom.ops.math.elementwise import sigmoid
-from tensorloom.ops.math.reductions import argmax
 from tensorloom.ops.nn.softmax import softmax
+from tensorloom.ops.reductions.reductions import argmax
 
 _CLASSES: Final = (
     Keys.LOGITS,

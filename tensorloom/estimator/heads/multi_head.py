@@ -16,8 +16,8 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.control_flow.builders import no_op
-from tensorloom.ops.math.aggregate import add_n
 from tensorloom.ops.math.binary import multiply
+from tensorloom.ops.reductions.aggregate import add_n
 
 _DEFAULT = "serving_default"
 

@@ -24,7 +24,7 @@ from tensorloom.losses.cross_entropies import sigmoid_cross_entropy
 from tensorloom.losses.weighted import Reduction
 from tensorloom.ops.math.cast import to_int64
 from tensorloom.ops.math.elementwise import sigmoid
-from tensorloom.ops.math.reductions import reduce_mean
+from tensorloom.ops.reductions.reductions import reduce_mean
 from tensorloom.ops.sparse.sparse_builders import sparse_to_indicator
 
 _KEYS = (PredictionKeys.LOGITS, PredictionKeys.PROBABILITIES)

@@ -15,10 +15,10 @@ from tensorloom.estimator.spec import TPUEstimatorSpec
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.ops.array.shape import size as size_of
 from tensorloom.ops.control_flow.builders import group
-from tensorloom.ops.math.aggregate import add_n
 from tensorloom.ops.math.binary import div_no_nan
 from tensorloom.ops.math.cast import to_float
-from tensorloom.ops.math.reductions import reduce_sum
+from tensorloom.ops.reductions.aggregate import add_n
+from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.summary import summary
 
 SUM_OVER_BATCH_SIZE: Final = "sum_over_batch_size"

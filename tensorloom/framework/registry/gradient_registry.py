@@ -52,13 +52,20 @@ def not_differentiable(op_type: str) -> None:
 
 def _register(op_type: str, function: GradientFn | None) -> None:
     module = declaring_module()
-    if late_modules.module_of("gradient", op_type) not in (None, module):
+    indexed = late_modules.module_of("gradient", op_type)
+    if indexed not in (None, module):
         late_modules.load("gradient", op_type)
-    op_def = op_registry.find(op_type)
-    if op_type in _BY_NAME or (op_def is not None and op_def.gradient is not None):
+    # What the index knows was checked when it was made: no need to load the op.
+    if op_type in _BY_NAME or (indexed != module and _has_own_gradient(op_type)):
         raise KeyError(f"Registering two gradient with name '{op_type}'!")
     _BY_NAME[op_type] = function
     _REGISTERED_BY[op_type] = module
+
+
+def _has_own_gradient(op_type: str) -> bool:
+    """True when the registration of the op itself says its gradient."""
+    op_def = op_registry.find(op_type)
+    return op_def is not None and op_def.gradient is not None
 
 
 def places() -> dict[str, str]:

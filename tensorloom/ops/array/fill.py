@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Operation, Tensor, name_scope
+from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.registry.shape_inference import (
@@ -49,12 +49,6 @@ def _empty_shape(c: InferenceContext) -> TensorShape:
     return c.input_value_as_shape(0)
 
 
-def _fill_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    from tensorloom.ops.math import math_ops
-
-    return [None, math_ops.reduce_sum(grad)]
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -63,7 +57,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "index_type: {int32, int64} = DT_INT32"],
     shape_fn=_fill_shape,
-    gradient=_fill_grad,
     doc="A tensor of shape `dims` in which every element is `value`.",
 )
 

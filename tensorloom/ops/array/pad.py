@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Operation, Tensor, is_tensor
+from tensorloom.framework.graph.graph import Tensor, is_tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.types.constant_value import constant_value
-from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.array import concat as concat_ops
-from tensorloom.ops.array import permute as permute_ops
-from tensorloom.ops.array import reshape as reshape_ops
-from tensorloom.ops.array import shape as shape_ops
-from tensorloom.ops.array import stack as stack_ops
-from tensorloom.ops.indexing import slice as slice_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext
@@ -114,48 +107,6 @@ def _tile_grad_shape(c: InferenceContext) -> TensorShape:
     )
 
 
-# --- gradients ----------------------------------------------------------------------
-
-
-def _pad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    value, paddings = op.inputs[:2]
-    column = stack_ops.stack([shape_ops.rank(value), 1])
-    before = slice_ops.slice(paddings, [0, 0], column)
-    begin = reshape_ops.reshape(before, [-1])
-    taken = slice_ops.slice(grad, begin, shape_ops.shape(value))
-    return [taken, *[None] * (len(op.inputs) - 1)]
-
-
-def _mirror_pad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    mode, paddings = op.get_attr("mode"), op.inputs[1]
-    return [apply_op("MirrorPadGrad", input=grad, paddings=paddings, mode=mode), None]
-
-
-def _mirror_pad_grad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    mode, paddings = op.get_attr("mode"), op.inputs[1]
-    return [apply_op("MirrorPad", input=grad, paddings=paddings, mode=mode), None]
-
-
-def _tile_grad(op: Operation, grad: Any) -> list[Tensor | None]:
-    """Sums over the copies: [a, b] times [m, n] is reshaped to [m, a, n, b]."""
-    from tensorloom.ops.math import math_ops
-
-    value, multiples = op.inputs
-    input_shape = shape_ops.shape(value, out_type=multiples.dtype)
-    pairs = permute_ops.transpose(stack_ops.stack([multiples, input_shape]))
-    split_shape = reshape_ops.reshape(pairs, [-1])
-    axes = math_ops.range(0, shape_ops.size(split_shape), 2)
-    if isinstance(grad, IndexedSlices):
-        rows = math_ops.cast(input_shape[0], grad.indices.dtype)
-        grad = math_ops.unsorted_segment_sum(
-            grad.values, math_ops.mod(grad.indices, rows), rows
-        )
-        split_shape = concat_ops.concat([[1], split_shape[1:]], axis=0)
-    result = math_ops.reduce_sum(reshape_ops.reshape(grad, split_shape), axes)
-    result.set_shape(value.shape)
-    return [result, None]
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -164,7 +115,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tpaddings: {int32, int64} = DT_INT32"],
     shape_fn=_pad_shape,
-    gradient=_pad_grad,
     doc="The input with zeros around it; paddings[i] is (before, after) on axis i.",
 )
 
@@ -174,7 +124,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tpaddings: {int32, int64} = DT_INT32"],
     shape_fn=_pad_shape,
-    gradient=_pad_grad,
     doc="The input with a given value around it.",
 )
 
@@ -190,7 +139,6 @@ register_op(
     outputs=["output: T"],
     attrs=_MIRROR_ATTRS,
     shape_fn=_pad_shape,
-    gradient=_mirror_pad_grad,
     doc="The input with itself mirrored around it; REFLECT leaves out the edge.",
 )
 
@@ -200,7 +148,6 @@ register_op(
     outputs=["output: T"],
     attrs=_MIRROR_ATTRS,
     shape_fn=_mirror_pad_grad_shape,
-    gradient=_mirror_pad_grad_grad,
     doc="The middle of the input with its mirrored border added.",
 )
 
@@ -210,7 +157,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tmultiples: {int32, int64} = DT_INT32"],
     shape_fn=_tile_shape,
-    gradient=_tile_grad,
     doc="The input repeated multiples[i] times along axis i.",
 )
 

@@ -6,7 +6,6 @@ BroadcastTo, which repeats elements along new axes, stands here too.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +15,11 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import InferenceContext, format_shape
 from tensorloom.framework.types.constant_value import with_told_shape
-from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops.array import argument_aliases
-from tensorloom.ops.array import shape as shape_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Operation, Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -136,33 +133,6 @@ def _bitcast_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of(dims[:-1])
 
 
-# --- gradients ----------------------------------------------------------------------
-
-
-def _reshape_to_input(op: Operation, grad: Any) -> Tensor:
-    shape = shape_ops.shape(op.inputs[0])
-    if not isinstance(grad, IndexedSlices):
-        return reshape(grad, shape)
-    with warnings.catch_warnings():
-        # That the gradient becomes dense here is no fault of the user's.
-        warnings.filterwarnings("ignore", "Converting sparse IndexedSlices")
-        return reshape(grad, shape)
-
-
-def _reshape_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [_reshape_to_input(op, grad), None]
-
-
-def _broadcast_to_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    from tensorloom.ops.math import math_ops
-
-    value, new_shape = op.inputs
-    old_shape = shape_ops.shape(value)
-    _, axes = shape_ops.broadcast_gradient_args(new_shape, old_shape)
-    summed = math_ops.reduce_sum(grad, axis=axes, keepdims=True)
-    return [reshape(summed, old_shape), None]
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -171,7 +141,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tshape: {int32, int64} = DT_INT32"],
     shape_fn=reshape_shape,
-    gradient=_reshape_grad,
     doc="The same elements in row-major order with another shape; -1 is computed.",
 )
 
@@ -181,7 +150,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tdim: {int32, int64} = DT_INT32"],
     shape_fn=_expand_dims_shape,
-    gradient=_reshape_grad,
     doc="The input with an axis of size 1 inserted at `dim`.",
 )
 
@@ -191,7 +159,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "squeeze_dims: list(int) >= 0 = []"],
     shape_fn=_squeeze_shape,
-    gradient=_reshape_to_input,
     doc="The input without its axes of size 1, or without those in `squeeze_dims`.",
 )
 
@@ -201,7 +168,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tidx: {int32, int64} = DT_INT32"],
     shape_fn=_broadcast_to_shape,
-    gradient=_broadcast_to_grad,
     doc="The input, repeated along new axes and along axes of size 1.",
 )
 

@@ -30,6 +30,7 @@ from tensorloom.framework.types.tensor_conversion import (
     register_tensor_conversion_function,
 )
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.ops.array import reshape as reshape_ops
 from tensorloom.ops.array.constant import constant
 
 if TYPE_CHECKING:
@@ -195,8 +196,6 @@ def unstack(
 @export("parallel_stack")
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
     """Tensors of one static shape, put together along a new first axis."""
-    from tensorloom.ops.array import reshape as reshape_ops
-
     with name_scope(name):
         shape = convert_to_tensor(values[0]).shape
         rows = [reshape_ops.expand_dims(value, 0) for value in values]

@@ -17,8 +17,7 @@ from tensorloom.ops.array import permute as permute_ops
 from tensorloom.ops.array import reshape as reshape_ops
 from tensorloom.ops.array import shape as shape_ops
 from tensorloom.ops.array import stack as stack_ops
-from tensorloom.ops.indexing import gather as gather_ops
-from tensorloom.ops.indexing import gather_gradient
+from tensorloom.ops.indexing.batch_indices import batch_indices
 
 
 @export("batch_gather")
@@ -64,7 +63,7 @@ def _batch_gather(params: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     flat_params = reshape_ops.reshape(
         params, concat_ops.concat([[rows], outer_shape], axis=0)
     )
-    flat = gather_ops.gather(flat_params, flat_indices)
+    flat = apply_op("GatherV2", params=flat_params, indices=flat_indices, axis=0)
     result = reshape_ops.reshape(
         flat, concat_ops.concat([indices_shape, outer_shape], axis=0)
     )
@@ -79,7 +78,7 @@ def _flat_indices(params_shape: Tensor, indices: Tensor, batch_dims: int) -> Ten
     dtype = indices.dtype.base_dtype
     stride = fill_ops.ones((), dtype=dtype)
     sizes = apply_op("Cast", x=params_shape, DstT=dtype)
-    flat = gather_gradient.batch_indices(sizes, indices, batch_dims, _range, stride)
+    flat = batch_indices(sizes, indices, batch_dims, _range, stride)
     return reshape_ops.reshape(flat, [-1])
 
 

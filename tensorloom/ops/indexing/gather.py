@@ -12,7 +12,7 @@ from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import InferenceContext, format_shape
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.indexing import gather_gradient
+from tensorloom.ops.indexing import batch_gather
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -98,7 +98,6 @@ register_op(
         "Tindices: {int32, int64}",
     ],
     shape_fn=_gather_shape,
-    gradient=gather_gradient.gather_grad,
     doc="Slices of the first axis of `params` by index.",
 )
 
@@ -113,7 +112,6 @@ register_op(
         "Taxis: {int32, int64}",
     ],
     shape_fn=_gather_v2_shape,
-    gradient=gather_gradient.gather_v2_grad,
     doc="Slices of an axis of `params` by index; leading axes may be a batch.",
 )
 
@@ -123,7 +121,6 @@ register_op(
     outputs=["output: Tparams"],
     attrs=["Tparams: type", "Tindices: {int32, int64, int16}"],
     shape_fn=_gather_nd_shape,
-    gradient=gather_gradient.gather_nd_grad,
     doc="Slices of `params`, each at the coordinates in a row of `indices`.",
 )
 
@@ -183,9 +180,7 @@ def gather_nd(
         static = constant_value(batch_dims)
         batch_dims = batch_dims if static is None else int(static)
     if batch_dims != 0:
-        from tensorloom.ops.indexing import batch_gather as batch_gather_ops
-
-        return batch_gather_ops.batch_gather_nd(params, indices, batch_dims, name=name)
+        return batch_gather.batch_gather_nd(params, indices, batch_dims, name=name)
     with suppress(AttributeError):  # what is no resource variable
         return params.gather_nd(indices, name=name)  # type: ignore[no-any-return]
     return apply_op("GatherNd", params=params, indices=indices, name=name)  # type: ignore[no-any-return]

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tensorloom.framework.graph.graph import Operation, Tensor, colocate_with
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.ops.array import concat as concat_ops
-from tensorloom.ops.array import fill as fill_ops
 from tensorloom.ops.array import permute as permute_ops
 from tensorloom.ops.array import reshape as reshape_ops
 from tensorloom.ops.array import shape as shape_ops
-from tensorloom.ops.array import stack as stack_ops
+from tensorloom.ops.indexing.batch_indices import batch_indices
+from tensorloom.ops.math import math_ops
 
 
 def _params_shape(params: Tensor) -> Tensor:
     # By way of int64, which the shape of a large variable needs.
     with colocate_with(params):
         shape = shape_ops.shape(params, out_type=dtypes.int64)
-        return _cast(shape, dtypes.int32)
+        return math_ops.cast(shape, dtypes.int32)  # type: ignore[no-any-return]
 
 
-def _cast(x: Tensor, dtype: Any) -> Tensor:
-    from tensorloom.ops.math import math_ops
-
-    return math_ops.cast(x, dtype)  # type: ignore[no-any-return]
-
-
+@RegisterGradient("Gather")
 def gather_grad(op: Operation, grad: Tensor) -> list[Any]:
     """Gradient of Gather: the rows that were taken."""
     params, indices = op.inputs
@@ -42,6 +37,7 @@ def gather_grad(op: Operation, grad: Tensor) -> list[Any]:
     return [IndexedSlices(values, indices, shape), None]
 
 
+@RegisterGradient("GatherV2")
 def gather_v2_grad(op: Operation, grad: Tensor) -> list[Any]:
     """Gradient of GatherV2: IndexedSlices for axis 0, a dense tensor for others."""
     params, indices, axis = op.inputs
@@ -63,8 +59,6 @@ def _dense_grad(
     shape: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, grad: Tensor
 ) -> Tensor:
     """Moves the gathered axis to the front, sums by index, and moves it back."""
-    from tensorloom.ops.math import math_ops
-
     outer, inner = shape[:axis], shape[axis:][1:]
     values_shape = concat_ops.concat([outer, [-1], inner], 0)
     rank = shape_ops.size(values_shape)
@@ -84,8 +78,6 @@ def _sum_by_index(
     shape: Tensor, values: Tensor, indices: Tensor, batch_dims: int, size: Tensor
 ) -> Tensor:
     """Sums `values` into `size` rows, for each member of the batch."""
-    from tensorloom.ops.math import math_ops
-
     indices_size = reshape_ops.expand_dims(shape_ops.size(indices), 0)
     if not batch_dims:
         flat = reshape_ops.reshape(indices, indices_size)
@@ -96,7 +88,7 @@ def _sum_by_index(
     batch = apply_op("Prod", input=outer, reduction_indices=[0], keep_dims=False)
     flat_shape = concat_ops.concat([[-1], inner], 0)
     size = size * batch
-    sizes = _cast(shape, indices.dtype.base_dtype)
+    sizes = math_ops.cast(shape, indices.dtype.base_dtype)
     indices = batch_indices(sizes, indices, batch_dims, math_ops.range)
     values = reshape_ops.reshape(values, flat_shape)
     indices = reshape_ops.reshape(indices, indices_size)
@@ -104,37 +96,7 @@ def _sum_by_index(
     return reshape_ops.reshape(summed, concat_ops.concat([outer, flat_shape], 0))
 
 
-def batch_indices(
-    sizes: Tensor,
-    indices: Tensor,
-    batch_dims: int,
-    make_range: Callable[..., Tensor],
-    stride: Any = None,
-) -> Tensor:
-    """Indices into the first `batch_dims + 1` axes flattened to one.
-
-    Args:
-      sizes: the shape of what is indexed, of the dtype of `indices`.
-      make_range: (start, limit, delta) -> vector.
-      stride: a one of the dtype of `indices`; made here when None.
-    """
-    dtype = indices.dtype.base_dtype
-    rank = indices.shape.rank
-    if rank is None:
-        raise TypeError("The gradient of a batched gather needs the rank of its params")
-    if stride is None:
-        stride = fill_ops.ones((), dtype=dtype)
-    for dim in range(batch_dims, 0, -1):
-        size = sizes[dim - 1]
-        stride = stride * sizes[dim]
-        start = fill_ops.zeros((), dtype=dtype)
-        step = fill_ops.ones((), dtype=dtype)
-        offsets = make_range(start, size, step) * stride
-        shape = stack_ops.stack([1] * (dim - 1) + [size] + [1] * (rank - dim), axis=0)
-        indices = indices + reshape_ops.reshape(offsets, shape)
-    return indices
-
-
+@RegisterGradient("GatherNd")
 def gather_nd_grad(op: Operation, grad: Tensor) -> list[Any]:
     """Gradient of GatherNd: rows as IndexedSlices, else a ScatterNd."""
     params, indices = op.inputs

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
-from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.array import reshape as reshape_ops
-from tensorloom.ops.array import shape as shape_ops
-from tensorloom.ops.indexing import gather as gather_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Operation, Tensor
+    from tensorloom.framework.graph.graph import Tensor
     from tensorloom.framework.registry.shape_inference import InferenceContext
 
 # --- shape functions ----------------------------------------------------------------
@@ -58,36 +53,6 @@ def _stitch_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of((largest,)).concatenate(extra)
 
 
-# --- gradients ----------------------------------------------------------------------
-
-
-def _partition_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
-    from tensorloom.ops.math import math_ops
-
-    data, partitions = op.inputs
-    prefix = shape_ops.shape(partitions)
-    numbers = math_ops.range(math_ops.reduce_prod(prefix))
-    positions = reshape_ops.reshape(numbers, prefix)
-    parts = dynamic_partition(positions, partitions, op.get_attr("num_partitions"))
-    whole = dynamic_stitch(parts, grads)
-    return [reshape_ops.reshape(whole, shape_ops.shape(data)), None]
-
-
-def _stitch_grad(op: Operation, grad: Any) -> list[Tensor | None]:
-    from tensorloom.ops.math import math_ops
-
-    count = len(op.inputs) // 2
-    indices = [
-        x if x.dtype == dtypes.int32 else math_ops.cast(x, dtypes.int32)
-        for x in op.inputs[:count]
-    ]
-    if isinstance(grad, IndexedSlices):
-        rows = shape_ops.shape(op.outputs[0])[0]
-        grad = math_ops.unsorted_segment_sum(grad.values, grad.indices, rows)
-    parts = [gather_ops.gather(grad, x) for x in indices]
-    return [None] * count + parts
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -96,7 +61,6 @@ register_op(
     outputs=["outputs: num_partitions * T"],
     attrs=["num_partitions: int >= 1", "T: type"],
     shape_fn=_partition_shape,
-    gradient=_partition_grad,
     doc="The slices of `data` sorted into parts by their labels.",
 )
 
@@ -107,7 +71,6 @@ for _name in ("DynamicStitch", "ParallelDynamicStitch"):
         outputs=["merged: T"],
         attrs=["N: int >= 1", "T: type"],
         shape_fn=_stitch_shape,
-        gradient=_stitch_grad,
         doc="One tensor with data[m][i] at row indices[m][i]; later ones win.",
     )
 

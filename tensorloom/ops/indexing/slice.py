@@ -13,28 +13,23 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.types.strided_slice import SliceError, SliceMasks, resolve
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.array import concat as concat_ops
 from tensorloom.ops.array import fill as fill_ops
-from tensorloom.ops.array import pad as pad_ops
-from tensorloom.ops.array import reshape as reshape_ops
-from tensorloom.ops.array import shape as shape_ops
-from tensorloom.ops.array import stack as stack_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Operation, Tensor
+    from tensorloom.framework.graph.graph import Tensor
     from tensorloom.framework.registry.shape_inference import (
         HandleData,
         InferenceContext,
     )
 
-_MASKS = (
+MASKS = (
     "begin_mask",
     "end_mask",
     "ellipsis_mask",
     "new_axis_mask",
     "shrink_axis_mask",
 )
-_MASK_ATTRS = [f"{mask}: int = 0" for mask in _MASKS]
+_MASK_ATTRS = [f"{mask}: int = 0" for mask in MASKS]
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -114,61 +109,6 @@ def _resource_assign_shape(c: InferenceContext) -> tuple[()]:
     return ()
 
 
-# --- gradients ----------------------------------------------------------------------
-
-
-def _slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    value, begin, _ = op.inputs
-    rank = shape_ops.rank(value)
-    slice_size = shape_ops.shape(op.outputs[0])
-    column = stack_ops.stack([rank, 1])
-    before = reshape_ops.reshape(begin, column)
-    rest = shape_ops.shape(value) - slice_size - begin
-    after = reshape_ops.reshape(rest, column)
-    return [pad_ops.pad(grad, concat_ops.concat([before, after], 1)), None, None]
-
-
-def _masks_of(op: Operation) -> dict[str, Any]:
-    return {mask: op.get_attr(mask) for mask in _MASKS}
-
-
-def _strided_slice_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    value, begin, end, strides = op.inputs
-    grad_of_value = apply_op(
-        "StridedSliceGrad",
-        shape=shape_ops.shape(value, out_type=begin.dtype),
-        begin=begin,
-        end=end,
-        strides=strides,
-        dy=grad,
-        name=None,
-        **_masks_of(op),
-    )
-    return [grad_of_value, None, None, None]
-
-
-def _strided_slice_grad_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    _, begin, end, strides, _ = op.inputs
-    taken = strided_slice(grad, begin, end, strides, **_masks_of(op))
-    return [None, None, None, None, taken]
-
-
-def _update_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    _, begin, end, strides, value = op.inputs
-    masks = _masks_of(op)
-    kept = apply_op(
-        "TensorStridedSliceUpdate",
-        input=grad,
-        begin=begin,
-        end=end,
-        strides=strides,
-        value=fill_ops.zeros_like(value),
-        **masks,
-    )
-    taken = strided_slice(grad, begin, end, strides, **masks)
-    return [kept, None, None, None, taken]
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -177,7 +117,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Index: {int32, int64}"],
     shape_fn=_slice_shape,
-    gradient=_slice_grad,
     doc="`size` elements along each axis from `begin`; -1: all that are left.",
 )
 
@@ -187,7 +126,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Index: {int32, int64, int16}", *_MASK_ATTRS],
     shape_fn=_strided_slice_shape,
-    gradient=_strided_slice_grad,
     doc="A part of the input as Python's extended slicing takes it.",
 )
 
@@ -197,7 +135,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Index: {int32, int64}", *_MASK_ATTRS],
     shape_fn=_strided_slice_grad_shape,
-    gradient=_strided_slice_grad_grad,
     doc="Zeros of a shape with `dy` at the positions that StridedSlice takes.",
 )
 
@@ -231,7 +168,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Index: {int32, int64}", *_MASK_ATTRS],
     shape_fn=_assign_shape,
-    gradient=_update_grad,
     doc="The input with `value` at the positions that StridedSlice takes.",
 )
 

@@ -13,14 +13,9 @@ from tensorloom.framework.registry.shape_inference import (
     format_shape,
 )
 from tensorloom.framework.types.tensor_shape import TensorShape
-from tensorloom.ops.array import fill as fill_ops
-from tensorloom.ops.array import identity as identity_ops
-from tensorloom.ops.array import shape as shape_ops
-from tensorloom.ops.indexing import gather as gather_ops
-from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Operation, Tensor
+    from tensorloom.framework.graph.graph import Tensor
 
 # --- shape functions ----------------------------------------------------------------
 
@@ -71,51 +66,6 @@ def _check_update_shape(
         )
 
 
-# --- gradients ----------------------------------------------------------------------
-
-
-def _scatter_nd_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [None, gather_ops.gather_nd(grad, op.inputs[0]), None]
-
-
-def _update_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    _, indices, updates = op.inputs
-    updates_grad = gather_ops.gather_nd(grad, indices)
-    tensor_grad = tensor_scatter_update(
-        identity_ops.identity(grad),
-        indices,
-        fill_ops.zeros_like(updates, dtype=grad.dtype),
-    )
-    return [tensor_grad, None, updates_grad]
-
-
-def _add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    updates_grad = gather_ops.gather_nd(grad, op.inputs[1])
-    return [identity_ops.identity(grad), None, updates_grad]
-
-
-def _sub_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    updates_grad = gather_ops.gather_nd(grad, op.inputs[1])
-    return [identity_ops.identity(grad), None, -updates_grad]
-
-
-def _extreme_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    """Shared evenly by the elements that are equal to the extreme."""
-    tensor, indices, updates = op.inputs
-    result = op.outputs[0]
-    from_tensor = math_ops.cast(math_ops.equal(tensor, result), grad.dtype)
-    chosen = math_ops.equal(updates, gather_ops.gather_nd(result, indices))
-    from_updates = math_ops.cast(chosen, grad.dtype)
-    shape = shape_ops.shape(tensor, out_type=indices.dtype)
-    count = from_tensor + scatter_nd(indices, from_updates, shape)
-    updates_grad = gather_ops.gather_nd(grad / count, indices) * from_updates
-    return [grad * from_tensor / count, None, updates_grad]
-
-
-def _non_aliasing_add_grad(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [grad, None, gather_ops.gather_nd(grad, op.inputs[1])]
-
-
 # --- definitions --------------------------------------------------------------------
 
 register_op(
@@ -124,7 +74,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type", "Tindices: {int32, int64, int16}"],
     shape_fn=_scatter_nd_shape,
-    gradient=_scatter_nd_grad,
     doc="Zeros of a shape with `updates` added at the coordinates in `indices`.",
 )
 
@@ -139,16 +88,15 @@ register_op(
         "Tindices: {int32, int64}",
     ],
     shape_fn=_tensor_scatter_shape,
-    gradient=_non_aliasing_add_grad,
     doc="The input with `updates` added at the coordinates in `indices`.",
 )
 
-for _name, _tindices, _gradient, _does in (
-    ("Update", "int32, int64, int16, uint16", _update_grad, "written"),
-    ("Add", "int32, int64", _add_grad, "added"),
-    ("Sub", "int32, int64", _sub_grad, "subtracted"),
-    ("Min", "int32, int64", _extreme_grad, "written where smaller"),
-    ("Max", "int32, int64", _extreme_grad, "written where greater"),
+for _name, _tindices, _does in (
+    ("Update", "int32, int64, int16, uint16", "written"),
+    ("Add", "int32, int64", "added"),
+    ("Sub", "int32, int64", "subtracted"),
+    ("Min", "int32, int64", "written where smaller"),
+    ("Max", "int32, int64", "written where greater"),
 ):
     register_op(
         f"TensorScatter{_name}",
@@ -156,7 +104,6 @@ for _name, _tindices, _gradient, _does in (
         outputs=["output: T"],
         attrs=["T: type", f"Tindices: {{{_tindices}}}"],
         shape_fn=_tensor_scatter_shape,
-        gradient=_gradient,
         doc=f"The tensor with `updates` {_does} at the coordinates in `indices`.",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorloom.framework.registry.op_registry import register_op
-from tensorloom.ops.linalg.matmul import batch_mat_mul_v2_grad, batch_mat_mul_v2_shape
+from tensorloom.ops.linalg.matmul import batch_mat_mul_v2_shape
 
 _REST: Final = "int16, int32, int64, complex64, complex128"
 _FACTOR: Final = f"{{bfloat16, half, float, double, uint8, int8, {_REST}}}"
@@ -24,6 +24,5 @@ register_op(
         "grad_y: bool = false",
     ],
     shape_fn=batch_mat_mul_v2_shape,
-    gradient=batch_mat_mul_v2_grad,
     doc="Products of matrices in batches that broadcast, in the dtype `Tout`.",
 )

@@ -8,9 +8,13 @@ from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
-from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import permute as permute_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
+from tensorloom.ops.linalg import matmul as matmul_ops
 from tensorloom.ops.linalg.norm import trace
-from tensorloom.ops.math import math_ops
+from tensorloom.ops.math import binary as binary_ops
+from tensorloom.ops.reductions import reductions as reductions_ops
 
 _EQUATION = re.compile(r"^([a-zA-Z,.]+)(->[a-zA-Z.]*)?$")
 
@@ -130,7 +134,7 @@ def _by_products(
         value, axes = _product(value, axes, other, other_axes, summed)
     left = [i for i, a in enumerate(axes) if a not in out_labels]
     if left:
-        value = math_ops.reduce_sum(value, axis=left)
+        value = reductions_ops.reduce_sum(value, axis=left)
         axes = "".join(a for a in axes if a in out_labels)
     if sorted(axes) != sorted(out_labels):
         raise ValueError(f"Invalid equation: {equation}")
@@ -161,10 +165,10 @@ def _product(
     out_axes = "".join(batch + only_x + only_y)
     if not summed:
         for _ in only_y:
-            x = array_ops.expand_dims(x, -1)
+            x = reshape_ops.expand_dims(x, -1)
         for _ in only_x:
-            y = array_ops.expand_dims(y, len(batch))
-        return math_ops.multiply(x, y), out_axes
+            y = reshape_ops.expand_dims(y, len(batch))
+        return binary_ops.multiply(x, y), out_axes
     return _matrix_product(x, y, len(batch), len(inner)), out_axes
 
 
@@ -177,12 +181,12 @@ def _matrix_product(x: Tensor, y: Tensor, batch: int, inner: int) -> Tensor:
     y_sizes = _sizes(y)
     columns = _total(y_sizes[batch + inner :])
     y = _reshaped(y, [*y_sizes[:batch], summed, columns])
-    product = math_ops.matmul(x, y)
+    product = matmul_ops.matmul(x, y)
     return _reshaped(product, x_sizes[:-inner] + y_sizes[batch + inner :])
 
 
 def _transposed(x: Any, perm: list[int]) -> Any:
-    return x if perm == list(range(len(perm))) else array_ops.transpose(x, perm=perm)
+    return x if perm == list(range(len(perm))) else permute_ops.transpose(x, perm=perm)
 
 
 def _sizes(x: Tensor) -> list[Any]:
@@ -190,7 +194,7 @@ def _sizes(x: Tensor) -> list[Any]:
     sizes: list[Any] = x.get_shape().as_list()
     unknown = [i for i, size in enumerate(sizes) if size is None]
     if unknown:
-        dynamic = array_ops.shape(x)
+        dynamic = shape_ops.shape(x)
         for i in unknown:
             sizes[i] = dynamic[i]
     return sizes
@@ -210,7 +214,7 @@ def _reshaped(x: Tensor, sizes: list[Any]) -> Tensor:
         for own, size in zip(known, sizes, strict=True)
     ):
         return x
-    return array_ops.reshape(x, tuple(sizes))
+    return reshape_ops.reshape(x, tuple(sizes))
 
 
 # --- everything at once ------------------------------------------------------
@@ -229,7 +233,7 @@ def _by_broadcasting(labels: list[str], out_labels: str, inputs: list[Any]) -> T
             )
         ordered = sorted(axes, key=order.index)
         if list(axes) != ordered:
-            inputs[i] = array_ops.transpose(x, [axes.find(a) for a in ordered])
+            inputs[i] = permute_ops.transpose(x, [axes.find(a) for a in ordered])
         sizes = dict(zip(ordered, inputs[i].get_shape().as_list(), strict=True))
         shapes.append([(sizes[a] or -1) if a in sizes else 1 for a in order])
     for j, letter in enumerate(order):
@@ -237,8 +241,8 @@ def _by_broadcasting(labels: list[str], out_labels: str, inputs: list[Any]) -> T
             raise ValueError(f"Dimension mismatch on axis: {letter}")
     product: Any = 1
     for expanded in [
-        array_ops.reshape(x, shape) for x, shape in zip(inputs, shapes, strict=True)
+        reshape_ops.reshape(x, shape) for x, shape in zip(inputs, shapes, strict=True)
     ]:
         product *= expanded
     summed = [j for j, letter in enumerate(order) if letter not in out_labels]
-    return math_ops.reduce_sum(product, summed)
+    return reductions_ops.reduce_sum(product, summed)

@@ -11,9 +11,19 @@ from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import concat as concat_ops
+from tensorloom.ops.array import permute as permute_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
 from tensorloom.ops.array.argument_aliases import either
-from tensorloom.ops.math import math_ops
+from tensorloom.ops.indexing import selection as selection_ops
+from tensorloom.ops.linalg import matrix_diag as matrix_diag_ops
+from tensorloom.ops.math import binary as binary_ops
+from tensorloom.ops.math import complex as complex_ops
+from tensorloom.ops.math import elementwise as elementwise_ops
+from tensorloom.ops.math import sequence as sequence_ops
+from tensorloom.ops.math.cast import cast
+from tensorloom.ops.reductions import reductions as reductions_ops
 
 _AXIS_MESSAGE = "'axis' must be None, an integer, or a tuple of 2 unique integers"
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
@@ -25,7 +35,9 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal of each matrix of x [..., n, m]."""
     with name_scope(name, "Trace", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        return math_ops.reduce_sum(array_ops.matrix_diag_part(x), [-1], name=scope)
+        return reductions_ops.reduce_sum(
+            matrix_diag_ops.matrix_diag_part(x), [-1], name=scope
+        )
 
 
 @export("norm", "linalg.norm")
@@ -55,14 +67,14 @@ def norm(
             if of_matrix and ord in [2, 2.0]:
                 result = _largest_singular_value(tensor, axes)
             else:
-                result = math_ops.sqrt(
-                    math_ops.reduce_sum(
-                        tensor * math_ops.conj(tensor), axes, keepdims=True
+                result = elementwise_ops.sqrt(
+                    reductions_ops.reduce_sum(
+                        tensor * complex_ops.conj(tensor), axes, keepdims=True
                     )
                 )
         else:
-            result = _sum_norm(math_ops.abs(tensor), ord, axes, of_matrix)
-        return result if keepdims else array_ops.squeeze(result, axes)
+            result = _sum_norm(elementwise_ops.abs(tensor), ord, axes, of_matrix)
+        return result if keepdims else reshape_ops.squeeze(result, axes)
 
 
 def _check_matrix(order: Any, axis: Any) -> tuple[int, ...]:
@@ -91,31 +103,37 @@ def _sum_norm(
     """The norms that need absolute values: 1, infinity, and p of vectors."""
     first = None if axes is None else axes[0]
     if order == 1:
-        result = math_ops.reduce_sum(sizes, first, keepdims=True)
+        result = reductions_ops.reduce_sum(sizes, first, keepdims=True)
         if of_matrix and axes is not None:
-            result = math_ops.reduce_max(result, axes[-1], keepdims=True)
+            result = reductions_ops.reduce_max(result, axes[-1], keepdims=True)
         return result
     if order == np.inf:
         if of_matrix and axes is not None:
-            sizes = math_ops.reduce_sum(sizes, axes[1], keepdims=True)
-        return math_ops.reduce_max(sizes, first, keepdims=True)
-    powers = math_ops.reduce_sum(math_ops.pow(sizes, order), axes, keepdims=True)
-    return math_ops.pow(powers, 1.0 / order)
+            sizes = reductions_ops.reduce_sum(sizes, axes[1], keepdims=True)
+        return reductions_ops.reduce_max(sizes, first, keepdims=True)
+    powers = reductions_ops.reduce_sum(
+        binary_ops.pow(sizes, order), axes, keepdims=True
+    )
+    return binary_ops.pow(powers, 1.0 / order)
 
 
 def _largest_singular_value(tensor: Tensor, axes: tuple[int, ...] | None) -> Tensor:
     """The 2-norm of the matrices along two axes, which keep size 1."""
-    rank = array_ops.rank(tensor)
+    rank = shape_ops.rank(tensor)
     given = convert_to_tensor(axes)
-    positive = array_ops.where(given >= 0, given, given + rank)
-    every = math_ops.range(rank)
-    perm = array_ops.concat([array_ops.setdiff1d(every, positive)[0], positive], axis=0)
-    permuted = array_ops.transpose(tensor, perm=perm)
+    positive = selection_ops.where(given >= 0, given, given + rank)
+    every = sequence_ops.range(rank)
+    perm = concat_ops.concat(
+        [selection_ops.setdiff1d(every, positive)[0], positive], axis=0
+    )
+    permuted = permute_ops.transpose(tensor, perm=perm)
     values = apply_op("Svd", input=permuted, compute_uv=False)[0]
-    largest = math_ops.reduce_max(math_ops.abs(values), axis=-1, keepdims=True)
-    largest = array_ops.expand_dims(largest, axis=-1)
-    inverse = math_ops.cast(array_ops.invert_permutation(perm), dtypes.int32)
-    return array_ops.transpose(largest, perm=inverse)
+    largest = reductions_ops.reduce_max(
+        elementwise_ops.abs(values), axis=-1, keepdims=True
+    )
+    largest = reshape_ops.expand_dims(largest, axis=-1)
+    inverse = cast(permute_ops.invert_permutation(perm), dtypes.int32)
+    return permute_ops.transpose(largest, perm=inverse)
 
 
 @export("linalg.normalize")
@@ -129,5 +147,5 @@ def normalize(
     """
     with name_scope(name, "normalize", [tensor]):
         tensor = convert_to_tensor(tensor)
-        size = math_ops.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        size = cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
         return tensor / size, size

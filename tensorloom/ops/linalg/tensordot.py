@@ -11,8 +11,16 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.ops.array import array_ops
-from tensorloom.ops.math import math_ops
+from tensorloom.ops.array import concat as concat_ops
+from tensorloom.ops.array import permute as permute_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
+from tensorloom.ops.array import stack as stack_ops
+from tensorloom.ops.indexing import gather as gather_ops
+from tensorloom.ops.indexing import selection as selection_ops
+from tensorloom.ops.linalg import matmul as matmul_ops
+from tensorloom.ops.math import sequence as sequence_ops
+from tensorloom.ops.reductions import reductions as reductions_ops
 
 
 @export("tensordot", "linalg.tensordot")
@@ -32,13 +40,13 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         axes_a, axes_b = _axes_of_both(a, axes)
         matrix_a, free_a, known_a = _as_matrix(a, axes_a, summed_first=False)
         matrix_b, free_b, known_b = _as_matrix(b, axes_b, summed_first=True)
-        product = math_ops.matmul(matrix_a, matrix_b)
+        product = matmul_ops.matmul(matrix_a, matrix_b)
         if isinstance(free_a, list) and isinstance(free_b, list):
-            return array_ops.reshape(product, free_a + free_b, name=scope)
+            return reshape_ops.reshape(product, free_a + free_b, name=scope)
         free_a = convert_to_tensor(free_a, dtype=dtypes.int32)
         free_b = convert_to_tensor(free_b, dtype=dtypes.int32)
-        product = array_ops.reshape(
-            product, array_ops.concat([free_a, free_b], 0), name=scope
+        product = reshape_ops.reshape(
+            product, concat_ops.concat([free_a, free_b], 0), name=scope
         )
         if known_a is not None and known_b is not None:
             product.set_shape(known_a + known_b)
@@ -70,10 +78,10 @@ def _last_and_first(a: Tensor, count: int) -> tuple[Any, Any]:
         raise ValueError("'axes' must be at least 0.")
     rank = a.shape.rank
     if rank is None:
-        dynamic = array_ops.rank(a)
+        dynamic = shape_ops.rank(a)
         return (
-            math_ops.range(dynamic - count, dynamic, dtype=dtypes.int32),
-            math_ops.range(count, dtype=dtypes.int32),
+            sequence_ops.range(dynamic - count, dynamic, dtype=dtypes.int32),
+            sequence_ops.range(count, dtype=dtypes.int32),
         )
     if count > rank:
         raise ValueError(
@@ -100,39 +108,39 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, A
             for v, n in ((axes, "axes"), (free, "free"))
         ]
         matrix, sizes = _dynamic_matrix(
-            x, array_ops.shape(x), free_tensor[0], free_tensor[1], summed_first
+            x, shape_ops.shape(x), free_tensor[0], free_tensor[1], summed_first
         )
         return matrix, sizes, free_dims
     rows = math.prod(dims[i] or 0 for i in free)
     columns = math.prod(dims[i] or 0 for i in axes)
     perm = [*axes, *free] if summed_first else [*free, *axes]
     shape = [columns, rows] if summed_first else [rows, columns]
-    matrix = array_ops.reshape(array_ops.transpose(x, perm), shape)
+    matrix = reshape_ops.reshape(permute_ops.transpose(x, perm), shape)
     return matrix, free_dims, free_dims
 
 
 def _matrix_of_unknown_rank(
     x: Tensor, axes: Any, summed_first: bool
 ) -> tuple[Tensor, Tensor]:
-    shape = array_ops.shape(x)
-    rank = array_ops.rank(x)
+    shape = shape_ops.shape(x)
+    rank = shape_ops.rank(x)
     axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
-    axes = array_ops.where(axes >= 0, axes, axes + rank)
-    free, _ = array_ops.setdiff1d(math_ops.range(rank), axes)
+    axes = selection_ops.where(axes >= 0, axes, axes + rank)
+    free, _ = selection_ops.setdiff1d(sequence_ops.range(rank), axes)
     return _dynamic_matrix(x, shape, axes, free, summed_first)
 
 
 def _dynamic_matrix(
     x: Tensor, shape: Tensor, axes: Tensor, free: Tensor, summed_first: bool
 ) -> tuple[Tensor, Tensor]:
-    free_sizes = array_ops.gather(shape, free)
-    summed_sizes = array_ops.gather(shape, axes)
-    rows = math_ops.reduce_prod(free_sizes)
-    columns = math_ops.reduce_prod(summed_sizes)
+    free_sizes = gather_ops.gather(shape, free)
+    summed_sizes = gather_ops.gather(shape, axes)
+    rows = reductions_ops.reduce_prod(free_sizes)
+    columns = reductions_ops.reduce_prod(summed_sizes)
     if summed_first:
-        perm = array_ops.concat([axes, free], 0)
-        matrix_shape = array_ops.stack([columns, rows])
+        perm = concat_ops.concat([axes, free], 0)
+        matrix_shape = stack_ops.stack([columns, rows])
     else:
-        perm = array_ops.concat([free, axes], 0)
-        matrix_shape = array_ops.stack([rows, columns])
-    return array_ops.reshape(array_ops.transpose(x, perm), matrix_shape), free_sizes
+        perm = concat_ops.concat([free, axes], 0)
+        matrix_shape = stack_ops.stack([rows, columns])
+    return reshape_ops.reshape(permute_ops.transpose(x, perm), matrix_shape), free_sizes

@@ -12,7 +12,6 @@ from tensorloom.framework.registry.shape_inference import broadcast_binary_shape
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.ops.math import binary_grad as grads
 from tensorloom.ops.math.cast import cast
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class BinaryBuilder(Protocol):
 
 
 def _register(
-    op: str, types: str, gradient: Any, doc: str, commutative: bool = False
+    op: str, types: str, doc: str, commutative: bool = False, gradient: Any = None
 ) -> None:
     register_op(
         op,
@@ -63,12 +62,12 @@ def binary_builder(op: str, *names: str, doc: str) -> BinaryBuilder:
 def _binary(
     op: str,
     types: str,
-    gradient: Any,
     doc: str,
     *names: str,
     commutative: bool = False,
+    gradient: Any = None,
 ) -> BinaryBuilder:
-    _register(op, types, gradient, doc, commutative)
+    _register(op, types, doc, commutative, gradient)
     return binary_builder(op, *names, doc=doc)
 
 
@@ -77,7 +76,6 @@ def _binary(
 add = _binary(
     "Add",
     f"{_REALS}, uint8, int8, int16, int32, int64, {_COMPLEX}, string",
-    grads.add_grad,
     "x + y, elementwise; strings are joined.",
     "math.add",
     "add",
@@ -85,17 +83,13 @@ add = _binary(
 add_v2 = _binary(
     "AddV2",
     f"{_REALS}, uint8, int8, int16, int32, int64, {_COMPLEX}, uint16, uint32, uint64",
-    grads.add_grad,
     "x + y, elementwise.",
     commutative=True,
 )
-subtract = _binary(
-    "Sub", _ALL, grads.sub_grad, "x - y, elementwise.", "math.subtract", "subtract"
-)
+subtract = _binary("Sub", _ALL, "x - y, elementwise.", "math.subtract", "subtract")
 multiply = _binary(
     "Mul",
     _ALL,
-    grads.mul_grad,
     "x * y, elementwise.",
     "math.multiply",
     "multiply",
@@ -104,13 +98,11 @@ multiply = _binary(
 mul_no_nan = _binary(
     "MulNoNan",
     f"half, float, double, {_COMPLEX}, bfloat16",
-    grads.mul_no_nan_grad,
     "x * y, and 0 where y is 0 even if x is infinite or NaN.",
 )
 squared_difference = _binary(
     "SquaredDifference",
     f"{_REALS}, int32, int64, {_COMPLEX}",
-    grads.squared_difference_grad,
     "(x - y) * (x - y), conjugating one factor.",
     "math.squared_difference",
     "squared_difference",
@@ -119,32 +111,28 @@ squared_difference = _binary(
 
 # --- quotients ---------------------------------------------------------------
 
-_register("Div", _ALL, grads.div_grad, "x / y; integer quotients are truncated.")
-realdiv = _binary("RealDiv", _ALL, grads.real_div_grad, "x / y for reals.", "realdiv")
+_register("Div", _ALL, "x / y; integer quotients are truncated.")
+realdiv = _binary("RealDiv", _ALL, "x / y for reals.", "realdiv")
 floor_div = _binary(
     "FloorDiv",
     _ALL,
-    grads.no_grads,
     "x / y, rounded to the next integer below.",
     "floor_div",
 )
 truncatediv = _binary(
     "TruncateDiv",
     _ALL,
-    grads.no_grads,
     "x / y; integer quotients are rounded toward zero.",
     "truncatediv",
 )
 _register(
     "DivNoNan",
     f"half, float, double, {_COMPLEX}, bfloat16",
-    grads.div_no_nan_grad,
     "x / y, and 0 where y is 0.",
 )
 floormod = _binary(
     "FloorMod",
     _ORDERED,
-    grads.floor_mod_grad,
     "The remainder of floor division; it has the sign of y.",
     "floormod",
     "math.floormod",
@@ -155,27 +143,23 @@ mod = floormod
 truncatemod = _binary(
     "TruncateMod",
     f"int32, int64, {_REALS}",
-    None,
     "The remainder of truncated division; it has the sign of x.",
     "truncatemod",
 )
 _register(
     "Mod",
     "int32, int64, half, bfloat16, float, double",
-    None,
     "The remainder of truncated division, as C's `%`.",
 )
 xdivy = _binary(
     "Xdivy",
     f"half, float, double, {_COMPLEX}, bfloat16",
-    grads.xdivy_grad,
     "x / y, and 0 where x is 0.",
     "math.xdivy",
 )
 xlogy = _binary(
     "Xlogy",
     f"half, float, double, {_COMPLEX}, bfloat16",
-    grads.xlogy_grad,
     "x * log(y), and 0 where x is 0.",
     "math.xlogy",
 )
@@ -185,13 +169,11 @@ xlogy = _binary(
 _register(
     "Pow",
     f"bfloat16, float, half, double, int32, int64, {_COMPLEX}, int8, int16",
-    grads.pow_grad,
     "x ** y, elementwise.",
 )
 maximum = _binary(
     "Maximum",
     f"{_REALS}, int32, int64, int8, uint8, int16, uint16, uint32, uint64",
-    grads.maximum_grad,
     "The larger of x and y, elementwise.",
     "math.maximum",
     "maximum",
@@ -199,7 +181,6 @@ maximum = _binary(
 minimum = _binary(
     "Minimum",
     f"{_REALS}, int32, int64, int8, uint8, int16, uint16, uint32, uint64",
-    grads.minimum_grad,
     "The smaller of x and y, elementwise.",
     "math.minimum",
     "minimum",
@@ -210,7 +191,6 @@ register_op(
     outputs=["z: T"],
     attrs=[f"T: {{{_REALS}}}"],
     shape_fn=broadcast_binary_shape,
-    gradient=grads.atan2_grad,
     doc="The angle of the point (x, y).",
 )
 register_op(
@@ -219,7 +199,6 @@ register_op(
     outputs=["output: T"],
     attrs=["T: {double, float} = DT_FLOAT"],
     shape_fn=broadcast_binary_shape,
-    gradient=grads.next_after_grad,
     doc="The next number after x1 in the direction of x2.",
 )
 
@@ -228,40 +207,40 @@ register_op(
 bitwise_and = _binary(
     "BitwiseAnd",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "Bits that are set in both.",
     "bitwise.bitwise_and",
     commutative=True,
+    gradient=NOT_DIFFERENTIABLE,
 )
 bitwise_or = _binary(
     "BitwiseOr",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "Bits that are set in one or both.",
     "bitwise.bitwise_or",
     commutative=True,
+    gradient=NOT_DIFFERENTIABLE,
 )
 bitwise_xor = _binary(
     "BitwiseXor",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "Bits that are set in exactly one.",
     "bitwise.bitwise_xor",
     commutative=True,
+    gradient=NOT_DIFFERENTIABLE,
 )
 left_shift = _binary(
     "LeftShift",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "x with its bits moved up by y places.",
     "bitwise.left_shift",
+    gradient=NOT_DIFFERENTIABLE,
 )
 right_shift = _binary(
     "RightShift",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "x with its bits moved down by y places; the sign stays.",
     "bitwise.right_shift",
+    gradient=NOT_DIFFERENTIABLE,
 )
 
 # --- builders with more to them ----------------------------------------------

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
-    Operation,
     Tensor,
-    control_dependencies,
     name_scope,
 )
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.registry.op_registry import GradientFn, register_op
+from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import (
     InferenceContext,
     broadcast_binary_shape,
@@ -20,9 +18,7 @@ from tensorloom.framework.registry.shape_inference import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.ops.array import array_ops
-from tensorloom.ops.math import math_ops
-from tensorloom.ops.math.broadcast_grad import reductions
+from tensorloom.ops.array import fill as fill_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.tensor_shape import TensorShape
@@ -31,11 +27,6 @@ _TO_REAL = (
     "T: {complex64, complex128} = DT_COMPLEX64",
     "Tout: {float, double} = DT_FLOAT",
 )
-
-
-def _complex_grad(op: Operation, grad: Tensor) -> list[Tensor]:
-    to_real, to_imag = reductions(op.inputs[0], op.inputs[1])
-    return [to_real(math_ops.real(grad)), to_imag(math_ops.imag(grad))]
 
 
 register_op(
@@ -47,14 +38,12 @@ register_op(
         "Tout: {complex64, complex128} = DT_COMPLEX64",
     ],
     shape_fn=broadcast_binary_shape,
-    gradient=_complex_grad,
     doc="The complex number of a real and an imaginary part.",
 )
 
 
 def _register_part(
     op: str,
-    gradient: GradientFn,
     doc: str,
     argument: str = "input",
     out: str = "output",
@@ -65,44 +54,14 @@ def _register_part(
         outputs=[f"{out}: Tout"],
         attrs=_TO_REAL,
         shape_fn=unchanged_shape,
-        gradient=gradient,
         doc=doc,
     )
 
 
-def _real_grad(op: Operation, grad: Tensor) -> Tensor:
-    zero = array_ops.constant(0, dtype=grad.dtype)
-    return math_ops.complex(grad, zero)
-
-
-def _imag_grad(op: Operation, grad: Tensor) -> Tensor:
-    zero = array_ops.constant(0, dtype=grad.dtype)
-    return math_ops.complex(zero, grad)
-
-
-def _angle_grad(op: Operation, grad: Tensor) -> Tensor:
-    """-dy / (imag(x) + i real(x))."""
-    x = op.inputs[0]
-    with control_dependencies([grad]):
-        re = math_ops.real(x)
-        im = math_ops.imag(x)
-        inverse = math_ops.reciprocal(math_ops.complex(im, re))
-        zero = array_ops.constant(0, dtype=grad.dtype)
-        return -math_ops.complex(grad, zero) * inverse
-
-
-def _complex_abs_grad(op: Operation, grad: Tensor) -> Tensor:
-    """dy * x / |x|, and 0 at 0."""
-    return math_ops.div_no_nan(
-        math_ops.complex(grad, array_ops.zeros_like(grad)) * op.inputs[0],
-        math_ops.complex(op.outputs[0], array_ops.zeros_like(op.outputs[0])),
-    )
-
-
-_register_part("Real", _real_grad, "The real part.")
-_register_part("Imag", _imag_grad, "The imaginary part.")
-_register_part("Angle", _angle_grad, "The argument, in (-pi, pi].")
-_register_part("ComplexAbs", _complex_abs_grad, "The modulus.", "x", "y")
+_register_part("Real", "The real part.")
+_register_part("Imag", "The imaginary part.")
+_register_part("Angle", "The argument, in (-pi, pi].")
+_register_part("ComplexAbs", "The modulus.", "x", "y")
 
 
 def _conj_shape(c: InferenceContext) -> TensorShape:
@@ -112,17 +71,12 @@ def _conj_shape(c: InferenceContext) -> TensorShape:
     return c.input_shape(0)
 
 
-def _conj_grad(op: Operation, grad: Tensor) -> Tensor:
-    return math_ops.conj(grad)
-
-
 register_op(
     "Conj",
     inputs=["input: T"],
     outputs=["output: T"],
     attrs=["T: {complex64, complex128, variant} = DT_COMPLEX64"],
     shape_fn=_conj_shape,
-    gradient=_conj_grad,
     doc="The complex conjugate.",
 )
 
@@ -180,7 +134,7 @@ def _part(op: str, input: Any, name: str | None) -> Tensor:
     with name_scope(name, op, [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if not input.dtype.is_complex:
-            return array_ops.zeros_like(input)
+            return fill_ops.zeros_like(input)
         return apply_op(  # type: ignore[no-any-return]
             op, scope, input=input, Tout=input.dtype.real_dtype
         )

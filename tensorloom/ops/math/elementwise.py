@@ -9,12 +9,10 @@ from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import (
     NOT_DIFFERENTIABLE,
-    GradientFn,
     register_op,
 )
 from tensorloom.framework.registry.shape_inference import unchanged_shape
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.ops.math import elementwise_grad as grads
 
 _REALS: Final = "bfloat16, half, float, double"
 _FLOATS: Final = f"{_REALS}, complex64, complex128"
@@ -29,7 +27,7 @@ class UnaryBuilder(Protocol):
 
 
 def _register(
-    op: str, types: str, gradient: Any, doc: str, output: str = "y: T"
+    op: str, types: str, doc: str, output: str = "y: T", gradient: Any = None
 ) -> None:
     register_op(
         op,
@@ -53,13 +51,13 @@ def unary_builder(op: str, *names: str, doc: str) -> UnaryBuilder:
     return export(*names)(build)
 
 
-def _unary(op: str, types: str, gradient: Any, doc: str, *names: str) -> UnaryBuilder:
-    _register(op, types, gradient, doc)
+def _unary(op: str, types: str, doc: str, *names: str) -> UnaryBuilder:
+    _register(op, types, doc)
     return unary_builder(op, *names, doc=doc)
 
 
 def _test(op: str, doc: str, *names: str) -> UnaryBuilder:
-    _register(op, _REALS, None, doc, output="y: bool")
+    _register(op, _REALS, doc, output="y: bool")
     return unary_builder(op, *names, doc=doc)
 
 
@@ -68,16 +66,12 @@ def _test(op: str, doc: str, *names: str) -> UnaryBuilder:
 _register(
     "Abs",
     f"{_REALS}, int8, int16, int32, int64",
-    grads.abs_grad,
     "The absolute value, elementwise.",
 )
-negative = _unary(
-    "Neg", _NUMBERS, grads.neg_grad, "-x, elementwise.", "negative", "math.negative"
-)
+negative = _unary("Neg", _NUMBERS, "-x, elementwise.", "negative", "math.negative")
 sign = _unary(
     "Sign",
     _NUMBERS,
-    grads.sign_grad,
     "-1, 0 or 1 by the sign of x; x / |x| for complex x.",
     "sign",
     "math.sign",
@@ -85,60 +79,43 @@ sign = _unary(
 square = _unary(
     "Square",
     f"{_NUMBERS}, uint8, uint16, uint32, uint64",
-    grads.square_grad,
     "x * x, elementwise.",
     "square",
     "math.square",
 )
-sqrt = _unary(
-    "Sqrt", _FLOATS, grads.sqrt_grad_of, "The square root.", "sqrt", "math.sqrt"
-)
-rsqrt = _unary(
-    "Rsqrt", _FLOATS, grads.rsqrt_grad_of, "1 / sqrt(x).", "rsqrt", "math.rsqrt"
-)
+sqrt = _unary("Sqrt", _FLOATS, "The square root.", "sqrt", "math.sqrt")
+rsqrt = _unary("Rsqrt", _FLOATS, "1 / sqrt(x).", "rsqrt", "math.rsqrt")
 reciprocal = _unary(
     "Reciprocal",
     _NUMBERS,
-    grads.reciprocal_grad_of,
     "1 / x, elementwise.",
     "math.reciprocal",
     "reciprocal",
 )
-_register("Inv", _NUMBERS, grads.reciprocal_grad_of, "1 / x, elementwise.")
+_register("Inv", _NUMBERS, "1 / x, elementwise.")
 
 # --- exponentials and logarithms ---------------------------------------------
 
-exp = _unary("Exp", _FLOATS, grads.exp_grad, "e ** x.", "exp", "math.exp")
-expm1 = _unary("Expm1", _FLOATS, grads.expm1_grad, "e ** x - 1.", "math.expm1", "expm1")
-log = _unary("Log", _FLOATS, grads.log_grad, "ln x.", "math.log", "log")
-log1p = _unary("Log1p", _FLOATS, grads.log1p_grad, "ln(1 + x).", "math.log1p", "log1p")
-_register("Sigmoid", _FLOATS, grads.sigmoid_grad_of, "1 / (1 + e ** -x).")
-_register("Tanh", _FLOATS, grads.tanh_grad_of, "The hyperbolic tangent.")
+exp = _unary("Exp", _FLOATS, "e ** x.", "exp", "math.exp")
+expm1 = _unary("Expm1", _FLOATS, "e ** x - 1.", "math.expm1", "expm1")
+log = _unary("Log", _FLOATS, "ln x.", "math.log", "log")
+log1p = _unary("Log1p", _FLOATS, "ln(1 + x).", "math.log1p", "log1p")
+_register("Sigmoid", _FLOATS, "1 / (1 + e ** -x).")
+_register("Tanh", _FLOATS, "The hyperbolic tangent.")
 
 # --- trigonometry ------------------------------------------------------------
 
-sin = _unary("Sin", _FLOATS, grads.sin_grad, "The sine.", "math.sin", "sin")
-cos = _unary("Cos", _FLOATS, grads.cos_grad, "The cosine.", "math.cos", "cos")
-tan = _unary("Tan", _LONG_NUMBERS, grads.tan_grad, "The tangent.", "math.tan", "tan")
-asin = _unary(
-    "Asin", _LONG_NUMBERS, grads.asin_grad, "The inverse sine.", "math.asin", "asin"
-)
-acos = _unary(
-    "Acos", _LONG_NUMBERS, grads.acos_grad, "The inverse cosine.", "math.acos", "acos"
-)
-atan = _unary(
-    "Atan", _LONG_NUMBERS, grads.atan_grad, "The inverse tangent.", "math.atan", "atan"
-)
-sinh = _unary(
-    "Sinh", _FLOATS, grads.sinh_grad, "The hyperbolic sine.", "math.sinh", "sinh"
-)
-cosh = _unary(
-    "Cosh", _FLOATS, grads.cosh_grad, "The hyperbolic cosine.", "math.cosh", "cosh"
-)
+sin = _unary("Sin", _FLOATS, "The sine.", "math.sin", "sin")
+cos = _unary("Cos", _FLOATS, "The cosine.", "math.cos", "cos")
+tan = _unary("Tan", _LONG_NUMBERS, "The tangent.", "math.tan", "tan")
+asin = _unary("Asin", _LONG_NUMBERS, "The inverse sine.", "math.asin", "asin")
+acos = _unary("Acos", _LONG_NUMBERS, "The inverse cosine.", "math.acos", "acos")
+atan = _unary("Atan", _LONG_NUMBERS, "The inverse tangent.", "math.atan", "atan")
+sinh = _unary("Sinh", _FLOATS, "The hyperbolic sine.", "math.sinh", "sinh")
+cosh = _unary("Cosh", _FLOATS, "The hyperbolic cosine.", "math.cosh", "cosh")
 asinh = _unary(
     "Asinh",
     _FLOATS,
-    grads.asinh_grad,
     "The inverse hyperbolic sine.",
     "math.asinh",
     "asinh",
@@ -146,7 +123,6 @@ asinh = _unary(
 acosh = _unary(
     "Acosh",
     _FLOATS,
-    grads.acosh_grad,
     "The inverse hyperbolic cosine.",
     "math.acosh",
     "acosh",
@@ -154,7 +130,6 @@ acosh = _unary(
 atanh = _unary(
     "Atanh",
     _FLOATS,
-    grads.atanh_grad,
     "The inverse hyperbolic tangent.",
     "math.atanh",
     "atanh",
@@ -162,23 +137,16 @@ atanh = _unary(
 
 # --- rounding and tests ------------------------------------------------------
 
-floor = _unary(
-    "Floor", _REALS, grads.no_grad, "The next integer below.", "floor", "math.floor"
-)
-ceil = _unary(
-    "Ceil", _REALS, grads.no_grad, "The next integer above.", "math.ceil", "ceil"
-)
+floor = _unary("Floor", _REALS, "The next integer below.", "floor", "math.floor")
+ceil = _unary("Ceil", _REALS, "The next integer above.", "math.ceil", "ceil")
 rint = _unary(
     "Rint",
     _REALS,
-    grads.no_grad,
     "The nearest integer; halves go to the even one.",
     "math.rint",
     "rint",
 )
-_register(
-    "Round", _NUMBERS, grads.no_grad, "The nearest integer; halves go to the even one."
-)
+_register("Round", _NUMBERS, "The nearest integer; halves go to the even one.")
 is_nan = _test("IsNan", "Where x is NaN.", "math.is_nan", "debugging.is_nan", "is_nan")
 is_inf = _test(
     "IsInf", "Where x is infinite.", "math.is_inf", "debugging.is_inf", "is_inf"
@@ -193,12 +161,11 @@ is_finite = _test(
 
 # --- error and gamma functions -----------------------------------------------
 
-erf = _unary("Erf", _REALS, grads.erf_grad, "The error function.", "math.erf", "erf")
-erfc = _unary("Erfc", _REALS, grads.erfc_grad, "1 - erf(x).", "math.erfc", "erfc")
+erf = _unary("Erf", _REALS, "The error function.", "math.erf", "erf")
+erfc = _unary("Erfc", _REALS, "1 - erf(x).", "math.erfc", "erfc")
 lgamma = _unary(
     "Lgamma",
     _REALS,
-    grads.lgamma_grad,
     "ln |gamma(x)|.",
     "math.lgamma",
     "lgamma",
@@ -206,7 +173,6 @@ lgamma = _unary(
 digamma = _unary(
     "Digamma",
     _REALS,
-    grads.digamma_grad,
     "The derivative of ln gamma(x).",
     "math.digamma",
     "digamma",
@@ -214,14 +180,12 @@ digamma = _unary(
 bessel_i0e = _unary(
     "BesselI0e",
     _REALS,
-    grads.bessel_i0e_grad,
     "The Bessel function I0(x), times e ** -|x|.",
     "math.bessel_i0e",
 )
 bessel_i1e = _unary(
     "BesselI1e",
     _REALS,
-    grads.bessel_i1e_grad,
     "The Bessel function I1(x), times e ** -|x|.",
     "math.bessel_i1e",
 )
@@ -229,34 +193,23 @@ bessel_i1e = _unary(
 # --- gradients that are ops --------------------------------------------------
 
 
-def _register_gradient_op(op: str, gradient: GradientFn, doc: str) -> None:
+def _register_gradient_op(op: str, doc: str) -> None:
     register_op(
         op,
         inputs=["y: T", "dy: T"],
         outputs=["z: T"],
         attrs=[f"T: {{{_FLOATS}}}"],
         shape_fn=unchanged_shape,
-        gradient=gradient,
         doc=doc,
     )
 
 
-_register_gradient_op(
-    "TanhGrad", grads.tanh_grad_grad, "The gradient of Tanh: dy * (1 - y * y)."
-)
-_register_gradient_op(
-    "SigmoidGrad", grads.sigmoid_grad_grad, "The gradient of Sigmoid: dy * y * (1 - y)."
-)
-_register_gradient_op(
-    "SqrtGrad", grads.sqrt_grad_grad, "The gradient of Sqrt: dy * 0.5 / y."
-)
-_register_gradient_op(
-    "RsqrtGrad", grads.rsqrt_grad_grad, "The gradient of Rsqrt: dy * -0.5 * y ** 3."
-)
+_register_gradient_op("TanhGrad", "The gradient of Tanh: dy * (1 - y * y).")
+_register_gradient_op("SigmoidGrad", "The gradient of Sigmoid: dy * y * (1 - y).")
+_register_gradient_op("SqrtGrad", "The gradient of Sqrt: dy * 0.5 / y.")
+_register_gradient_op("RsqrtGrad", "The gradient of Rsqrt: dy * -0.5 * y ** 3.")
 for _op in ("ReciprocalGrad", "InvGrad"):
-    _register_gradient_op(
-        _op, grads.reciprocal_grad_grad, "The gradient of Reciprocal: -dy * y * y."
-    )
+    _register_gradient_op(_op, "The gradient of Reciprocal: -dy * y * y.")
 
 
 def reciprocal_grad(y: Any, dy: Any) -> Tensor:
@@ -332,12 +285,12 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 # --- bits --------------------------------------------------------------------
 
 _INTEGERS: Final = "int8, int16, int32, int64, uint8, uint16, uint32, uint64"
-_register("Invert", _INTEGERS, NOT_DIFFERENTIABLE, "Every bit flipped.")
+_register("Invert", _INTEGERS, "Every bit flipped.", gradient=NOT_DIFFERENTIABLE)
 invert = unary_builder("Invert", "bitwise.invert", doc="Every bit flipped.")
 _register(
     "PopulationCount",
     _INTEGERS,
-    NOT_DIFFERENTIABLE,
     "How many bits are set.",
     output="y: uint8",
+    gradient=NOT_DIFFERENTIABLE,
 )

@@ -1,7 +1,6 @@
 """The math builders in one import, as the other families use them.
 
-Each concept has a file of its own; this one gathers their names and installs Python's
-operators on tensors.
+Each concept has a file of its own; this one only gathers their names.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from tensorloom.ops.linalg.einsum_builder import einsum
 from tensorloom.ops.linalg.matmul import mat_mul, matmul, matvec, sparse_matmul
 from tensorloom.ops.linalg.norm import norm, trace
 from tensorloom.ops.linalg.tensordot import tensordot
-from tensorloom.ops.math import operators as math_ops_operators
-from tensorloom.ops.math.aggregate import accumulate_n, add_n
 from tensorloom.ops.math.binary import (
     add,
     add_v2,
@@ -117,7 +114,21 @@ from tensorloom.ops.math.elementwise import (
     tanh,
     tanh_grad,
 )
-from tensorloom.ops.math.reductions import (
+from tensorloom.ops.math.sequence import cross, linspace, polyval, range
+from tensorloom.ops.math.special import (
+    bessel_i0,
+    bessel_i1,
+    betainc,
+    igamma,
+    igammac,
+    lbeta,
+    polygamma,
+    zeta,
+)
+from tensorloom.ops.reductions.aggregate import accumulate_n, add_n
+from tensorloom.ops.reductions.bincount import bincount
+from tensorloom.ops.reductions.reduced_shape import reduced_shape
+from tensorloom.ops.reductions.reductions import (
     arg_max,
     arg_min,
     argmax,
@@ -135,9 +146,8 @@ from tensorloom.ops.math.reductions import (
     reduce_sum,
     reduce_variance,
 )
-from tensorloom.ops.math.reductions_grad import reduced_shape
-from tensorloom.ops.math.scan import cumprod, cumsum, cumulative_logsumexp
-from tensorloom.ops.math.segment import (
+from tensorloom.ops.reductions.scan import cumprod, cumsum, cumulative_logsumexp
+from tensorloom.ops.reductions.segment import (
     segment_max,
     segment_mean,
     segment_min,
@@ -152,17 +162,6 @@ from tensorloom.ops.math.segment import (
     unsorted_segment_prod,
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
-)
-from tensorloom.ops.math.sequence import bincount, cross, linspace, polyval, range
-from tensorloom.ops.math.special import (
-    bessel_i0,
-    bessel_i1,
-    betainc,
-    igamma,
-    igammac,
-    lbeta,
-    polygamma,
-    zeta,
 )
 
 __all__ = [
@@ -241,7 +240,6 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "mat_mul",
-    "math_ops_operators",
     "matmul",
     "matvec",
     "maximum",

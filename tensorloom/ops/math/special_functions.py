@@ -15,7 +15,7 @@ from tensorloom.framework.registry.shape_inference import (
 )
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math.broadcast_grad import reductions
+from tensorloom.ops.math.broadcast_gradient import reductions
 
 # Of a function: (x, y, derivative given x and y).
 _Slope = Callable[[Tensor, Tensor], Tensor]

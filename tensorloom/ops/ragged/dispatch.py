@@ -27,11 +27,9 @@ from tensorloom.ops.indexing import gather as gather_ops
 from tensorloom.ops.indexing import one_hot as one_hot_ops
 from tensorloom.ops.indexing import partition as partition_ops
 from tensorloom.ops.indexing import selection as selection_ops
-from tensorloom.ops.math import aggregate as math_ops_aggregate
 from tensorloom.ops.math import clip as clip_ops
 from tensorloom.ops.math import elementwise as math_ops_elementwise
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math import segment as math_ops_segment
 from tensorloom.ops.parsing import parsing_ops
 from tensorloom.ops.ragged import array as ragged_array_ops
 from tensorloom.ops.ragged import concat as ragged_concat_ops
@@ -46,6 +44,8 @@ from tensorloom.ops.ragged.ragged_tensor import (
     is_ragged,
     match_row_splits_dtypes,
 )
+from tensorloom.ops.reductions import aggregate as math_ops_aggregate
+from tensorloom.ops.reductions import segment as math_ops_segment
 from tensorloom.ops.strings import codec as string_codec_ops
 from tensorloom.ops.strings import string_ops
 from tensorloom.ops.strings import transform as string_transform_ops

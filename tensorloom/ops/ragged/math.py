@@ -16,7 +16,6 @@ from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math import segment as segments
 from tensorloom.ops.ragged import segment_ids as rows_of
 from tensorloom.ops.ragged.ragged_tensor import (
     RaggedTensor,
@@ -24,6 +23,7 @@ from tensorloom.ops.ragged.ragged_tensor import (
     is_ragged,
     match_row_splits_dtypes,
 )
+from tensorloom.ops.reductions import segment as segments
 
 _RANGE_TYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 

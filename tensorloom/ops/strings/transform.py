@@ -18,7 +18,7 @@ from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.argument_aliases import either
-from tensorloom.ops.math import reductions as math_ops_reductions
+from tensorloom.ops.reductions import reductions as math_ops_reductions
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor

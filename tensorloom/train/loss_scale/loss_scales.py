@@ -20,7 +20,7 @@ from tensorloom.framework.types.trackable import Trackable, TrackableReference
 from tensorloom.ops.control_flow.builders import group, no_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.math.binary import maximum
-from tensorloom.ops.math.reductions import reduce_all
+from tensorloom.ops.reductions.reductions import reduce_all
 
 
 @export("train.experimental.LossScale")

@@ -14,8 +14,8 @@ from tensorloom.framework.graph.graph import GraphKeys, get_collection, name_sco
 from tensorloom.losses.weighted import Reduction, compute_weighted_loss
 from tensorloom.ops.array.fill import ones_like
 from tensorloom.ops.control_flow.builders import group
-from tensorloom.ops.math.aggregate import add_n
-from tensorloom.ops.math.reductions import reduce_sum
+from tensorloom.ops.reductions.aggregate import add_n
+from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.saved_model import constants
 from tensorloom.summary import summary
 from tensorloom.train import training_util

@@ -1,4 +1,4 @@
-"""Arithmetic, comparison, reductions, segments and special functions.
+"""Arithmetic, comparison and special functions, element by element.
 
 Loops that numba compiles.
 """

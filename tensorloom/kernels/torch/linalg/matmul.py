@@ -1,10 +1,10 @@
-"""Kernels of the matrix products, of Cross, and of sums over a list."""
+"""Kernels of the matrix products."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import torch
 
@@ -17,9 +17,8 @@ from tensorloom.framework.registry.op_kernel import (
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.linalg.matmul import check_batches, check_matrices
 from tensorloom.kernels.host.math.errors import shape_text
-from tensorloom.kernels.host.math.sequence import check_cross, check_same_shapes
 from tensorloom.kernels.torch.linalg.matrix_product import matrix_product
-from tensorloom.kernels.torch.math.dtypes import FLOATS, INTEGERS, NUMBERS, TORCH_DTYPES
+from tensorloom.kernels.torch.math.dtypes import FLOATS, INTEGERS, TORCH_DTYPES
 
 _Product = Callable[..., torch.Tensor]
 
@@ -129,32 +128,3 @@ def _sparse_mat_mul(c: OpKernelConstruction) -> Compute:
         return torch.mm(x, y)
 
     return compute
-
-
-@kernel("Cross", types={"T": NUMBERS})
-def _cross(c: OpKernelConstruction) -> Compute:
-    def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        check_cross(tuple(a.shape), tuple(b.shape))
-        product: torch.Tensor = torch.linalg.cross(a, b)
-        return product
-
-    return compute
-
-
-@kernel(("AddN", "AccumulateNV2"), types={"T": NUMBERS}, aliases=True)
-def _add_n(c: OpKernelConstruction) -> Compute:
-    name, op = c.node_name, c.op
-    shapes = {s.dims_tuple for s in c.input_shapes}
-    known = len(shapes) == 1 and None not in (shapes.pop() or (None,))
-
-    def compute(*inputs: Any) -> torch.Tensor:
-        if not known:
-            check_same_shapes(name, op, inputs)
-        if len(inputs) == 1:
-            return inputs[0]  # type: ignore[no-any-return]
-        total = torch.add(inputs[0], inputs[1])
-        for value in inputs[2:]:
-            total.add_(value)
-        return total
-
-    return torch.add if known and len(c.input_shapes) == 2 else compute

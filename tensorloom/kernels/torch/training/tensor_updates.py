@@ -27,7 +27,7 @@ from tensorloom.kernels.host.training.update_rules import (
     scalar_quotient,
     scalar_sqrt,
 )
-from tensorloom.kernels.torch.math.segment_sums import sum_segments
+from tensorloom.kernels.torch.reductions.segment_sums import sum_segments
 from tensorloom.kernels.torch.state.row_batches import Formula, update_batches
 from tensorloom.kernels.torch.state.variable_value import (
     exclusive,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tensorloom.kernels.torch.math.segment_rows import (
+from tensorloom.kernels.torch.reductions.segment_rows import (
     COMPILED,
     FEW,
     combine_rows,
@@ -51,7 +51,7 @@ def _sum_gathered(
     data: torch.Tensor, ids: Any, indices: Any, shape: tuple[int, ...], width: int
 ) -> torch.Tensor:
     # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.math import segments
+    from tensorloom.kernels.loops.reductions import segments
 
     values = data.numpy()
     sums = np.zeros((shape[0], width), values.dtype)

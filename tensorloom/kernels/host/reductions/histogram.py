@@ -19,7 +19,7 @@ from tensorloom.kernels.host.math.errors import shape_text
 @host_kernel("HistogramFixedWidth", large=True)
 def histogram_fixed_width(c: OpKernelConstruction) -> Compute:
     """Counts the values in bins of equal width."""
-    from tensorloom.kernels.loops.math.histograms import count_in_bins
+    from tensorloom.kernels.loops.reductions.histograms import count_in_bins
 
     dtype = c["dtype"].as_numpy_dtype
 

@@ -14,38 +14,22 @@ from tensorloom.framework.graph.graph import (
     device,
     get_default_graph,
 )
-from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math.broadcast_grad import known_integers
+from tensorloom.ops.math.broadcast_gradient import known_integers
+from tensorloom.ops.reductions.reduced_shape import reduced_shape
 
 _Grads = list[Tensor | None]
 
 
+@RegisterGradient("ArgMax")
+@RegisterGradient("ArgMin")
 def no_grads(op: Operation, grad: Tensor) -> list[None]:
     """Positions do not change smoothly."""
     return [None, None]
-
-
-def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
-    """The shape of a reduction with kept dimensions: 1 at each of the axes.
-
-    Args:
-      input_shape: integer vector.
-      axes: integer scalar or vector, may be negative.
-    """
-    input_shape = math_ops.cast(input_shape, dtypes.int32)
-    axes = math_ops.cast(axes, dtypes.int32)
-    rank = array_ops.size(input_shape)
-    axes = (axes + rank) % rank
-    axes_shape = array_ops.shape(axes)
-    return apply_op(  # type: ignore[no-any-return]
-        "DynamicStitch",
-        indices=[math_ops.range(rank), axes],
-        data=[input_shape, array_ops.fill(axes_shape, 1)],
-    )
 
 
 def _safe_shape_div(x: Any, y: Any) -> Any:
@@ -53,6 +37,7 @@ def _safe_shape_div(x: Any, y: Any) -> Any:
     return x // math_ops.maximum(y, 1)
 
 
+@RegisterGradient("Sum")
 def sum_grad(op: Operation, grad: Tensor) -> _Grads:
     """dy repeated along the axes."""
     dims = op.inputs[0].shape.dims_tuple
@@ -91,6 +76,7 @@ def _static_repeats(dims: Any, axes: tuple[Any, ...]) -> tuple[Any, Any]:
     return known
 
 
+@RegisterGradient("Mean")
 def mean_grad(op: Operation, grad: Tensor) -> _Grads:
     """dy repeated along the axes, over the number of repeats."""
     repeated = sum_grad(op, grad)[0]
@@ -109,6 +95,8 @@ def mean_grad(op: Operation, grad: Tensor) -> _Grads:
     return [math_ops.truediv(repeated, factor), None]
 
 
+@RegisterGradient("Max")
+@RegisterGradient("Min")
 def extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     """dy shared equally among the elements that are the extreme one."""
     input_shape = array_ops.shape(op.inputs[0])
@@ -120,6 +108,7 @@ def extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     return [math_ops.divide(chosen, count) * grad, None]
 
 
+@RegisterGradient("Prod")
 def prod_grad(op: Operation, grad: Tensor) -> _Grads:
     """dy times the product of the other elements, zeros among them or not.
 

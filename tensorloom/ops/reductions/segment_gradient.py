@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tensorloom.framework.graph.graph import Operation, Tensor
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import array_ops
@@ -13,11 +14,13 @@ _Grads = list[Tensor | None]
 # --- sorted segments ---------------------------------------------------------
 
 
+@RegisterGradient("SegmentSum")
 def segment_sum_grad(op: Operation, grad: Tensor) -> _Grads:
     """Each row gets its segment's gradient."""
     return [array_ops.gather(grad, op.inputs[1]), None]
 
 
+@RegisterGradient("SegmentMean")
 def segment_mean_grad(op: Operation, grad: Tensor) -> _Grads:
     """Each row gets its segment's gradient over the segment's size."""
     rank = array_ops.rank(op.inputs[0])
@@ -33,6 +36,8 @@ def segment_mean_grad(op: Operation, grad: Tensor) -> _Grads:
     return [array_ops.gather(scaled, op.inputs[1]), None]
 
 
+@RegisterGradient("SegmentMax")
+@RegisterGradient("SegmentMin")
 def segment_extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     """The gradient is shared among the rows that hold the extreme."""
     data, ids = op.inputs
@@ -68,11 +73,14 @@ def _gather_kept(params: Tensor, ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return array_ops.where(kept, gathered, zeros), clipped, kept
 
 
+@RegisterGradient("UnsortedSegmentSum")
 def unsorted_sum_grad(op: Operation, grad: Tensor) -> _Grads:
     """Each row gets its segment's gradient, 0 without a segment."""
     return [_gather_kept(grad, op.inputs[1])[0], None, None]
 
 
+@RegisterGradient("UnsortedSegmentMax")
+@RegisterGradient("UnsortedSegmentMin")
 def unsorted_extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     """The gradient is shared among the rows that hold the extreme."""
     data, ids, num_segments = op.inputs
@@ -87,6 +95,7 @@ def unsorted_extreme_grad(op: Operation, grad: Tensor) -> _Grads:
     return [array_ops.where(chosen, shares, zeros), None, None]
 
 
+@RegisterGradient("UnsortedSegmentProd")
 def unsorted_prod_grad(op: Operation, grad: Tensor) -> _Grads:
     """The gradient times the product of the other rows, zeros among them or not."""
     data, ids, num_segments = op.inputs
@@ -117,6 +126,7 @@ def _row_count(op: Operation) -> Tensor:
     return array_ops.shape(op.inputs[0])[0]
 
 
+@RegisterGradient("SparseSegmentSum")
 def sparse_sum_grad(op: Operation, grad: Tensor) -> _Grads:
     """The segments' gradients, added up by the rows that were taken."""
     rows = _row_count(op)
@@ -136,26 +146,31 @@ def _sparse_scaled_grad(op: Operation, grad: Tensor, gradient_op: str) -> _Grads
     return [data_grad, None, None]
 
 
+@RegisterGradient("SparseSegmentMean")
 def sparse_mean_grad(op: Operation, grad: Tensor) -> _Grads:
     """As for the sum, over the segments' sizes."""
     return _sparse_scaled_grad(op, grad, "SparseSegmentMeanGrad")
 
 
+@RegisterGradient("SparseSegmentSqrtN")
 def sparse_sqrt_n_grad(op: Operation, grad: Tensor) -> _Grads:
     """As for the sum, over the roots of the segments' sizes."""
     return _sparse_scaled_grad(op, grad, "SparseSegmentSqrtNGrad")
 
 
+@RegisterGradient("SparseSegmentSumWithNumSegments")
 def sparse_sum_counted_grad(op: Operation, grad: Tensor) -> _Grads:
     """`sparse_sum_grad` with a fourth input."""
     return [*sparse_sum_grad(op, grad), None]
 
 
+@RegisterGradient("SparseSegmentMeanWithNumSegments")
 def sparse_mean_counted_grad(op: Operation, grad: Tensor) -> _Grads:
     """`sparse_mean_grad` with a fourth input."""
     return [*sparse_mean_grad(op, grad), None]
 
 
+@RegisterGradient("SparseSegmentSqrtNWithNumSegments")
 def sparse_sqrt_n_counted_grad(op: Operation, grad: Tensor) -> _Grads:
     """`sparse_sqrt_n_grad` with a fourth input."""
     return [*sparse_sqrt_n_grad(op, grad), None]

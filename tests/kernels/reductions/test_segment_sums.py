@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensorloom.kernels.torch.math.segment_sums import sum_segments
+from tensorloom.kernels.torch.reductions.segment_sums import sum_segments
 
 SEGMENTS = 37
 

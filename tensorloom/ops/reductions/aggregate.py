@@ -15,7 +15,7 @@ from tensorloom.framework.types.indexed_slices import (
 )
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape, as_shape
-from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import identity as identity_ops
 
 _NUMBERS: Final = (
     "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, "
@@ -96,7 +96,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     value = inputs[0]
     if isinstance(value, IndexedSlices):
         value = convert_to_tensor(value)
-    return array_ops.identity(value, name=name) if name else value
+    return identity_ops.identity(value, name=name) if name else value
 
 
 @export("math.accumulate_n", "accumulate_n")
@@ -134,4 +134,4 @@ def accumulate_n(
             "AccumulateNV2", name, inputs=inputs, shape=merged
         )
     value = inputs[0]
-    return value if name is None else array_ops.identity(value, name=name)
+    return value if name is None else identity_ops.identity(value, name=name)

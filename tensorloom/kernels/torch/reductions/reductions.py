@@ -15,7 +15,7 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.indexing.narrow_arg_max import is_narrow, narrow_arg
-from tensorloom.kernels.host.math.reductions import (
+from tensorloom.kernels.host.reductions.reductions import (
     arg_axis,
     highest,
     keep_last_axes,

@@ -42,7 +42,7 @@ def combine_rows(how: str, out: Any, data: Any, ids: Any) -> None:
         _combine_elements(_UFUNCS[how], out, data, ids, width)
         return
     # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.math import segments
+    from tensorloom.kernels.loops.reductions import segments
 
     combine = getattr(segments, how)
     combine(out.reshape(len(out), width), matrix(data, width), places(ids))
@@ -64,7 +64,7 @@ def count_rows(ids: Any, rows: int) -> Any:
     if len(ids) <= FEW:
         return np.bincount(ids, minlength=rows)
     # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.math import segments
+    from tensorloom.kernels.loops.reductions import segments
 
     counts = np.zeros(rows, np.int64)
     segments.count(counts, places(ids))

@@ -17,19 +17,19 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.dtypes import DType
-from tensorloom.kernels.host.math.segment import (
+from tensorloom.kernels.host.reductions.segment import (
     check_sorted,
     check_unsorted,
     extrema_after_nan,
 )
 from tensorloom.kernels.host.state.array_scatter import are_inside
 from tensorloom.kernels.torch.math.dtypes import NUMBERS, REAL_FLOATS
-from tensorloom.kernels.torch.math.segment_rows import (
+from tensorloom.kernels.torch.reductions.segment_rows import (
     COMPILED,
     combine_rows,
     count_rows,
 )
-from tensorloom.kernels.torch.math.segment_sums import sum_segments
+from tensorloom.kernels.torch.reductions.segment_sums import sum_segments
 from tensorloom.kernels.torch.state.variable_value import to_host, to_tensor
 
 _Start = Callable[[DType], Any]

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.registry.op_registry import GradientFn, register_op
+from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.array import array_ops
-from tensorloom.ops.math import math_ops
-from tensorloom.ops.math import segment_grad as grads
+from tensorloom.ops.array import fill as fill_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
+from tensorloom.ops.math import binary as binary_ops
+from tensorloom.ops.math import elementwise as elementwise_ops
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext
@@ -100,9 +102,7 @@ class SegmentBuilder(Protocol):
     ) -> Tensor: ...
 
 
-def _sorted(
-    op: str, name: str, types: str, gradient: GradientFn | None, what: str
-) -> SegmentBuilder:
+def _sorted(op: str, name: str, types: str, what: str) -> SegmentBuilder:
     doc = f"{what} of the rows of each segment; ids are sorted."
     register_op(
         op,
@@ -110,7 +110,6 @@ def _sorted(
         outputs=["output: T"],
         attrs=[f"T: {{{types}}}", "Tindices: {int32, int64}"],
         shape_fn=_sorted_shape,
-        gradient=gradient,
         doc=doc,
     )
 
@@ -124,19 +123,11 @@ def _sorted(
     return export(f"math.{name}", name)(build)
 
 
-segment_sum = _sorted(
-    "SegmentSum", "segment_sum", NUMBERS, grads.segment_sum_grad, "The sum"
-)
-segment_mean = _sorted(
-    "SegmentMean", "segment_mean", NUMBERS, grads.segment_mean_grad, "The mean"
-)
-segment_prod = _sorted("SegmentProd", "segment_prod", NUMBERS, None, "The product")
-segment_max = _sorted(
-    "SegmentMax", "segment_max", REALS, grads.segment_extreme_grad, "The maximum"
-)
-segment_min = _sorted(
-    "SegmentMin", "segment_min", REALS, grads.segment_extreme_grad, "The minimum"
-)
+segment_sum = _sorted("SegmentSum", "segment_sum", NUMBERS, "The sum")
+segment_mean = _sorted("SegmentMean", "segment_mean", NUMBERS, "The mean")
+segment_prod = _sorted("SegmentProd", "segment_prod", NUMBERS, "The product")
+segment_max = _sorted("SegmentMax", "segment_max", REALS, "The maximum")
+segment_min = _sorted("SegmentMin", "segment_min", REALS, "The minimum")
 
 # --- unsorted segments -------------------------------------------------------
 
@@ -153,7 +144,6 @@ def _unsorted(
     op: str,
     name: str,
     types: str,
-    gradient: GradientFn,
     what: str,
     index_types: str = "int32, int64",
 ) -> UnsortedSegmentBuilder:
@@ -168,7 +158,6 @@ def _unsorted(
             "Tnumsegments: {int32, int64} = DT_INT32",
         ],
         shape_fn=_unsorted_shape,
-        gradient=gradient,
         doc=doc,
     )
 
@@ -188,7 +177,6 @@ unsorted_segment_sum = _unsorted(
     "UnsortedSegmentSum",
     "unsorted_segment_sum",
     NUMBERS,
-    grads.unsorted_sum_grad,
     "The sum",
     "int32, int64, int16",
 )
@@ -196,33 +184,30 @@ unsorted_segment_prod = _unsorted(
     "UnsortedSegmentProd",
     "unsorted_segment_prod",
     NUMBERS,
-    grads.unsorted_prod_grad,
     "The product",
 )
 unsorted_segment_max = _unsorted(
     "UnsortedSegmentMax",
     "unsorted_segment_max",
     REALS,
-    grads.unsorted_extreme_grad,
     "The maximum",
 )
 unsorted_segment_min = _unsorted(
     "UnsortedSegmentMin",
     "unsorted_segment_min",
     REALS,
-    grads.unsorted_extreme_grad,
     "The minimum",
 )
 
 
 def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     """How many rows each segment has, at least 1, in a shape that divides sums."""
-    ones = array_ops.ones(array_ops.shape_internal(segment_ids), dtype=data.dtype)
+    ones = fill_ops.ones(shape_ops.shape_internal(segment_ids), dtype=data.dtype)
     sizes = unsorted_segment_sum(ones, segment_ids, num_segments)
     # TensorFlow subtracts unknown ranks too, with the same TypeError.
     inner_rank: int = data.shape.ndims - segment_ids.shape.ndims  # type: ignore[operator]
-    sizes = array_ops.reshape(sizes, [num_segments] + [1] * inner_rank)
-    return math_ops.maximum(sizes, 1)
+    sizes = reshape_ops.reshape(sizes, [num_segments] + [1] * inner_rank)
+    return binary_ops.maximum(sizes, 1)
 
 
 @export("math.unsorted_segment_mean", "unsorted_segment_mean")
@@ -247,7 +232,7 @@ def unsorted_segment_sqrt_n(
         segment_ids = convert_to_tensor(segment_ids)
         sizes = _segment_sizes(data, segment_ids, num_segments)
         total = unsorted_segment_sum(data, segment_ids, num_segments)
-        return total / math_ops.sqrt(sizes)
+        return total / elementwise_ops.sqrt(sizes)
 
 
 # --- segments of gathered rows -----------------------------------------------
@@ -274,8 +259,6 @@ def _sparse(
     op: str,
     name: str,
     types: str,
-    gradient: GradientFn,
-    counted_gradient: GradientFn,
     what: str,
 ) -> SparseSegmentBuilder:
     doc = f"{what} of the rows at `indices` that belong to each segment."
@@ -287,7 +270,6 @@ def _sparse(
         outputs=["output: T"],
         attrs=attrs,
         shape_fn=_sparse_shape,
-        gradient=gradient,
         doc=doc,
     )
     register_op(
@@ -296,7 +278,6 @@ def _sparse(
         outputs=["output: T"],
         attrs=[*attrs, "Tnumsegments: {int32, int64} = DT_INT32"],
         shape_fn=_sparse_counted_shape,
-        gradient=counted_gradient,
         doc=f"{doc} The number of segments is given.",
     )
 
@@ -323,24 +304,18 @@ sparse_segment_sum = _sparse(
     "SparseSegmentSum",
     "segment_sum",
     REALS,
-    grads.sparse_sum_grad,
-    grads.sparse_sum_counted_grad,
     "The sum",
 )
 sparse_segment_mean = _sparse(
     "SparseSegmentMean",
     "segment_mean",
     _FLOATS,
-    grads.sparse_mean_grad,
-    grads.sparse_mean_counted_grad,
     "The mean",
 )
 sparse_segment_sqrt_n = _sparse(
     "SparseSegmentSqrtN",
     "segment_sqrt_n",
     _FLOATS,
-    grads.sparse_sqrt_n_grad,
-    grads.sparse_sqrt_n_counted_grad,
     "The sum, over the root of the number,",
 )
 

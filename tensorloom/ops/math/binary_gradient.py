@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.graph.graph import Operation, Tensor, control_dependencies
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.math.broadcast_grad import (
+from tensorloom.ops.math.broadcast_gradient import (
     equal_static_shapes,
     reductions,
     smart_reductions,
@@ -17,6 +18,8 @@ from tensorloom.ops.math.broadcast_grad import (
 _Grads = list[Any]
 
 
+@RegisterGradient("FloorDiv")
+@RegisterGradient("TruncateDiv")
 def no_grads(op: Operation, grad: Tensor) -> list[None]:
     """A step function of both inputs."""
     return [None, None]
@@ -25,6 +28,8 @@ def no_grads(op: Operation, grad: Tensor) -> list[None]:
 # --- sums and products -------------------------------------------------------
 
 
+@RegisterGradient("Add")
+@RegisterGradient("AddV2")
 def add_grad(op: Operation, grad: Any) -> _Grads:
     """[dz, dz], each summed to its input's shape."""
     x, y = op.inputs
@@ -34,6 +39,7 @@ def add_grad(op: Operation, grad: Any) -> _Grads:
     return [to_x.if_needed(grad), to_y.if_needed(grad)]
 
 
+@RegisterGradient("Sub")
 def sub_grad(op: Operation, grad: Any) -> _Grads:
     """[dz, -dz]."""
     x, y = op.inputs
@@ -43,6 +49,7 @@ def sub_grad(op: Operation, grad: Any) -> _Grads:
     return [to_x.if_needed(grad), to_y.if_needed(-grad)]
 
 
+@RegisterGradient("Mul")
 def mul_grad(op: Operation, grad: Any) -> _Grads:
     """[dz * y, x * dz]."""
     x, y = op.inputs
@@ -59,6 +66,7 @@ def mul_grad(op: Operation, grad: Any) -> _Grads:
     ]
 
 
+@RegisterGradient("MulNoNan")
 def mul_no_nan_grad(op: Operation, grad: Any) -> _Grads:
     """[dz * y, x * dz], without NaN."""
     x, y = op.inputs
@@ -71,6 +79,7 @@ def mul_no_nan_grad(op: Operation, grad: Any) -> _Grads:
     ]
 
 
+@RegisterGradient("SquaredDifference")
 def squared_difference_grad(op: Operation, grad: Any) -> _Grads:
     """[2 dz (x - y), -2 dz (x - y)]."""
     x, y = op.inputs
@@ -97,21 +106,25 @@ def _quotient_grad(op: Operation, grad: Any, divide: Any) -> _Grads:
     ]
 
 
+@RegisterGradient("RealDiv")
 def real_div_grad(op: Operation, grad: Any) -> _Grads:
     """Of RealDiv."""
     return _quotient_grad(op, grad, math_ops.realdiv)
 
 
+@RegisterGradient("Div")
 def div_grad(op: Operation, grad: Any) -> _Grads:
     """Of Div."""
     return _quotient_grad(op, grad, math_ops.divide)
 
 
+@RegisterGradient("DivNoNan")
 def div_no_nan_grad(op: Operation, grad: Any) -> _Grads:
     """Of DivNoNan."""
     return _quotient_grad(op, grad, math_ops.div_no_nan)
 
 
+@RegisterGradient("FloorMod")
 def floor_mod_grad(op: Operation, grad: Any) -> _Grads:
     """[dz, -dz * floor(x / y)]."""
     x, y = math_ops.conj(op.inputs[0]), math_ops.conj(op.inputs[1])
@@ -127,6 +140,7 @@ def _not_zero(x: Tensor) -> Tensor:
     return ones
 
 
+@RegisterGradient("Xlogy")
 def xlogy_grad(op: Operation, grad: Any) -> _Grads:
     """[dz log y, dz x / y], 0 where x is 0."""
     x, y = op.inputs
@@ -137,6 +151,7 @@ def xlogy_grad(op: Operation, grad: Any) -> _Grads:
         return [to_x(partial_x * grad), to_y(partial_y * grad)]
 
 
+@RegisterGradient("Xdivy")
 def xdivy_grad(op: Operation, grad: Any) -> _Grads:
     """[dz / y, -dz x / y**2], 0 where x is 0."""
     x, y = op.inputs
@@ -150,6 +165,7 @@ def xdivy_grad(op: Operation, grad: Any) -> _Grads:
 # --- powers, extremes, angles ------------------------------------------------
 
 
+@RegisterGradient("Pow")
 def pow_grad(op: Operation, grad: Any) -> _Grads:
     """[dz y x**(y - 1), dz z log x], where the logarithm of what is <= 0 counts 0."""
     x, y = op.inputs
@@ -178,16 +194,19 @@ def _extreme_grad(op: Operation, grad: Any, x_wins: Any) -> _Grads:
     return [grad_x, grad_y]
 
 
+@RegisterGradient("Maximum")
 def maximum_grad(op: Operation, grad: Any) -> _Grads:
     """The gradient goes to the larger input, to x where they are equal."""
     return _extreme_grad(op, grad, math_ops.greater_equal)
 
 
+@RegisterGradient("Minimum")
 def minimum_grad(op: Operation, grad: Any) -> _Grads:
     """The gradient goes to the smaller input, to x where they are equal."""
     return _extreme_grad(op, grad, math_ops.less_equal)
 
 
+@RegisterGradient("Atan2")
 def atan2_grad(op: Operation, grad: Any) -> _Grads:
     """[dz x / (x**2 + y**2), -dz y / (x**2 + y**2)] for the inputs (y, x)."""
     y, x = op.inputs
@@ -196,6 +215,7 @@ def atan2_grad(op: Operation, grad: Any) -> _Grads:
         return [x * scaled, -y * scaled]
 
 
+@RegisterGradient("NextAfter")
 def next_after_grad(op: Operation, grad: Any) -> _Grads:
     """[dz, 0]: the step is constant."""
     x1, x2 = op.inputs

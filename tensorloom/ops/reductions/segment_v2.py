@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.math.segment import NUMBERS, REALS
+from tensorloom.ops.reductions.segment import NUMBERS, REALS
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext

@@ -11,33 +11,42 @@ import math
 import numpy as np
 
 from tensorloom.framework.graph.graph import Operation, Tensor, control_dependencies
+from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
+@RegisterGradient("Floor")
+@RegisterGradient("Ceil")
+@RegisterGradient("Rint")
+@RegisterGradient("Round")
 def no_grad(op: Operation, grad: Tensor) -> list[None]:
     """A step function: its gradient is zero wherever there is one."""
     return [None]
 
 
+@RegisterGradient("Abs")
 def abs_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * sign(x)."""
     return grad * math_ops.sign(op.inputs[0])
 
 
+@RegisterGradient("Neg")
 def neg_grad(op: Operation, grad: Tensor) -> Tensor:
     """-dy."""
     return -grad
 
 
+@RegisterGradient("Sign")
 def sign_grad(op: Operation, grad: Tensor) -> Tensor:
     """Zeros."""
     x = op.inputs[0]
     return array_ops.zeros(array_ops.shape(x), dtype=x.dtype)
 
 
+@RegisterGradient("Square")
 def square_grad(op: Operation, grad: Tensor) -> Tensor:
     """2 x dy."""
     with control_dependencies([grad]):
@@ -49,33 +58,40 @@ def square_grad(op: Operation, grad: Tensor) -> Tensor:
 # --- through the output ------------------------------------------------------
 
 
+@RegisterGradient("Reciprocal")
+@RegisterGradient("Inv")
 def reciprocal_grad_of(op: Operation, grad: Tensor) -> Tensor:
     """-dy * y**2."""
     return math_ops.reciprocal_grad(op.outputs[0], grad)
 
 
+@RegisterGradient("Sqrt")
 def sqrt_grad_of(op: Operation, grad: Tensor) -> Tensor:
     """dy / 2y."""
     return math_ops.sqrt_grad(op.outputs[0], grad)
 
 
+@RegisterGradient("Rsqrt")
 def rsqrt_grad_of(op: Operation, grad: Tensor) -> Tensor:
     """-dy * y**3 / 2."""
     return math_ops.rsqrt_grad(op.outputs[0], grad)
 
 
+@RegisterGradient("Sigmoid")
 def sigmoid_grad_of(op: Operation, grad: Tensor) -> Tensor:
     """dy * y * (1 - y)."""
     with control_dependencies([grad]):
         return math_ops.sigmoid_grad(math_ops.conj(op.outputs[0]), grad)
 
 
+@RegisterGradient("Tanh")
 def tanh_grad_of(op: Operation, grad: Tensor) -> Tensor:
     """dy * (1 - y**2)."""
     with control_dependencies([grad]):
         return math_ops.tanh_grad(math_ops.conj(op.outputs[0]), grad)
 
 
+@RegisterGradient("Exp")
 def exp_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * y."""
     with control_dependencies([grad]):
@@ -85,6 +101,8 @@ def exp_grad(op: Operation, grad: Tensor) -> Tensor:
 # --- second gradients --------------------------------------------------------
 
 
+@RegisterGradient("ReciprocalGrad")
+@RegisterGradient("InvGrad")
 def reciprocal_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = -b * a**2 (a the output of Reciprocal, b its gradient)."""
     b = op.inputs[1]
@@ -94,6 +112,7 @@ def reciprocal_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         return [dz * -2.0 * b * a, math_ops.reciprocal_grad(a, grad)]
 
 
+@RegisterGradient("SqrtGrad")
 def sqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = b / 2a."""
     a, z = op.inputs[0], op.outputs[0]
@@ -102,6 +121,7 @@ def sqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         return [-math_ops.conj(ratio) * z, 0.5 * ratio]
 
 
+@RegisterGradient("RsqrtGrad")
 def rsqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = -b * a**3 / 2."""
     a, b = op.inputs
@@ -112,6 +132,7 @@ def rsqrt_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         return [grad_a, math_ops.rsqrt_grad(a, grad)]
 
 
+@RegisterGradient("TanhGrad")
 def tanh_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = b * (1 - a**2)."""
     with control_dependencies([grad]):
@@ -120,6 +141,7 @@ def tanh_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
         return [grad * -2.0 * b * a, math_ops.tanh_grad(a, grad)]
 
 
+@RegisterGradient("SigmoidGrad")
 def sigmoid_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
     """Of z = b * a * (1 - a)."""
     with control_dependencies([grad]):
@@ -132,6 +154,7 @@ def sigmoid_grad_grad(op: Operation, grad: Tensor) -> list[Tensor]:
 # --- exponentials and logarithms ---------------------------------------------
 
 
+@RegisterGradient("Expm1")
 def expm1_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * e**x."""
     with control_dependencies([grad]):
@@ -139,12 +162,14 @@ def expm1_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.exp(x)
 
 
+@RegisterGradient("Log")
 def log_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / x."""
     with control_dependencies([grad]):
         return grad * math_ops.reciprocal(math_ops.conj(op.inputs[0]))
 
 
+@RegisterGradient("Log1p")
 def log1p_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / (1 + x)."""
     with control_dependencies([grad]):
@@ -154,12 +179,14 @@ def log1p_grad(op: Operation, grad: Tensor) -> Tensor:
 # --- trigonometry ------------------------------------------------------------
 
 
+@RegisterGradient("Sin")
 def sin_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * cos(x)."""
     with control_dependencies([grad]):
         return grad * math_ops.cos(math_ops.conj(op.inputs[0]))
 
 
+@RegisterGradient("Cos")
 def cos_grad(op: Operation, grad: Tensor) -> Tensor:
     """-dy * sin(x)."""
     with control_dependencies([grad]):
@@ -167,6 +194,7 @@ def cos_grad(op: Operation, grad: Tensor) -> Tensor:
         return -grad * math_ops.sin(x)
 
 
+@RegisterGradient("Tan")
 def tan_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / cos(x)**2."""
     with control_dependencies([grad]):
@@ -181,12 +209,14 @@ def _one_minus_square_root(op: Operation, grad: Tensor) -> Tensor:
     return math_ops.sqrt(math_ops.subtract(one, x2))
 
 
+@RegisterGradient("Asin")
 def asin_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / sqrt(1 - x**2)."""
     with control_dependencies([grad]):
         return grad * math_ops.reciprocal(_one_minus_square_root(op, grad))
 
 
+@RegisterGradient("Acos")
 def acos_grad(op: Operation, grad: Tensor) -> Tensor:
     """-dy / sqrt(1 - x**2)."""
     with control_dependencies([grad]):
@@ -194,6 +224,7 @@ def acos_grad(op: Operation, grad: Tensor) -> Tensor:
         return -grad * inverse
 
 
+@RegisterGradient("Atan")
 def atan_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / (1 + x**2)."""
     with control_dependencies([grad]):
@@ -202,30 +233,35 @@ def atan_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.reciprocal(math_ops.add(one, x2))
 
 
+@RegisterGradient("Sinh")
 def sinh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * cosh(x)."""
     with control_dependencies([grad]):
         return grad * math_ops.cosh(math_ops.conj(op.inputs[0]))
 
 
+@RegisterGradient("Cosh")
 def cosh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * sinh(x)."""
     with control_dependencies([grad]):
         return grad * math_ops.sinh(math_ops.conj(op.inputs[0]))
 
 
+@RegisterGradient("Asinh")
 def asinh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / cosh(y)."""
     with control_dependencies([grad]):
         return grad / math_ops.cosh(math_ops.conj(op.outputs[0]))
 
 
+@RegisterGradient("Acosh")
 def acosh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / sinh(y)."""
     with control_dependencies([grad]):
         return grad / math_ops.sinh(math_ops.conj(op.outputs[0]))
 
 
+@RegisterGradient("Atanh")
 def atanh_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy / (1 - x**2)."""
     with control_dependencies([grad]):
@@ -245,16 +281,19 @@ def _gaussian_grad(op: Operation, grad: Tensor, factor: float) -> Tensor:
         return grad * scale * math_ops.exp(-math_ops.square(x))
 
 
+@RegisterGradient("Erf")
 def erf_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * 2/sqrt(pi) * e**(-x**2)."""
     return _gaussian_grad(op, grad, _TWO_OVER_ROOT_PI)
 
 
+@RegisterGradient("Erfc")
 def erfc_grad(op: Operation, grad: Tensor) -> Tensor:
     """-dy * 2/sqrt(pi) * e**(-x**2)."""
     return _gaussian_grad(op, grad, -_TWO_OVER_ROOT_PI)
 
 
+@RegisterGradient("Lgamma")
 def lgamma_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * digamma(x)."""
     with control_dependencies([grad]):
@@ -262,6 +301,7 @@ def lgamma_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.digamma(x)
 
 
+@RegisterGradient("Digamma")
 def digamma_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * polygamma(1, x)."""
     with control_dependencies([grad]):
@@ -270,6 +310,7 @@ def digamma_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * math_ops.polygamma(order, x)
 
 
+@RegisterGradient("BesselI0e")
 def bessel_i0e_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * (i1e(x) - sign(x) y)."""
     x, y = op.inputs[0], op.outputs[0]
@@ -278,6 +319,7 @@ def bessel_i0e_grad(op: Operation, grad: Tensor) -> Tensor:
         return grad * slope
 
 
+@RegisterGradient("BesselI1e")
 def bessel_i1e_grad(op: Operation, grad: Tensor) -> Tensor:
     """dy * (i0e(x) - y (sign(x) + 1/x)), with the limit 1/2 at zero."""
     x, y = op.inputs[0], op.outputs[0]

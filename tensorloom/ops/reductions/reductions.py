@@ -14,10 +14,18 @@ from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
-from tensorloom.ops.array import array_ops
+from tensorloom.ops.array import fill as fill_ops
+from tensorloom.ops.array import identity as identity_ops
+from tensorloom.ops.array import reshape as reshape_ops
+from tensorloom.ops.array import shape as shape_ops
 from tensorloom.ops.array.argument_aliases import either
-from tensorloom.ops.math import math_ops
-from tensorloom.ops.math import reductions_grad as grads
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.indexing import selection as selection_ops
+from tensorloom.ops.math import binary as binary_ops
+from tensorloom.ops.math import comparison as comparison_ops
+from tensorloom.ops.math import elementwise as elementwise_ops
+from tensorloom.ops.math import sequence as sequence_ops
+from tensorloom.ops.math.cast import cast
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext
@@ -52,7 +60,7 @@ def reduction_shape(c: InferenceContext) -> TensorShape:
     return TensorShape.of(tuple(d for i, d in enumerate(dims) if i not in axes))
 
 
-def _register(op: str, gradient: Any, doc: str, types: str = _NUMBERS) -> None:
+def _register(op: str, doc: str, types: str = _NUMBERS, gradient: Any = None) -> None:
     boolean = types == "bool"
     register_op(
         op,
@@ -72,16 +80,18 @@ def _register(op: str, gradient: Any, doc: str, types: str = _NUMBERS) -> None:
     )
 
 
-_register("Sum", grads.sum_grad, "The sum of elements along axes.")
-_register("Prod", grads.prod_grad, "The product of elements along axes.")
-_register("Mean", grads.mean_grad, "The mean of elements along axes.")
-_register("Max", grads.extreme_grad, "The largest element along axes.")
-_register("Min", grads.extreme_grad, "The smallest element along axes.")
+_register("Sum", "The sum of elements along axes.")
+_register("Prod", "The product of elements along axes.")
+_register("Mean", "The mean of elements along axes.")
+_register("Max", "The largest element along axes.")
+_register("Min", "The smallest element along axes.")
 _register(
-    "EuclideanNorm", NOT_DIFFERENTIABLE, "The root of the sum of squares along axes."
+    "EuclideanNorm",
+    "The root of the sum of squares along axes.",
+    gradient=NOT_DIFFERENTIABLE,
 )
-_register("All", None, "Whether all elements along axes are true.", "bool")
-_register("Any", None, "Whether any element along axes is true.", "bool")
+_register("All", "Whether all elements along axes are true.", "bool")
+_register("Any", "Whether any element along axes is true.", "bool")
 
 
 def _arg_shape(c: InferenceContext) -> TensorShape:
@@ -118,7 +128,6 @@ for _op, _word, _index_types, _output_types in (
             f"output_type: {{{_output_types}}} = DT_INT64",
         ],
         shape_fn=_arg_shape,
-        gradient=grads.no_grads,
         doc=f"Where along an axis the {_word} element is; the first of equal ones.",
     )
 
@@ -150,8 +159,8 @@ def _all_axes(x: Any, axis: Any) -> Any:
         sizes = x.dense_shape.shape.dims_tuple
         rank = sizes[0] if sizes else None
     if rank is None:
-        return math_ops.range(0, array_ops.rank(x))
-    return array_ops.constant(np.arange(rank), dtype=dtypes.int32)
+        return sequence_ops.range(0, shape_ops.rank(x))
+    return constant(np.arange(rank), dtype=dtypes.int32)
 
 
 def _scalar_if_all(keepdims: bool, axis: Any, output: Tensor) -> Tensor:
@@ -228,10 +237,10 @@ def count_nonzero(
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     with name_scope(name, "count_nonzero", [x]):
         x = convert_to_tensor(x, name="input")
-        zero = array_ops.zeros([], dtype=x.dtype)
-        nonzero = math_ops.cast(math_ops.not_equal(x, zero), dtypes.int64)
+        zero = fill_ops.zeros([], dtype=x.dtype)
+        nonzero = cast(comparison_ops.not_equal(x, zero), dtypes.int64)
         count = _reduce("Sum", nonzero, axis, keepdims, None)
-        return math_ops.cast(count, dtype)  # type: ignore[no-any-return]
+        return cast(count, dtype)  # type: ignore[no-any-return]
 
 
 @export("math.reduce_variance")
@@ -244,7 +253,7 @@ def reduce_variance(
     """The mean square distance from the mean, along axes."""
     with name_scope(name or "reduce_variance"):
         means = reduce_mean(input_tensor, axis=axis, keepdims=True)
-        squares = math_ops.square(input_tensor - means)
+        squares = elementwise_ops.square(input_tensor - means)
         return reduce_mean(squares, axis=axis, keepdims=keepdims)
 
 
@@ -258,7 +267,7 @@ def reduce_std(
     """The standard deviation along axes."""
     with name_scope(name or "reduce_std"):
         variance = reduce_variance(input_tensor, axis=axis, keepdims=keepdims)
-        return math_ops.sqrt(variance)
+        return elementwise_ops.sqrt(variance)
 
 
 @export("math.reduce_logsumexp", "reduce_logsumexp")
@@ -276,16 +285,20 @@ def reduce_logsumexp(
     x = convert_to_tensor(input_tensor)
     with name_scope(name, "ReduceLogSumExp", [x]):
         largest = reduce_max(x, axis=axis, keepdims=True)
-        shift = array_ops.stop_gradient(
-            array_ops.where(
-                math_ops.is_finite(largest), largest, array_ops.zeros_like(largest)
+        shift = identity_ops.stop_gradient(
+            selection_ops.where(
+                elementwise_ops.is_finite(largest),
+                largest,
+                fill_ops.zeros_like(largest),
             )
         )
-        total = reduce_sum(math_ops.exp(math_ops.subtract(x, shift)), axis, keep)
-        result = math_ops.log(total)
+        total = reduce_sum(
+            elementwise_ops.exp(binary_ops.subtract(x, shift)), axis, keep
+        )
+        result = elementwise_ops.log(total)
         if not keep:
-            shift = array_ops.reshape(shift, array_ops.shape(result))
-        result = math_ops.add(result, shift)
+            shift = reshape_ops.reshape(shift, shape_ops.shape(result))
+        result = binary_ops.add(result, shift)
         return _scalar_if_all(keep, axis, result)
 
 

@@ -1,0 +1,4 @@
+"""Reductions over axes, over segments and over lists; scans; counts and histograms.
+
+Loops that numba compiles.
+"""
