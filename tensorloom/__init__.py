@@ -33,10 +33,19 @@ late_modules.add_kind(
     "operator",
     ["tensorloom.ops.math.operators", "tensorloom.ops.indexing.tensor_index"],
 )
+late_modules.add_kind("ragged operator", ["tensorloom.ops.ragged.getitem"])
 late_modules.add_kind(
     "symbolic gradient", ["tensorloom.client.gradients.function_gradient"]
 )
 late_modules.add({"collection": {"savers": "tensorloom.train.checkpoints.saver"}})
+late_modules.add(
+    {
+        "control flow context": {
+            "cond_ctxt": "tensorloom.client.control_flow.cond_context",
+            "while_ctxt": "tensorloom.client.control_flow.while_context",
+        }
+    }
+)
 late_modules.add_kind("variable", ["tensorloom.client.variables.variable_scope"])
 late_modules.add_kind("dataset", ["tensorloom.data.dataset"])
 late_modules.add_kind(

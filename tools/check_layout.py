@@ -3,9 +3,8 @@
 Usage: python tools/check_layout.py [FOLDER]
 
 A folder of the package has at most 25 modules (generated ones are not counted). Modules
-that import each other, at their top or inside of functions, are a circle; `KNOWN` names
-those that are still there, and is only ever made shorter. Imports for type checkers
-alone are no part of a circle.
+that import each other, at their top or inside of functions, are a circle: there is
+none. Imports for type checkers alone are no part of a circle.
 """
 
 from __future__ import annotations
@@ -16,12 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST_MODULES = 25
-# Circles that are still there: how many files are in them, by the folder of the first.
-KNOWN: dict[str, int] = {
-    "tensorloom.client.control_flow": 3,
-    "tensorloom.client.gradients": 7,
-    "tensorloom.ops.ragged": 9,
-}
 
 
 def modules_of(root: Path) -> dict[str, Path]:
@@ -94,18 +87,11 @@ def crowded(root: Path) -> Iterator[str]:
 
 
 def circles(root: Path) -> Iterator[str]:
-    """Circles that are not known or have grown, as lines for the user."""
+    """Circles of imports, as lines for the user."""
     modules = modules_of(root)
     graph = {name: imports_of(path, modules) - {name} for name, path in modules.items()}
-    seen: dict[str, int] = {}
     for part in circles_in(graph):
-        folder = part[0].rpartition(".")[0]
-        seen[folder] = seen.get(folder, 0) + len(part)
-        if seen[folder] > KNOWN.get(folder, 0):
-            yield f"{len(part)} modules import each other: {', '.join(part)}"
-    for folder, count in KNOWN.items():
-        if seen.get(folder, 0) < count:
-            yield f"KNOWN[{folder!r}] is {count}, found {seen.get(folder, 0)}: lower it"
+        yield f"{len(part)} modules import each other: {', '.join(part)}"
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from tensorloom.client.functions.branch_output_makers import (
     BranchOutputMakers,
     register_branch_output_makers,
 )
-from tensorloom.client.gradients import cond_gradient, graph_mutation
+from tensorloom.client.gradients import body_graphs, cond_gradient, graph_mutation
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import name_scope
 from tensorloom.ops.array import constant as constant_op
@@ -80,7 +80,7 @@ def _results(branch: FuncGraph, tensors: Sequence[Tensor]) -> list[Tensor]:
     known = op.__dict__.setdefault("_branch_exits", {})
     new = [tensor for tensor in dict.fromkeys(tensors) if tensor not in known]
     if new:
-        branches = cond_gradient.branch_graphs(op)
+        branches = body_graphs.branch_graphs(op)
         with (
             op.graph._construction.building(),
             op.graph._node_count.made_as(0),
@@ -116,7 +116,7 @@ def _gated(branch: FuncGraph, result: Tensor, graph: Graph) -> Tensor:
         outputs: list[Tensor] = apply_op(
             "Switch", data=result, pred=op.inputs[0], name=f"{op.name}/Switch"
         )
-    return outputs[cond_gradient.branch_graphs(op).index(branch) == 0]
+    return outputs[body_graphs.branch_graphs(op).index(branch) == 0]
 
 
 register_branch_output_makers(BranchOutputMakers(inside, outside, operation_outside))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.client.control_flow.control_flow_context import CondContext
+from tensorloom.client.control_flow.cond_context import CondContext
 from tensorloom.client.control_flow.control_flow_values import is_tensor_array
 from tensorloom.client.control_flow.summary_writes import SummaryWrites
 from tensorloom.framework.graph.graph_keys import GraphKeys

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tensorloom.client.control_flow.control_flow_context import (
-    CondContext,
-    ControlFlowContext,
-)
-from tensorloom.client.control_flow.while_context import WhileContext
 from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.framework.functions.classic_op_types import ENTERS
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
+from tensorloom.framework.registry import late_modules
+
+if TYPE_CHECKING:
+    from tensorloom.client.control_flow.cond_context import CondContext
+    from tensorloom.client.control_flow.control_flow_context import ControlFlowContext
+    from tensorloom.client.control_flow.while_context import WhileContext
+
+_Context = TypeVar("_Context")
+
+# The classes by the field of a `ControlFlowContextDef` that has their message.
+_CLASSES: dict[str, Any] = {}
+
+
+def register_context(field: str) -> Callable[[type[_Context]], type[_Context]]:
+    """Decorator: the class of the contexts in this field of a `ControlFlowContextDef`.
+
+    Contexts are inside each other in any order, so each class finds the other here.
+    """
+
+    def register(context_class: type[_Context]) -> type[_Context]:
+        _CLASSES[field] = context_class
+        return context_class
+
+    return register
+
+
+def from_proto(field: str, proto: Any, import_scope: str | None = None) -> Any:
+    """The context that a message of this field tells of, and those inside.
+
+    Raises:
+      KeyError: the graph does not have one of the names.
+      ValueError: one of them is an operation's.
+    """
+    if field not in _CLASSES:
+        late_modules.load("control flow context", field)
+    return _CLASSES[field].from_proto(proto, import_scope)
+
 
 # --- to protos ----------------------------------------------------------------------
 
@@ -25,10 +58,11 @@ def to_proto(context: ControlFlowContext, export_scope: str | None = None) -> An
     """
     if export_scope is not None and not context.name.startswith(export_scope):
         return None
-    if isinstance(context, CondContext):
-        return _cond_to_proto(context, export_scope)
-    if isinstance(context, WhileContext):
-        return _while_to_proto(context, export_scope)
+    kind: Any = context
+    if kind.IsCondContext():
+        return _cond_to_proto(kind, export_scope)
+    if kind.IsWhileContext():
+        return _while_to_proto(kind, export_scope)
     raise TypeError(f"{type(context).__name__} has no message")
 
 
@@ -94,7 +128,9 @@ def _add_common(proto: Any, context: ControlFlowContext, scope: str | None) -> N
 # --- from protos --------------------------------------------------------------------
 
 
-def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
+def cond_from_proto(
+    context_class: type[CondContext], proto: Any, import_scope: str | None
+) -> CondContext:
     """The branch that a `CondContextDef` tells of, and those inside.
 
     Raises:
@@ -102,7 +138,7 @@ def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
       ValueError: one of them is an operation's.
     """
     names = _Names(import_scope)
-    context = CondContext(
+    context = context_class(
         names.tensor(proto.pred_name),
         names.tensor(proto.pivot_name),
         proto.branch,
@@ -114,7 +150,9 @@ def cond_from_proto(proto: Any, import_scope: str | None = None) -> CondContext:
     return context
 
 
-def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContext:
+def while_from_proto(
+    context_class: type[WhileContext], proto: Any, import_scope: str | None
+) -> WhileContext:
     """The loop that a `WhileContextDef` tells of, and what is inside.
 
     Raises:
@@ -124,7 +162,7 @@ def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContex
     names = _Names(import_scope)
     maximum = proto.maximum_iterations_name
     values, external = names.values(proto.values_def)
-    context = WhileContext(
+    context = context_class(
         names.tensor(maximum) if maximum else None,
         proto.parallel_iterations,
         proto.back_prop,
@@ -193,11 +231,8 @@ def _rename_frame(context: WhileContext) -> None:
 def _add_nested(context: ControlFlowContext, proto: Any, scope: str | None) -> None:
     context.Enter()
     for nested in proto.nested_contexts:
-        kind = nested.WhichOneof("ctxt")
-        if kind == "cond_ctxt":
-            cond_from_proto(nested.cond_ctxt, scope)
-        elif kind == "while_ctxt":
-            while_from_proto(nested.while_ctxt, scope)
-        else:
+        field = nested.WhichOneof("ctxt")
+        if field is None:
             raise ValueError(f"{context.name} has a nested context of no kind")
+        from_proto(field, getattr(nested, field), scope)
     context.Exit()

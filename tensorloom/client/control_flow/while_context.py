@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.control_flow import control_flow_protos
 from tensorloom.client.control_flow.control_flow_context import ControlFlowContext
 from tensorloom.client.control_flow.control_flow_places import (
     is_constant_enter,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _OF_SHAPES = ("Shape", "Size", "Rank")
 
 
+@control_flow_protos.register_context("while_ctxt")
 class WhileContext(ControlFlowContext):
     """A loop; the frame of its nodes has its name.
 
@@ -66,9 +68,9 @@ class WhileContext(ControlFlowContext):
     @staticmethod
     def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
         """The loop that a `WhileContextDef` of the default graph tells of."""
-        from tensorloom.client.control_flow import control_flow_protos
-
-        return control_flow_protos.while_from_proto(context_def, import_scope)
+        return control_flow_protos.while_from_proto(
+            WhileContext, context_def, import_scope
+        )
 
     def complete(
         self,

@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import cond
-from tensorloom.client.functions import func_graph, library_bodies
+from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.client.gradients import gradient_aggregation, gradients, graph_mutation
+from tensorloom.client.gradients import (
+    body_graphs,
+    gradient_aggregation,
+    gradients,
+    graph_mutation,
+)
 from tensorloom.client.gradients.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradients.gradient_zeros import is_trainable, zeros_of_variable
 from tensorloom.framework.graph.classic_node_counts import Tally, is_classic
@@ -67,7 +72,7 @@ def _gradients(
     selector: str,
     name: str | None,
 ) -> list[Any]:
-    branches = branch_graphs(op)
+    branches = body_graphs.branch_graphs(op)
     dense = [convert_to_tensor(g) if g is not None else None for g in grads]
     graphs = [
         BranchGradient(func_graph.unique_gradient_name(b.name), b, op, branches)
@@ -127,24 +132,6 @@ def _classic_nodes(
             elif gradient is not None:
                 nodes += graph.reads.zeros(tensor) + 1  # Merge
     return nodes
-
-
-def branch_graphs(op: Operation) -> Sequence[FuncGraph]:
-    """The graphs of the branches, rebuilt from the library for an imported node."""
-    graphs: Sequence[FuncGraph] | None = op.__dict__.get("_branch_graphs")
-    if graphs is None:
-        if "branches" in op._attrs:
-            functions = op._attrs["branches"]
-        else:
-            functions = [op._attrs["then_branch"], op._attrs["else_branch"]]
-        inputs = op.inputs[1:]
-        graphs = op.__dict__["_branch_graphs"] = tuple(
-            library_bodies.from_function(
-                library_bodies.called_function(op.graph, f), inputs, op.graph
-            )
-            for f in functions
-        )
-    return graphs
 
 
 def rewrite_if_changed(op: Operation, branches: Sequence[FuncGraph]) -> None:

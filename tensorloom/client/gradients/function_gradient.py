@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.functions import func_graph, library_bodies
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.client.gradients import graph_mutation
+from tensorloom.client.gradients import body_graphs, graph_mutation
 from tensorloom.client.gradients.gradient_graph import GradientGraph, gradient_scope
 from tensorloom.client.gradients.gradient_zeros import is_trainable
+from tensorloom.client.gradients.gradients import build_gradients
 from tensorloom.framework.functions import symbolic_gradient
 from tensorloom.framework.functions.classic_op_types import MERGES
+from tensorloom.framework.functions.functional_op_types import CALLS
 from tensorloom.framework.functions.symbolic_gradient import MadeGradient
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.graph.default_graph import get_default_graph
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 @RegisterGradient("StatefulPartitionedCall")
 def _call_grad(op: Operation, *grads: Any) -> Any:
     """A call of the body's gradient; what that reads of it, the call hands out."""
+    """Also of a node whose op is a function of the library."""
+    if op._type not in CALLS:
+        return of_call(NameAttrList(op._type, op._attrs))(op, *grads)
     called = op._attrs["f"]
     name = called.name
     if op._python_gradient is not None or op.graph.functions[name].gradient:
@@ -49,7 +54,7 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
     # The tensors of a branch that is not taken are dead: a call cannot hand them out.
     if any(node.op in MERGES for node in body.nodes.values()):
         return _node(op, called, grads)
-    forward = _body_of(op)
+    forward = body_graphs.call_graph(op)
     given = [
         (forward.outputs[i], convert_to_tensor(g))
         for i, g in enumerate(grads)
@@ -68,17 +73,6 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
         else:
             gradients[index] = outputs.pop(0)
     return gradients
-
-
-def _body_of(op: Operation) -> FuncGraph:
-    """The body as a graph of this call alone: it may come to hand out more."""
-    body: FuncGraph | None = op.__dict__.get("_body_graph")
-    if body is None:
-        function = library_bodies.called_function(op.graph, op._attrs["f"])
-        body = library_bodies.from_function(function, op.inputs, op.graph)
-        body.is_changed = False
-        op.__dict__["_body_graph"] = body
-    return body
 
 
 def _rewrite_if_changed(op: Operation, body: FuncGraph) -> None:
@@ -119,8 +113,6 @@ class CallGradient(GradientGraph):
         self, given: Sequence[tuple[Tensor, Tensor]], scope: str
     ) -> dict[int, Any]:
         """Builds the gradients of the body's inputs; those that there are, by index."""
-        from tensorloom.client.gradients.gradients import build_gradients
-
         with self.as_default():
             grad_ys = [
                 self.add_argument(g.dtype, g.shape, f"grad_ys_{i}", g._handle_data)
@@ -210,8 +202,6 @@ def _gradients_of(
     given: list[Tensor],
 ) -> list[Tensor]:
     """The gradients of all arguments, from those of all results."""
-    from tensorloom.client.gradients.gradients import build_gradients
-
     results = library_bodies.add_body(graph, function, arguments)
     pairs = [(y, g) for y, g in zip(results, given, strict=True) if is_trainable(y)]
     found = build_gradients([y for y, _ in pairs], arguments, [g for _, g in pairs])
@@ -257,8 +247,6 @@ def _node(op: Operation, called: NameAttrList, grads: Any) -> list[Any]:
 
 
 def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
-    from tensorloom.client.gradients.gradients import build_gradients
-
     scope = gradient_scope()
     given = [(i, convert_to_tensor(g)) for i, g in enumerate(grads) if g is not None]
     graph = FuncGraph(func_graph.unique_gradient_name(function.name))

@@ -35,7 +35,6 @@ from tensorloom.framework.registry.gradient_registry import (
     get_gradient_function,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.ops.control_flow import builders as control_flow_ops
 
 if TYPE_CHECKING:
@@ -232,15 +231,12 @@ class GradientWalk:
             return get_gradient_function(op)
         except LookupError:
             pass
-        if op._type in CALLS:
-            # The name of another process's gradient: that of any call is right, too.
-            return find_gradient(op._type)
-        function = _function_call_gradient(op, self._source_graph)
-        if function is None:
-            raise LookupError(
-                f"No gradient defined for operation '{op.name}' (op type: {op.type})"
-            )
-        return function
+        # A call may name another process's gradient: that of any call is right, too.
+        if op._type in CALLS or self._source_graph._is_function(op._type):
+            return find_gradient("PartitionedCall")
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type})"
+        )
 
     def _call(
         self, op: Operation, function: Any, arguments: Sequence[Any]
@@ -326,9 +322,9 @@ def _differentiated(
     if op._type in BRANCHES:
         return ()
     if op._type in LOOPS:
-        from tensorloom.client.gradients import loop_dependencies, while_gradient
+        from tensorloom.client.gradients import body_graphs, loop_dependencies
 
-        body = while_gradient.loop_graphs(op)[1]
+        body = body_graphs.loop_graphs(op)[1]
         given = [i for i, gradient in enumerate(received) if gradient is not None]
         behind = loop_dependencies.variables_behind(body, given)
         behind -= loop_dependencies.unchanged_variables(body, given)
@@ -350,12 +346,3 @@ def _gated(gradients: Sequence[Any]) -> Sequence[Any]:
     with graph.device(None), graph.colocate_with(None, ignore_existing=True):
         gated: Sequence[Any] = control_flow_ops.tuple(gradients)
     return gated
-
-
-def _function_call_gradient(op: Operation, graph: Graph) -> Any:
-    """The gradient function of a node whose op is a function of the library."""
-    if not graph._is_function(op._type):
-        return None
-    from tensorloom.client.gradients import function_gradient
-
-    return function_gradient.of_call(NameAttrList(op._type, op._attrs))

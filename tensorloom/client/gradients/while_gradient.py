@@ -11,9 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import while_loop
-from tensorloom.client.functions import func_graph, library_bodies
+from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.func_graph import FuncGraph
-from tensorloom.client.gradients import gradients, graph_mutation, loop_dependencies
+from tensorloom.client.gradients import (
+    body_graphs,
+    gradients,
+    graph_mutation,
+    loop_dependencies,
+)
 from tensorloom.client.gradients.classic_gradient_size import (
     UNUSED_EXIT,
     accumulator_nodes,
@@ -64,7 +69,7 @@ def _while_grad(op: Operation, *grads: Any) -> list[Any]:
 
 def _gradients(op: Operation, grads: Sequence[Any]) -> list[Any]:
     wanted = op.__dict__["_wanted_inputs"]
-    cond_graph, body_graph = loop_graphs(op)
+    cond_graph, body_graph = body_graphs.loop_graphs(op)
     selected = [
         i
         for i, grad in enumerate(grads)
@@ -105,21 +110,6 @@ def _gradients(op: Operation, grads: Sequence[Any]) -> list[Any]:
     for i, total_gradient in graph.sums.items():
         result[i] = total_gradient.result(lambda t: backward.outputs[position_of[t]])
     return result
-
-
-def loop_graphs(op: Operation) -> tuple[FuncGraph, FuncGraph]:
-    """Test and body as graphs, rebuilt from the library for an imported node."""
-    graphs: tuple[FuncGraph, FuncGraph] | None = op.__dict__.get("_loop_graphs")
-    if graphs is None:
-        cond, body = (
-            library_bodies.called_function(op.graph, op._attrs[name])
-            for name in ("cond", "body")
-        )
-        graphs = op.__dict__["_loop_graphs"] = (
-            library_bodies.from_function(cond, op.inputs, op.graph),
-            library_bodies.from_function(body, op.inputs, op.graph),
-        )
-    return graphs
 
 
 def _iterations(

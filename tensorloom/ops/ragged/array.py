@@ -6,14 +6,10 @@ from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
-from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import internal_convert_to_tensor
 from tensorloom.ops.array import array_ops
-from tensorloom.ops.array import reshape as reshape_ops
 from tensorloom.ops.array import sort as sort_ops
-from tensorloom.ops.control_flow import builders as flow
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.indexing import one_hot as one_hot_ops
 from tensorloom.ops.indexing import selection as selection_ops
@@ -33,8 +29,6 @@ from tensorloom.ops.ragged.segment_ids import (
     lengths_to_splits,
     positive_axis,
     row_splits_to_segment_ids,
-    splits_to_lengths,
-    to_int_tensor,
 )
 
 # --- masks -------------------------------------------------------------------
@@ -117,164 +111,7 @@ def _dense_mask(data: Tensor, mask: Tensor, rank: int, kind: Any) -> Any:
     return values
 
 
-# --- tile --------------------------------------------------------------------
-
-
-def repeat_ranges(params: Tensor, splits: Tensor, repeats: Tensor) -> Tensor:
-    """Each range of values `repeats` times: [a b][c] by 2 is a b a b c c."""
-    if repeats.shape.rank != 0:
-        starts = array_ops.repeat_with_axis(splits[:-1], repeats, axis=0)
-        limits = array_ops.repeat_with_axis(splits[1:], repeats, axis=0)
-    else:
-        repeated = array_ops.repeat_with_axis(splits, repeats, axis=0)
-        count = array_ops.shape(repeated, out_type=repeats.dtype)[0]
-        starts, limits = repeated[: count - repeats], repeated[repeats:]
-    one = array_ops.ones((), starts.dtype)
-    places = apply_op("RaggedRange", starts=starts, limits=limits, deltas=one)[1]
-    return array_ops.gather(params, places)
-
-
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """The tensor repeated along each dimension."""
-    with name_scope(name, "RaggedTile", [input, multiples]):
-        input = convert_to_tensor_or_ragged_tensor(input, name="input")
-        if not is_ragged(input):
-            return array_ops.tile(input, multiples, name)
-        multiples = to_int_tensor(multiples, "multiples", input.row_splits.dtype)
-        multiples.shape.assert_has_rank(1)
-        known = constant_value(multiples)
-        return RaggedTensor.from_nested_row_splits(
-            _tile_values(input, multiples, known),
-            _tile_splits(input, multiples, known),
-            validate=False,
-        )
-
-
-def _tile_values(ragged: RaggedTensor, multiples: Tensor, known: Any) -> Tensor:
-    rank, nested = ragged.ragged_rank, ragged.nested_row_splits
-    places = math_ops.range(nested[-1][-1])
-    previous = None
-    for axis in range(rank, 0, -1):
-        splits = nested[axis - 1]
-        if previous is not None:
-            splits = array_ops.gather(previous * multiples[axis + 1], splits)
-        if known is None or known[axis] != 1:
-            places = repeat_ranges(places, splits, multiples[axis])
-        previous = splits
-    tiled = array_ops.gather(ragged.flat_values, places)
-    inner = array_ops.concat([multiples[:1], multiples[rank + 1 :]], axis=0)
-    return array_ops.tile(tiled, inner)
-
-
-def _tile_splits(ragged: RaggedTensor, multiples: Tensor, known: Any) -> list[Tensor]:
-    rank, nested = ragged.ragged_rank, ragged.nested_row_splits
-    # Rows of an outer dimension as ranges of the rows of an inner one.
-    projected = [{i: nested[i]} for i in range(rank)]
-    for outer in range(rank):
-        for inner in range(outer + 1, rank - 1):
-            projected[outer][inner] = array_ops.gather(
-                nested[inner], projected[outer][inner - 1]
-            )
-    result = []
-    for axis in range(rank):
-        lengths = splits_to_lengths(nested[axis]) * multiples[axis + 1]
-        repeats: Any = 1
-        for d in range(axis - 1, -1, -1):
-            if known is None or known[d + 1] != 1:
-                splits = projected[d][axis - 1] * repeats
-                lengths = repeat_ranges(lengths, splits, multiples[d + 1])
-            repeats *= multiples[d + 1]
-        lengths = array_ops.tile(lengths, multiples[:1])
-        result.append(lengths_to_splits(lengths))
-    return result
-
-
-# --- dimensions --------------------------------------------------------------
-
-
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
-    """The tensor with a new dimension of one."""
-    with name_scope(name, "RaggedExpandDims", [input]):
-        input = convert_to_tensor_or_ragged_tensor(input, name="input")
-        if not is_ragged(input):
-            return array_ops.expand_dims(input, axis)
-        rank = input.shape.rank
-        axis = positive_axis(axis, None if rank is None else rank + 1)
-        if axis == 0:
-            splits = array_ops.stack([0, input.nrows()])
-            return RaggedTensor.from_row_splits(input, splits, validate=False)
-        if axis == 1:
-            splits = math_ops.range(input.nrows() + 1)
-            return RaggedTensor.from_row_splits(input, splits, validate=False)
-        values = expand_dims(input.values, axis - 1)
-        return RaggedTensor.from_row_splits(values, input.row_splits, validate=False)
-
-
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The tensor without dimensions of one.
-
-    Raises:
-      ValueError: a ragged tensor and no axis.
-      TypeError: axes that are no ints.
-    """
-    with name_scope(name, "RaggedSqueeze", [input]):
-        input = convert_to_tensor_or_ragged_tensor(input)
-        if isinstance(input, Tensor):
-            return reshape_ops.squeeze(input, axis, name)
-        if axis is None:
-            raise ValueError("Ragged.squeeze must have an axis argument.")
-        axes = [axis] if isinstance(axis, int) else axis
-        if not isinstance(axes, list | tuple) or not all(
-            isinstance(d, int) for d in axes
-        ):
-            raise TypeError("Axis must be a list or tuple of integers.")
-        axes = [positive_axis(d, input.shape.rank) for d in axes]
-        depth = input.ragged_rank
-        dense = [d - depth for d in axes if d > depth]
-        ragged = {d for d in axes if d <= depth}
-        values: Any = flow.with_dependencies(
-            _squeeze_checks(input, ragged), input.flat_values
-        )
-        if dense:
-            values = reshape_ops.squeeze(values, dense)
-        kept = [s for i, s in enumerate(input.nested_row_splits) if i + 1 not in ragged]
-        if kept and 0 in ragged:
-            kept.pop(0)
-        result = RaggedTensor.from_nested_row_splits(values, kept)
-        if ragged >= set(range(depth + 1)):
-            return reshape_ops.squeeze(result, [0], name)
-        return result
-
-
-def _squeeze_checks(ragged: RaggedTensor, axes: set[int]) -> list[Any]:
-    checks = []
-    one = array_ops.constant(1, dtype=ragged.row_splits.dtype)
-    for i, lengths in enumerate(ragged.nested_row_lengths()):
-        if i + 1 in axes:
-            are_one = math_ops.reduce_all(math_ops.equal(lengths, one))
-            text = f"the given axis (axis = {i + 1}) is not squeezable!"
-            checks.append(flow.Assert(are_one, [text]))
-    if 0 in axes:
-        two = array_ops.constant(2, dtype=dtypes.int32)
-        is_one = math_ops.equal(array_ops.size(ragged.row_splits), two)
-        checks.append(
-            flow.Assert(is_one, ["the given axis (axis = 0) is not squeezable!"])
-        )
-    return checks
-
-
-def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """The number of values."""
-    values = input.flat_values if is_ragged(input) else input
-    return array_ops.size(values, out_type=out_type, name=name)
-
-
-def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions."""
-    with name_scope(name, "RaggedRank", [input]):
-        if not is_ragged(input):
-            return array_ops.rank(input, name)
-        return input.ragged_rank + array_ops.rank(input.flat_values)  # type: ignore[no-any-return]
+# --- choice ---------------------------------------------------------------------
 
 
 def one_hot(

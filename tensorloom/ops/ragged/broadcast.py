@@ -14,7 +14,7 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.shape import broadcast_static_shape
 from tensorloom.ops.control_flow import builders as flow
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.ragged.array import expand_dims
+from tensorloom.ops.ragged.dimensions import expand_dims
 from tensorloom.ops.ragged.functional import assert_splits_match
 from tensorloom.ops.ragged.gather import gather
 from tensorloom.ops.ragged.math import ragged_range

@@ -11,6 +11,7 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.array import stack as stack_ops
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
+from tensorloom.ops.ragged.dimensions import expand_dims
 from tensorloom.ops.ragged.functional import assert_splits_match
 from tensorloom.ops.ragged.gather import gather
 from tensorloom.ops.ragged.ragged_tensor import (
@@ -47,10 +48,8 @@ def _join(inputs: list[Any], axis: int, is_new: bool) -> Any:
     inputs = [convert_to_tensor_or_ragged_tensor(x, name="rt_input") for x in inputs]
     kind = row_splits_dtype(*inputs)
     if len(inputs) == 1:
-        from tensorloom.ops.ragged import array as ragged_array_ops
-
         if is_new:
-            return ragged_array_ops.expand_dims(inputs[0], axis=axis)
+            return expand_dims(inputs[0], axis=axis)
         return inputs[0]
     rank = _common_rank(inputs)
     out_rank = rank + 1 if rank is not None and is_new else rank

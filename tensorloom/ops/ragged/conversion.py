@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
@@ -17,13 +17,16 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.control_flow import builders as flow
 from tensorloom.ops.indexing import selection as selection_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
 from tensorloom.ops.ragged.segment_ids import splits_to_lengths, to_int_tensor
+
+if TYPE_CHECKING:
+    from tensorloom.ops.ragged.ragged_tensor import RaggedTensor
 
 # --- dense -------------------------------------------------------------------
 
 
 def from_tensor(
+    cls: type[RaggedTensor],
     tensor: Any,
     lengths: Any,
     padding: Any,
@@ -45,34 +48,40 @@ def from_tensor(
         shape = array_ops.shape(tensor, out_type=kind)
         columns = shape[1]
         if ragged_rank > 1:
-            return _from_deep(tensor, shape, lengths, padding, ragged_rank, kind)
+            return _from_deep(cls, tensor, shape, lengths, padding, ragged_rank, kind)
         if padding is not None:
             lengths = _unpadded_lengths(tensor, padding, columns, kind)
         if lengths is None:
-            return _all_rows(tensor, shape, columns)
+            return _all_rows(cls, tensor, shape, columns)
         if (
             isinstance(lengths, list | tuple)
             and lengths
             and not isinstance(lengths[0], int | float)
         ):
-            return _from_nested_lengths(tensor, lengths)
-        return _cut(tensor, to_int_tensor(lengths, "lengths", kind), columns, kind)
+            return _from_nested_lengths(cls, tensor, lengths)
+        return _cut(cls, tensor, to_int_tensor(lengths, "lengths", kind), columns, kind)
 
 
 def _from_deep(
-    tensor: Tensor, shape: Tensor, lengths: Any, padding: Any, rank: int, kind: Any
+    cls: type[RaggedTensor],
+    tensor: Tensor,
+    shape: Tensor,
+    lengths: Any,
+    padding: Any,
+    rank: int,
+    kind: Any,
 ) -> RaggedTensor:
     """Several ragged dimensions, of which only the innermost is cut."""
     flat_shape = array_ops.concat(
         [array_ops.constant([-1], kind), shape[rank:]], axis=0
     )
     flat = array_ops.reshape(tensor, flat_shape)
-    values = from_tensor(flat, lengths, padding, 1, None, kind)
+    values = from_tensor(cls, flat, lengths, padding, 1, None, kind)
     sizes = math_ops.cumprod(shape)
     splits = [
         math_ops.range(0, sizes[axis - 1] + 1) * shape[axis] for axis in range(1, rank)
     ]
-    return RaggedTensor.from_nested_row_splits(values, splits, validate=False)  # type: ignore[no-any-return]
+    return cls.from_nested_row_splits(values, splits, validate=False)  # type: ignore[no-any-return]
 
 
 def _unpadded_lengths(tensor: Tensor, padding: Any, columns: Tensor, kind: Any) -> Any:
@@ -89,27 +98,33 @@ def _unpadded_lengths(tensor: Tensor, padding: Any, columns: Tensor, kind: Any) 
     return math_ops.reduce_max(kept_places, axis=1)
 
 
-def _all_rows(tensor: Tensor, shape: Tensor, columns: Tensor) -> RaggedTensor:
+def _all_rows(
+    cls: type[RaggedTensor], tensor: Tensor, shape: Tensor, columns: Tensor
+) -> RaggedTensor:
     rows = shape[0]
     count = rows * columns
     splits = math_ops.range(rows + 1) * columns
     values_shape = array_ops.concat([[count], shape[2:]], axis=0)
     values = array_ops.reshape(tensor, values_shape)
-    return RaggedTensor.from_row_splits(values, splits, validate=False)
+    return cls.from_row_splits(values, splits, validate=False)
 
 
-def _from_nested_lengths(tensor: Tensor, lengths: Any) -> RaggedTensor:
+def _from_nested_lengths(
+    cls: type[RaggedTensor], tensor: Tensor, lengths: Any
+) -> RaggedTensor:
     """Rows of rows: the innermost ones are cut as the lengths of all say."""
     count = math_ops.reduce_sum(convert_to_tensor(lengths[-1]))
-    inside = RaggedTensor.from_nested_row_lengths(
+    inside = cls.from_nested_row_lengths(
         array_ops.ones([count], dtypes.bool), lengths, validate=False
     )
     mask = inside.to_tensor(default_value=False)
     kept = selection_ops.boolean_mask(tensor, mask)
-    return RaggedTensor.from_nested_row_lengths(kept, lengths, validate=False)  # type: ignore[no-any-return]
+    return cls.from_nested_row_lengths(kept, lengths, validate=False)  # type: ignore[no-any-return]
 
 
-def _cut(tensor: Tensor, lengths: Tensor, columns: Tensor, kind: Any) -> RaggedTensor:
+def _cut(
+    cls: type[RaggedTensor], tensor: Tensor, lengths: Tensor, columns: Tensor, kind: Any
+) -> RaggedTensor:
     lengths.shape.assert_has_rank(1)
     lengths = math_ops.minimum(lengths, columns)
     lengths = math_ops.maximum(lengths, 0)
@@ -117,7 +132,7 @@ def _cut(tensor: Tensor, lengths: Tensor, columns: Tensor, kind: Any) -> RaggedT
     splits = array_ops.concat([array_ops.zeros([1], kind), limits], axis=0)
     mask = array_ops.sequence_mask(lengths, maxlen=columns)
     values = selection_ops.boolean_mask(tensor, mask)
-    return RaggedTensor.from_row_splits(values, splits, validate=False)
+    return cls.from_row_splits(values, splits, validate=False)
 
 
 def to_tensor(ragged: RaggedTensor, default_value: Any, name: str | None) -> Tensor:
@@ -128,7 +143,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any, name: str | None) -> Ten
                 default_value, name="default_value", dtype=ragged.dtype
             )
         values: Any = ragged.values
-        if isinstance(values, RaggedTensor):
+        if isinstance(values, type(ragged)):
             values = to_tensor(values, default_value, None)
         if default_value is not None:
             default_value = _fitting(default_value, values)
@@ -169,7 +184,9 @@ def _fitting(default: Tensor, values: Tensor) -> Tensor:
 # --- sparse ------------------------------------------------------------------
 
 
-def from_sparse(sparse: Any, name: str | None, row_splits_dtype: Any) -> RaggedTensor:
+def from_sparse(
+    cls: type[RaggedTensor], sparse: Any, name: str | None, row_splits_dtype: Any
+) -> RaggedTensor:
     """See `RaggedTensor.from_sparse`."""
     kind = dtypes.as_dtype(row_splits_dtype)
     if not is_sparse(sparse):
@@ -185,9 +202,7 @@ def from_sparse(sparse: Any, name: str | None, row_splits_dtype: Any) -> RaggedT
         with control_dependencies(_check_ragged_right(sparse.indices)):
             ids = math_ops.cast(sparse.indices[:, 0], kind)
             rows = math_ops.cast(sparse.dense_shape[0], kind)
-            return RaggedTensor.from_value_rowids(
-                sparse.values, ids, rows, validate=False
-            )
+            return cls.from_value_rowids(sparse.values, ids, rows, validate=False)
 
 
 def _check_ragged_right(indices: Tensor) -> list[Any]:
@@ -225,6 +240,7 @@ def to_sparse(ragged: RaggedTensor, name: str | None) -> SparseTensor:
 
 
 def from_variant(
+    cls: type[RaggedTensor],
     variant: Any,
     dtype: Any,
     output_ragged_rank: int,
@@ -255,7 +271,7 @@ def from_variant(
             Tsplits=dtypes.int64,
             name=name,
         )
-        return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        return cls.from_nested_row_splits(values, splits, validate=False)
 
 
 def to_variant(ragged: RaggedTensor, batched_input: bool, name: str | None) -> Any:
@@ -268,6 +284,3 @@ def to_variant(ragged: RaggedTensor, batched_input: bool, name: str | None) -> A
             batched_input=batched_input,
             name=name,
         )
-
-
-# --- the op that pads to a shape ---------------------------------------------

@@ -33,9 +33,11 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.parsing import parsing_ops
 from tensorloom.ops.ragged import array as ragged_array_ops
 from tensorloom.ops.ragged import concat as ragged_concat_ops
+from tensorloom.ops.ragged import dimensions as ragged_dimensions
 from tensorloom.ops.ragged import gather as ragged_gather_ops
 from tensorloom.ops.ragged import math as ragged_math_ops
 from tensorloom.ops.ragged import string as ragged_string_ops
+from tensorloom.ops.ragged import tile as ragged_tile
 from tensorloom.ops.ragged.broadcast import broadcast_flat_values
 from tensorloom.ops.ragged.functional import assert_splits_match
 from tensorloom.ops.ragged.ragged_tensor import (
@@ -263,17 +265,17 @@ def _gather(
 def _expand_dims(
     input: Any, axis: Any = None, name: Any = None, dim: Any = None
 ) -> Any:
-    return ragged_array_ops.expand_dims(input, dim if axis is None else axis, name)
+    return ragged_dimensions.expand_dims(input, dim if axis is None else axis, name)
 
 
 def _squeeze(
     input: Any, axis: Any = None, name: Any = None, squeeze_dims: Any = None
 ) -> Any:
-    return ragged_array_ops.squeeze(input, axis or squeeze_dims, name)
+    return ragged_dimensions.squeeze(input, axis or squeeze_dims, name)
 
 
 def _size(input: Any, name: Any = None, out_type: Any = dtypes.int32) -> Tensor:
-    return ragged_array_ops.size(input, out_type, name)
+    return ragged_dimensions.size(input, out_type, name)
 
 
 def _concat(values: Any, axis: Any, name: Any = None) -> Any:
@@ -323,11 +325,11 @@ SIBLINGS: Final[dict[str, tuple[Any, ...]]] = {
         "indices",
     ),
     "one_hot": (ragged_array_ops.one_hot, "indices"),
-    "rank": (ragged_array_ops.rank, "input"),
+    "rank": (ragged_dimensions.rank, "input"),
     "size": (_size, "input"),
     "squeeze": (_squeeze, "input"),
     "stack": (_stack, "values"),
-    "tile": (ragged_array_ops.tile, "input"),
+    "tile": (ragged_tile.tile, "input"),
     "where": (
         lambda condition, x=None, y=None, name=None: ragged_array_ops.where(
             condition, x, y, name

@@ -266,7 +266,7 @@ class RaggedFactories(CompositeTensor):
         from tensorloom.ops.ragged import conversion as ragged_conversion
 
         return ragged_conversion.from_tensor(
-            tensor, lengths, padding, ragged_rank, name, row_splits_dtype
+            cls._of, tensor, lengths, padding, ragged_rank, name, row_splits_dtype
         )
 
     @classmethod
@@ -279,4 +279,4 @@ class RaggedFactories(CompositeTensor):
         """The rows of a sparse matrix whose elements are at their left."""
         from tensorloom.ops.ragged import conversion as ragged_conversion
 
-        return ragged_conversion.from_sparse(st_input, name, row_splits_dtype)
+        return ragged_conversion.from_sparse(cls._of, st_input, name, row_splits_dtype)

@@ -12,12 +12,14 @@ from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.indexing import batch_gather as batch_gather_ops
 from tensorloom.ops.indexing import gather as gather_ops
 from tensorloom.ops.math import math_ops
+from tensorloom.ops.ragged.dimensions import expand_dims
 from tensorloom.ops.ragged.ragged_tensor import (
     RaggedTensor,
     convert_to_tensor_or_ragged_tensor,
     is_ragged,
     match_row_splits_dtypes,
 )
+from tensorloom.ops.ragged.tile import tile
 
 
 def _only_zero(what: str, value: Any) -> None:
@@ -120,15 +122,13 @@ def _gather_deep(params: Any, indices: Any, rank: int) -> Any:
 
 
 def _repeat_whole(params: Any, indices: Tensor, rank: int) -> Any:
-    from tensorloom.ops.ragged import array as ragged_array_ops
-
     params_rank = params.ragged_rank + array_ops.rank(params.flat_values)
     for _ in range(rank - 1):
-        params = ragged_array_ops.expand_dims(params, axis=0)
+        params = expand_dims(params, axis=0)
     repeats = array_ops.shape(indices)[:-1]
     ones = array_ops.ones([params_rank], dtypes.int32)
     multiples = array_ops.concat([repeats, ones], axis=0)
-    return ragged_array_ops.tile(params, multiples)
+    return tile(params, multiples)
 
 
 def _gather_tuples(params: RaggedTensor, indices: Tensor, width: int) -> Any:

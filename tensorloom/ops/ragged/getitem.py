@@ -11,6 +11,7 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.ragged.gather import gather
 from tensorloom.ops.ragged.math import ragged_range
+from tensorloom.ops.ragged.operators import RaggedOperators
 from tensorloom.ops.ragged.ragged_tensor import RaggedTensor, is_ragged
 
 
@@ -138,3 +139,6 @@ def _offset(offset: Any, starts: Tensor, limits: Tensor) -> Tensor:
     if offset > 0:
         return math_ops.minimum(starts + offset, limits)
     return math_ops.maximum(limits + offset, starts)
+
+
+RaggedOperators.__getitem__ = getitem  # type: ignore[method-assign,assignment]

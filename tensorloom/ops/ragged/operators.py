@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorloom.framework import export
+from tensorloom.framework.registry import late_modules
 
 
 def _binary(function: str) -> Callable[..., Any]:
@@ -22,6 +23,11 @@ def _unary(function: str) -> Callable[..., Any]:
 
 class RaggedOperators:
     """What `RaggedTensor` inherits its operators from."""
+
+    def __getitem__(self, key: Any) -> Any:
+        # Loads `getitem.py`, which puts its own function here.
+        late_modules.load_kind("ragged operator")
+        return self[key]
 
 
 for _operator, _function in {

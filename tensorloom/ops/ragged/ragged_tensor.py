@@ -325,7 +325,7 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
         from tensorloom.ops.ragged import conversion as ragged_conversion
 
         return ragged_conversion.from_variant(
-            variant, dtype, output_ragged_rank, input_ragged_rank, name
+            cls, variant, dtype, output_ragged_rank, input_ragged_rank, name
         )
 
     def _to_variant(self, batched_input: bool = False, name: str | None = None) -> Any:
@@ -368,11 +368,6 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
 
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean.")
-
-    def __getitem__(self, key: Any) -> Any:
-        from tensorloom.ops.ragged import getitem as ragged_getitem
-
-        return ragged_getitem.getitem(self, key)
 
 
 RaggedFactories._of = RaggedTensor

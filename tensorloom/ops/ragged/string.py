@@ -12,7 +12,7 @@ from tensorloom.framework.registry.shape_inference import unchanged_shape
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.argument_aliases import either
-from tensorloom.ops.ragged import array as ragged_array_ops
+from tensorloom.ops.ragged.dimensions import expand_dims
 from tensorloom.ops.ragged.math import reduce_aggregate
 from tensorloom.ops.ragged.ragged_tensor import (
     RaggedTensor,
@@ -232,7 +232,7 @@ def unicode_split(
     options = (input_encoding, errors, replacement_char)
     with name_scope(name, "UnicodeSplit", [input]):
         codes = _decode(input, (*options, False), "UnicodeDecode")[0]
-        return unicode_encode(ragged_array_ops.expand_dims(codes, -1), *options)
+        return unicode_encode(expand_dims(codes, -1), *options)
 
 
 @export("strings.unicode_split_with_offsets")
@@ -247,7 +247,7 @@ def unicode_split_with_offsets(
     options = (input_encoding, errors, replacement_char)
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
         decoded = _decode(input, (*options, False), "UnicodeDecodeWithOffsets")
-        codes = ragged_array_ops.expand_dims(decoded[0], -1)
+        codes = expand_dims(decoded[0], -1)
         return unicode_encode(codes, *options), decoded[1]
 
 

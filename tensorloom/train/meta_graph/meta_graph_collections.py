@@ -105,13 +105,13 @@ def _context_to_proto(item: Any, export_scope: str | None = None) -> Any:
 def _cond_context(proto: Any, import_scope: str | None = None) -> Any:
     from tensorloom.client.control_flow import control_flow_protos
 
-    return control_flow_protos.cond_from_proto(proto, import_scope)
+    return control_flow_protos.from_proto("cond_ctxt", proto, import_scope)
 
 
 def _while_context(proto: Any, import_scope: str | None = None) -> Any:
     from tensorloom.client.control_flow import control_flow_protos
 
-    return control_flow_protos.while_from_proto(proto, import_scope)
+    return control_flow_protos.from_proto("while_ctxt", proto, import_scope)
 
 
 for _key in (
