@@ -283,7 +283,7 @@ class TestCase(ArrayAssertions):
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None
     ) -> None:
-        """A message equals another, or the text form of one.
+        """A message equals another, or the text form of one, numbers to six decimals.
 
         Raises:
           AssertionError: they differ, or they are messages of different types.
@@ -291,6 +291,7 @@ class TestCase(ArrayAssertions):
         from google.protobuf import text_format
 
         from tensorloom.protos.pool import ANY_TYPES
+        from tensorloom.test.message_comparison import rounded
 
         expected = expected_message_maybe_ascii
         if isinstance(expected, str | bytes):
@@ -303,7 +304,9 @@ class TestCase(ArrayAssertions):
                 f"{msg or ''}"
             )
         if expected != message:
-            self.assertMultiLineEqual(str(expected), str(message), msg)
+            self.assertMultiLineEqual(
+                str(rounded(expected)), str(rounded(message)), msg
+            )
 
     def assertProtoEqualsVersion(
         self,

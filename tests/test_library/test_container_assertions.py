@@ -106,3 +106,15 @@ class TestFiles(tf.test.TestCase):
         for other in ("allow_soft_placement: false", tf.GraphDef()):
             with self.assertRaises(AssertionError):
                 self.assertProtoEquals(other, config)
+
+    def test_messages_of_rounded_numbers(self) -> None:
+        summary = tf.Summary()
+        summary.value.add(tag="loss", simple_value=0.53 + 3e-8)
+        self.assertProtoEquals("value { tag: 'loss' simple_value: 0.53 }", summary)
+        feature = tf.train.Feature()
+        feature.float_list.value.extend([0.1, 0.25])
+        features = tf.train.Features(feature={"x": feature})
+        text = "feature { key: 'x' value { float_list { value: [0.1, %s] } } }"
+        self.assertProtoEquals(text % 0.2500001, features)
+        with self.assertRaises(AssertionError):
+            self.assertProtoEquals(text % 0.26, features)

@@ -71,8 +71,8 @@ def make_stats_summary(c: OpKernelConstruction) -> Compute:
         out = _zeros((len(features), nodes, buckets, 2))
         for index, feature in enumerate(features):
             _check("bucketized_features", feature, buckets)
-            np.add.at(out[index, ..., 0], (node_ids, feature), gradients[:, 0])
-            np.add.at(out[index, ..., 1], (node_ids, feature), hessians[:, 0])
+            _sum_places(out[index, ..., 0], node_ids, feature, gradients[:, 0])
+            _sum_places(out[index, ..., 1], node_ids, feature, hessians[:, 0])
         return out
 
     return compute
@@ -93,10 +93,18 @@ def aggregate_stats(c: OpKernelConstruction) -> Compute:
         out = _zeros((nodes, dimensions, buckets + 1, stats.shape[1]))
         places = np.where(feature == -1, buckets, feature)
         for dimension in range(dimensions):
-            np.add.at(out[:, dimension], (node_ids, places[:, dimension]), stats)
+            for stat in range(stats.shape[1]):
+                into = out[:, dimension, :, stat]
+                _sum_places(into, node_ids, places[:, dimension], stats[:, stat])
         return out
 
     return compute
+
+
+def _sum_places(out: _Array, nodes: _Array, buckets: _Array, values: _Array) -> None:
+    """Sums values by node and bucket, in float64: there may be millions in a place."""
+    places = nodes.astype(np.int64) * out.shape[1] + buckets
+    out[...] = np.bincount(places, values, out.size).reshape(out.shape)
 
 
 @host_kernel("BoostedTreesSparseAggregateStats", large=True)
@@ -221,8 +229,6 @@ def _best_inequality(
     for bucket, gain in enumerate(gains):
         if gain_is_larger(gain, best):
             best, at = gain, bucket
-    if not gain_is_larger(best, parent[0] + penalties.complexity):
-        return None
     return best - parent[0] - penalties.complexity, at, left[at], right[at]
 
 
@@ -345,7 +351,7 @@ def _best_split(
                 penalties,
                 (dimension, threshold, kind),
             )
-    if best is None or not gain_is_larger(best.gain, parent + penalties.complexity):
+    if best is None:
         return None
     return best._replace(gain=best.gain - parent - penalties.complexity)
 
