@@ -53,7 +53,7 @@ class Dataset:
     ) -> None:
         self._variant_tensor = variant_tensor
         self._element_spec = element_spec
-        self._inputs = list(inputs)
+        self._input_datasets = list(inputs)
         self._own_options = options
 
     # --- the structure of an element ---------------------------------------------
@@ -86,6 +86,10 @@ class Dataset:
     def _flat_structure(self) -> dict[str, Any]:
         """The attrs output_types and output_shapes."""
         return flat_structure(self.element_spec)
+
+    def _inputs(self) -> list[Dataset]:
+        """The datasets that it is made of."""
+        return self._input_datasets
 
     def __repr__(self) -> str:
         shapes = str(nest.map_structure(str, self.output_shapes)).replace("'", "")
@@ -308,7 +312,7 @@ class Dataset:
     def options(self) -> Options:
         """What was said for this dataset and its inputs."""
         options = Options()
-        for dataset in self._inputs:
+        for dataset in self._inputs():
             options = options.merge(dataset.options())
         if self._own_options is not None:
             options = options.merge(self._own_options)
@@ -325,6 +329,15 @@ class Dataset:
         return option_nodes.applied(
             self.options(), self._variant_tensor, self._flat_structure
         )
+
+    def _apply_options(self) -> Dataset:
+        """The dataset behind the nodes that options ask for."""
+        return DatasetV1Adapter(self._with_options_applied(), self.element_spec, [self])
+
+    def _as_serialized_graph(self, stateful_whitelist: bool | None = None) -> Tensor:
+        """A string scalar, the GraphDef of the dataset."""
+        graph: Tensor = apply_op("DatasetToGraph", input_dataset=self._variant_tensor)
+        return graph
 
     # --- iterators ---------------------------------------------------------------
 

@@ -83,7 +83,12 @@ def interleaved_in_parallel(
 # --- a choice among datasets ----------------------------------------------------
 
 
-def _directed_interleave(selector: Dataset, datasets: Sequence[Dataset]) -> Dataset:
+def directed_interleave(selector: Dataset, datasets: Sequence[Dataset]) -> Dataset:
+    """Takes each element from the dataset whose number `selector` gives.
+
+    Raises:
+      TypeError: the datasets' elements differ.
+    """
     first = datasets[0]
     for dataset in datasets[1:]:
         if (
@@ -130,7 +135,7 @@ def sample_from_datasets(
     if isinstance(weights, Dataset):
         logits_dataset = weights.map(lambda *p: math_ops.log(p, name="logits"))
         pairs = Dataset.zip((logits_dataset, RandomDatasetV1(seed).batch(2)))
-        return _directed_interleave(pairs.map(_draw), datasets)
+        return directed_interleave(pairs.map(_draw), datasets)
     logits: Any = [[1.0] * len(datasets)]
     if weights is not None:
         weights = convert_to_tensor(weights, name="weights")
@@ -145,7 +150,7 @@ def sample_from_datasets(
     if len(datasets) == 1:
         return datasets[0]
     selector = RandomDatasetV1(seed).batch(2).map(lambda seed: _draw(logits, seed))
-    return _directed_interleave(selector, datasets)
+    return directed_interleave(selector, datasets)
 
 
 @export("data.experimental.choose_from_datasets")
@@ -165,7 +170,7 @@ def choose_from_datasets(
         raise TypeError(
             "`choice_dataset` must be a dataset of scalar `tf.int64` tensors."
         )
-    return _directed_interleave(choice_dataset, datasets)
+    return directed_interleave(choice_dataset, datasets)
 
 
 # --- a state --------------------------------------------------------------------

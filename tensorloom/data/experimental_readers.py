@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorloom.data import csv_columns, specs
+from tensorloom.data import csv_columns, nest, specs
 from tensorloom.data.dataset import AUTOTUNE, Dataset, DatasetV1Adapter
 from tensorloom.data.dataset_classes import flat_structure
 from tensorloom.data.experimental import (
@@ -101,6 +101,39 @@ class CsvDatasetV1(DatasetV1Adapter):
         super().__init__(variant, structure)
 
 
+@export("data.experimental.SqlDataset")
+class SqlDatasetV1(DatasetV1Adapter):
+    """The rows of the result of an SQL query.
+
+    Args:
+      driver_name: "sqlite".
+      data_source_name: the file of the database.
+      query: the SELECT.
+      output_types: a dtype for each column, in a structure.
+    """
+
+    def __init__(
+        self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
+    ) -> None:
+        structure = nest.map_structure(
+            lambda dtype: specs.TensorSpec([], dtype), output_types
+        )
+        named = {
+            "driver_name": driver_name,
+            "data_source_name": data_source_name,
+            "query": query,
+        }
+        variant = apply_op(
+            "SqlDataset",
+            **{
+                name: reader_argument(name, value, None, dtypes.string)
+                for name, value in named.items()
+            },
+            **flat_structure(structure),
+        )
+        super().__init__(variant, structure)
+
+
 def _shuffled_and_repeated(
     dataset: Dataset, num_epochs: Any, shuffle: bool, buffer_size: Any, seed: Any
 ) -> Dataset:
@@ -122,6 +155,51 @@ def _interleaved(
         return made.with_options(options)
     return dataset.apply(
         parallel_interleave(records, cycle_length=threads, sloppy=sloppy)
+    )
+
+
+def make_tf_record_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    parser_fn: Callable[..., Any] | None = None,
+    num_epochs: Any = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: Any = None,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
+    num_parallel_parser_calls: Any = None,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Batches of the records of TFRecord files.
+
+    Args:
+      parser_fn: what becomes of a record before it is batched.
+      num_epochs: passes over the files; endless by default.
+      shuffle_buffer_size: 10000 records by default.
+      num_parallel_reads: how many files are read in turn, 24 by default.
+      num_parallel_parser_calls: as many as a batch has by default.
+    """
+    names = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    reads = 24 if num_parallel_reads is None else num_parallel_reads
+    buffer = 10000 if shuffle_buffer_size is None else shuffle_buffer_size
+    dataset = _shuffled_and_repeated(
+        TFRecordDatasetV1(names, num_parallel_reads=reads),
+        num_epochs,
+        shuffle,
+        buffer,
+        shuffle_seed,
+    )
+    if parser_fn is not None:
+        calls = num_parallel_parser_calls
+        dataset = dataset.map(parser_fn, batch_size if calls is None else calls)
+    dataset = dataset.batch(
+        batch_size, drop_remainder=drop_final_batch or num_epochs is None
+    )
+    if prefetch_buffer_size == 0:
+        return dataset
+    return dataset.prefetch(
+        AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
     )
 
 

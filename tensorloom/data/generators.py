@@ -91,7 +91,7 @@ def from_generator(
         return script_ops.numpy_function(passes.finish, [number], dtypes.int64)
 
     return from_tensors(0).flat_map(
-        lambda dummy: _generator_dataset(dummy, begin, step, finish)
+        lambda dummy: generator_dataset(dummy, begin, step, finish)
     )
 
 
@@ -163,13 +163,20 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> Any:
     return result.reshape(array.shape)
 
 
-def _generator_dataset(
+def generator_dataset(
     state: Any,
     begin: Callable[..., Any],
     step: Callable[..., Any],
     finish: Callable[..., Any],
 ) -> Dataset:
-    """The dataset of one pass."""
+    """What a function makes of a state, again and again.
+
+    Args:
+      state: what `begin` is called with, once for each pass.
+      begin: gives the first argument of `step` and `finish`.
+      step: gives an element; ends the pass by OutOfRangeError.
+      finish: called at the end.
+    """
     name = "Dataset.from_generator()"
     structure = specs.structure_of_value(state)
     first = StructuredFunction(begin, name, structure)

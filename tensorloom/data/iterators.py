@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator as PythonIterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.data import nest, specs
 from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph
-from tensorloom.framework.graph.graph import colocate_with, device, name_scope
+from tensorloom.framework.graph.graph import (
+    add_to_collection,
+    colocate_with,
+    device,
+    name_scope,
+)
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
@@ -21,6 +26,10 @@ from tensorloom.ops.io.saveable_object import SaveableObject, SaveSpec
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.operation import Operation
+
+
+# The collection of the handles of a graph's iterators.
+GLOBAL_ITERATORS: Final = "iterators"
 
 
 @contextmanager
@@ -58,7 +67,11 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
     restored iterator must be initialized, and passes over the elements before its
     position; a pipeline that shuffles needs a seed to come to the same elements.
     """
-    handle = iterator._iterator_resource
+    return saveable_of_handle(iterator._iterator_resource)
+
+
+def saveable_of_handle(handle: Tensor) -> SaveableObject:
+    """What a saver saves of the iterator of a handle."""
     return _IteratorSaveable(handle, f"{handle.name}-state", handle.name)
 
 
@@ -92,6 +105,7 @@ class Iterator(Trackable):
         self._string_handle = apply_op(
             "IteratorToStringHandle", resource_handle=iterator_resource
         )
+        add_to_collection(GLOBAL_ITERATORS, iterator_resource)
 
     @staticmethod
     def from_structure(

@@ -19,7 +19,8 @@ def applied(options: Options, variant: Tensor, structure: dict[str, Any]) -> Ten
     Args:
       structure: the attrs output_types and output_shapes.
     """
-    return _optimized(_threaded(variant, options, structure), options, structure)
+    variant = _optimized(_threaded(variant, options, structure), options, structure)
+    return _measured(variant, options, structure)
 
 
 def _threaded(variant: Tensor, options: Options, structure: dict[str, Any]) -> Tensor:
@@ -61,3 +62,20 @@ def _optimized(variant: Tensor, options: Options, structure: dict[str, Any]) -> 
             **structure,
         )
     return variant
+
+
+def _measured(variant: Tensor, options: Options, structure: dict[str, Any]) -> Tensor:
+    stats = options.experimental_stats
+    if stats.aggregator is None:
+        return variant
+    measured: Tensor = apply_op(
+        "SetStatsAggregatorDataset",
+        input_dataset=variant,
+        stats_aggregator=stats.aggregator._resource,
+        tag=transformations.tensor(stats.prefix, dtypes.string, "tag"),
+        counter_prefix=transformations.tensor(
+            stats.counter_prefix, dtypes.string, "counter_prefix"
+        ),
+        **structure,
+    )
+    return measured

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework.export import export
 
 
 class _Option(property):
-    """One option as an attribute."""
+    """One option as an attribute.
 
-    def __init__(self, name: str) -> None:
-        super().__init__(lambda options: options.value_of(name))
+    Args:
+      kind: type, or types, of its values; None where the class says it.
+      default: makes the value where none is said.
+    """
+
+    def __init__(
+        self, name: str, kind: Any = None, default: Any = None, doc: str | None = None
+    ) -> None:
+        super().__init__(lambda options: options.value_of(name), None, None, doc)
+        self.kind = kind
+        self.default = default
 
 
-class _Options:
+class OptionsBase:
     """Named options with types; None is "not said"."""
 
     _types: ClassVar[dict[str, Any]] = {}
@@ -22,8 +32,12 @@ class _Options:
     _values: dict[str, Any]
 
     def __init_subclass__(cls) -> None:
+        made = {n: o for n, o in vars(cls).items() if isinstance(o, _Option)}
+        cls._types = {**cls._types, **{name: made[name].kind for name in made}}
+        cls._defaults = {**cls._defaults, **{name: made[name].default for name in made}}
         for name in cls._types:
-            setattr(cls, name, _Option(name))
+            if name not in made:
+                setattr(cls, name, _Option(name))
 
     def __init__(self) -> None:
         object.__setattr__(self, "_values", {})
@@ -36,7 +50,7 @@ class _Options:
         """What is said of an option; its default, which is kept, where nothing is."""
         if name not in self._values:
             default = type(self)._defaults.get(name)
-            made = default() if isinstance(default, type) else default
+            made = default() if callable(default) else default
             self._values[name] = made
         return self._values[name]
 
@@ -85,10 +99,39 @@ class _Options:
         return merged
 
 
-def _merge_one(merged: _Options, name: str, value: Any) -> None:
+def create_option(
+    name: str, ty: Any, docstring: str, default_factory: Callable[[], Any] | None = None
+) -> Any:
+    """An option of a class of your own, below `OptionsBase`.
+
+    Args:
+      ty: type, or types, of its values.
+      default_factory: makes the value where none is said; None by default.
+    """
+    return _Option(name, ty, default_factory, docstring)
+
+
+def merge_options(*options_list: Any) -> Any:
+    """New options: what all of them say.
+
+    Raises:
+      ValueError: there are none, or two say different things.
+      TypeError: they are of different classes, or no options.
+    """
+    if not options_list:
+        raise ValueError("At least one options should be provided")
+    if not isinstance(options_list[0], OptionsBase):
+        raise TypeError("The inputs should inherit from `OptionsBase`")
+    merged = type(options_list[0])()
+    for options in options_list:
+        merged = merged.merge(options)
+    return merged
+
+
+def _merge_one(merged: OptionsBase, name: str, value: Any) -> None:
     current = getattr(merged, name)
-    default = merged._defaults.get(name)
-    if isinstance(value, _Options) and isinstance(current, _Options):
+    default = type(merged)().value_of(name)
+    if isinstance(value, OptionsBase) and isinstance(current, OptionsBase):
         setattr(merged, name, current.merge(value))
     elif value is None or value == default:
         return
@@ -102,14 +145,14 @@ def _merge_one(merged: _Options, name: str, value: Any) -> None:
 
 
 @export("data.experimental.MapVectorizationOptions")
-class MapVectorizationOptions(_Options):
+class MapVectorizationOptions(OptionsBase):
     """Options of vectorizing maps."""
 
     _types: ClassVar[dict[str, Any]] = {"enabled": bool, "use_choose_fastest": bool}
 
 
 @export("data.experimental.OptimizationOptions")
-class OptimizationOptions(_Options):
+class OptimizationOptions(OptionsBase):
     """Which optimizations to apply."""
 
     _types: ClassVar[dict[str, Any]] = {
@@ -166,7 +209,7 @@ _SWITCHED = (
 
 
 @export("data.experimental.ThreadingOptions")
-class ThreadingOptions(_Options):
+class ThreadingOptions(OptionsBase):
     """How many threads."""
 
     _types: ClassVar[dict[str, Any]] = {
@@ -176,7 +219,7 @@ class ThreadingOptions(_Options):
 
 
 @export("data.experimental.DistributeOptions")
-class DistributeOptions(_Options):
+class DistributeOptions(OptionsBase):
     """How a dataset is divided among workers."""
 
     _types: ClassVar[dict[str, Any]] = {"auto_shard": bool, "num_devices": int}
@@ -184,7 +227,7 @@ class DistributeOptions(_Options):
 
 
 @export("data.experimental.StatsOptions")
-class StatsOptions(_Options):
+class StatsOptions(OptionsBase):
     """What is measured."""
 
     _types: ClassVar[dict[str, Any]] = {
@@ -197,7 +240,7 @@ class StatsOptions(_Options):
 
 
 @export("data.Options")
-class Options(_Options):
+class Options(OptionsBase):
     """The options of a dataset, set with `Dataset.with_options`."""
 
     _types: ClassVar[dict[str, Any]] = {

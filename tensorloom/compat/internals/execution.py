@@ -10,6 +10,9 @@ from tensorloom.framework.graph import graph
 
 GRAPH_MODE = 0
 EAGER_MODE = 1
+# How steps run where there are no sessions.
+SYNC = 0
+ASYNC = 1
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tensorloom.framework import errors
 from tensorloom.framework.types import dtypes, tensor_proto
 from tensorloom.framework.types.object_arrays import as_object_array
@@ -126,6 +128,28 @@ def decode(message: bytes) -> Any:
         return codec.decode(data.metadata, [_element(t) for t in data.tensors])
     except (DecodeError, TypeError, IndexError, errors.OpError) as error:
         raise ValueError(f"malformed variant: {error}") from None
+
+
+def to_messages(values: Any) -> Any:
+    """An array of variants as one of `VariantTensorDataProto`s."""
+    from tensorloom.protos.tensor_pb2 import VariantTensorDataProto
+
+    messages = np.empty(values.shape, object)
+    for index, value in np.ndenumerate(values):
+        messages[index] = VariantTensorDataProto.FromString(encode(value))
+    return messages
+
+
+def from_messages(messages: Any) -> Any:
+    """An array of `VariantTensorDataProto`s as one of variants.
+
+    Raises:
+      ValueError: one is malformed.
+    """
+    values = np.empty(messages.shape, object)
+    for index, message in np.ndenumerate(messages):
+        values[index] = decode(message.SerializeToString())
+    return values
 
 
 def _element(proto: Any) -> Any:

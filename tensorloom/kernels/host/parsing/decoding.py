@@ -31,8 +31,11 @@ def serialize_tensor(c: OpKernelConstruction) -> Compute:
 
     def compute(value: Any) -> Any:
         from tensorloom.framework.types.tensor_proto import encode_tensor
+        from tensorloom.storage.checkpoints.variants import to_messages
 
         array = np.asarray(value)
+        if dtype is dtypes.variant:
+            array = to_messages(array)
         proto = encode_tensor(array, dtype, prefer_content=True)
         return to_strings([proto.SerializeToString()], ())
 
@@ -49,6 +52,7 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
 
         from tensorloom.framework.types.tensor_proto import decode_tensor
         from tensorloom.protos import tensor_pb2
+        from tensorloom.storage.checkpoints.variants import from_messages
 
         text = serialized.item()
         try:
@@ -70,6 +74,11 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
                 f"Type mismatch between parsed tensor ({found.name}) and dtype "
                 f"({wanted.name})"
             )
+        if found == dtypes.variant:
+            try:
+                value = from_messages(value)
+            except ValueError as error:
+                raise invalid_argument(f"Cannot parse tensor: {error}") from None
         return value if value.ndim or found == dtypes.string else value[()]
 
     return compute

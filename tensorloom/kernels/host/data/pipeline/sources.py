@@ -268,8 +268,11 @@ def sparse_tensor_slice_dataset(c: OpKernelConstruction) -> Compute:
                 f"[{','.join(map(str, indices.shape))}]"
             )
         if len(indices) > 1 and (np.diff(indices[:, 0]) < 0).any():
-            raise invalid_argument(
-                "The SparseTensor must be ordered in the batch dimension."
+            raise errors.UnimplementedError(
+                None,
+                None,
+                "The SparseTensor must be ordered in the batch dimension; handling "
+                "arbitrarily ordered input is not currently supported.",
             )
         return _SliceOfSparse((indices, values, shape), dtype)
 

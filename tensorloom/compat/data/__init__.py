@@ -1,0 +1,1 @@
+"""What TensorFlow has of pipelines under its module paths, and not as public names."""
